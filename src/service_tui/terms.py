@@ -1,0 +1,109 @@
+"""The spec's words, once: closed sets as string enums.
+
+Knows nothing. Must stay free of logic, I/O and numbers that change.
+Used by every room; a word that stands here is spelled nowhere else.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+NEW_AGENT_CASH_SIM: Final = 10_000
+"""$SIM that every new agent receives. Source: spec, "Venues"."""
+
+
+class Venue(StrEnum):
+    """Where an order goes. Source: spec, "Venues"."""
+
+    SIM = "sim"
+    EVM = "evm_venue"
+    SOL = "sol_venue"
+
+
+VENUE_ALIASES: Final = {
+    "sandbox": Venue.SIM,
+    "polymarket": Venue.EVM,
+    "kalshi": Venue.SOL,
+}
+"""Names of the public wire for the same venues. Source: wire reference, section 0."""
+
+
+class Side(StrEnum):
+    """The claim that pays 1 when the market ends YES or NO."""
+
+    YES = "yes"
+    NO = "no"
+
+    @property
+    def other(self) -> "Side":
+        """The opposite side."""
+        return Side.NO if self is Side.YES else Side.YES
+
+
+class Action(StrEnum):
+    """What an order does to a position."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+class OrderType(StrEnum):
+    """How long an order may rest on a book; `sim` always fills at once."""
+
+    GTC = "GTC"
+    GTD = "GTD"
+    FOK = "FOK"
+    FAK = "FAK"
+
+
+class MarketStatus(StrEnum):
+    """Where a market stands. `closed`: past `resolves_at`, outcome not confirmed."""
+
+    ACTIVE = "active"
+    CLOSED = "closed"
+    RESOLVED = "resolved"
+
+
+class TradeStatus(StrEnum):
+    """Source: spec, "Trade status"; the last two come from the wire reference, 3.4."""
+
+    SUBMITTED = "submitted"
+    FILLED = "filled"
+    PARTIALLY_FILLED = "partially_filled"
+    UNCONFIRMED = "unconfirmed"
+    FAILED = "failed"
+
+
+class AgentStatus(StrEnum):
+    """Source: wire reference, 3.1."""
+
+    UNCLAIMED = "unclaimed"
+    ACTIVE = "active"
+    BROKE = "broke"
+    SUSPENDED = "suspended"
+
+
+class Plan(StrEnum):
+    """What an account has paid for. Source: spec, "Plans"."""
+
+    FREE = "free"
+    PRO = "pro"
+    ELITE = "elite"
+
+
+class Mode(StrEnum):
+    """What a trade on this desk means, in the word that the header shows."""
+
+    SIM = "SIM"
+    DRY = "DRY"
+    LIVE = "LIVE"
+
+
+class Category(StrEnum):
+    """Subject of a market of the embedded service; the first of its tags."""
+
+    POLITICS = "politics"
+    SPORTS = "sports"
+    WEATHER = "weather"
+    CRYPTO = "crypto"
+    SCIENCE = "science"
+    CULTURE = "culture"

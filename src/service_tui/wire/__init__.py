@@ -1,0 +1,1 @@
+"""One protocol, shared by client and server: what is said, and nothing about how or why."""

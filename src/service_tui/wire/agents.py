@@ -1,0 +1,117 @@
+"""Agents on the wire. Source: spec, "Agent"; wire reference, 2.1 and 3.1."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus, Plan
+from service_tui.wire.base import (
+    Count,
+    Line,
+    Moment,
+    Money,
+    Price,
+    SentLine,
+    SentProse,
+    WireModel,
+)
+
+
+class RegisterRequest(WireModel):
+    """What an agent says of itself when it registers."""
+
+    name: Annotated[SentLine, StringConstraints(min_length=1)]
+    description: SentProse | None = None
+    homepage: SentLine | None = None
+    skill_url: SentLine | None = None
+
+
+class RegisterLimits(WireModel):
+    """Limits of an unclaimed agent, in units of money."""
+
+    sim: bool = True
+    real_trading: bool = False
+    max_trade_usd: Money = 100.0
+    daily_limit_usd: Money = 500.0
+
+
+class RegisterBody(WireModel):
+    """The only answer that ever carries the key."""
+
+    agent_id: Line
+    api_key: str = Field(repr=False)
+    key_prefix: Line
+    claim_url: Line
+    claim_code: Line
+    status: AgentStatus
+    starting_balance: Money = float(NEW_AGENT_CASH_SIM)
+    limits: RegisterLimits = RegisterLimits()
+
+
+class RateLimit(WireModel):
+    """Calls that one key may make of one endpoint."""
+
+    requests_per_minute: Count
+
+
+class RateLimits(WireModel):
+    """What the plan allows. `tier` is the plan's word on the wire."""
+
+    endpoints: dict[str, RateLimit] = Field(default_factory=dict[str, RateLimit])
+    tier: Plan = Plan.FREE
+
+
+class AgentBody(WireModel):
+    """Answer of `GET /api/sdk/agents/me`. Money in units, rates 0 to 1."""
+
+    agent_id: Line
+    name: Line
+    status: AgentStatus
+    balance: Money
+    sim_pnl: Money
+    total_pnl: Money
+    total_pnl_percent: Money
+    trades_count: Count
+    win_count: Count
+    loss_count: Count
+    win_rate: Price | None = None
+    claimed: bool
+    real_trading_enabled: bool
+    created_at: Moment
+    description: Line | None = None
+    last_trade_at: Moment | None = None
+    rate_limits: RateLimits | None = None
+    auto_redeem_enabled: bool = True
+    wallet_address: Line | None = None
+    wallet_ownership: Line = "native"
+    claim_url: Line | None = None
+
+
+class AgentSettingsPatch(WireModel):
+    """What an agent may change of itself."""
+
+    auto_redeem_enabled: bool | None = None
+    name: Annotated[SentLine, StringConstraints(min_length=1)] | None = None
+
+
+class AgentSettingsBody(WireModel):
+    """The settings after the change."""
+
+    success: bool = True
+    auto_redeem_enabled: bool
+    name: Line
+
+
+class ContextBody(WireModel):
+    """Answer of `GET /api/sdk/context`: who I am, and the way back to a lost claim link."""
+
+    agent_id: Line
+    name: Line
+    status: AgentStatus
+    claimed: bool
+    claim_url: Line
+    plan: Plan
+    balance: Money
+    positions_count: Count
+    trading_paused: bool
+    checked_at: Moment

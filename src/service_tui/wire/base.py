@@ -1,0 +1,87 @@
+"""What every body on the wire has in common.
+
+Knows pydantic, the terms and the sanitiser. Must not know any endpoint.
+Used by the other files of this room.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+
+from service_tui.terms import VENUE_ALIASES, Venue
+from service_tui.units import AMOUNT_MAX, Timestamp
+from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
+
+
+class WireModel(BaseModel):
+    """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+
+def _venue(value: object) -> object:
+    """Accept the public names of the venues beside ours; strict enums want the member itself."""
+    if not isinstance(value, str):
+        return value
+    return VENUE_ALIASES.get(value) or next((v for v in Venue if v.value == value), value)
+
+
+type_venue = BeforeValidator(_venue)
+
+AnyVenue = Annotated[Venue, type_venue]
+"""A venue in any of its names. Source: wire reference, section 0."""
+
+Line = Annotated[str, AfterValidator(line)]
+"""Text of others: one harmless line of at most 200 characters."""
+
+Prose = Annotated[str, AfterValidator(prose)]
+"""Text of others: harmless, with line breaks, at most 4,000 characters."""
+
+SentLine = Annotated[str, StringConstraints(max_length=LINE_MAX), AfterValidator(line)]
+"""Text that we accept as a name: refused when too long, so that nothing is lost silently."""
+
+SentProse = Annotated[str, StringConstraints(max_length=PROSE_MAX), AfterValidator(prose)]
+"""Text that we accept as reasoning: refused when too long."""
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$")]
+"""An id that is safe as one segment of a path. Source: failures, T-18."""
+
+Amount = Annotated[float, Field(ge=0, le=AMOUNT_MAX)]
+"""Money or shares, units, zero allowed."""
+
+Money = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
+"""Signed money."""
+
+Price = Annotated[float, Field(ge=0, le=1)]
+"""A probability; 0 and 1 once an outcome is final."""
+
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+SignalValue = str | float | int
+SignalData = dict[str, SignalValue]
+"""Flat dict, values strings or finite numbers. Source: spec, "signal_data"."""
+
+
+def moment(at: Timestamp) -> datetime:
+    """The wire's form of a timestamp."""
+    return datetime.fromtimestamp(at, UTC)
+
+
+def timestamp(at: datetime) -> Timestamp:
+    """Our form of the wire's moment."""
+    return Timestamp(at.timestamp())
+
+
+Moment = AwareDatetime
+"""ISO 8601 with a zone."""

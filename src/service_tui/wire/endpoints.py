@@ -1,0 +1,193 @@
+"""Every endpoint as a value: method, path, bodies, plan. Written once, used by both towers.
+
+Knows the models. Must not know how a call is sent or answered.
+The client calls `call(PLACE_TRADE)`; the server registers a handler under the same value; a test
+compares the table with the spec's list.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from service_tui.terms import Plan
+from service_tui.wire import (
+    agents,
+    briefing,
+    markets,
+    positions,
+    settings,
+    trades,
+    world,
+)
+from service_tui.wire.base import Line, Moment, WireModel
+
+Answer = TypeVar("Answer", bound=WireModel)
+SDK: Final = "/api/sdk"
+DESK: Final = "/api/desk"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Generic[Answer]):
+    """One thing that can be asked of the service.
+
+    `asks` is the body, `query` the parameters behind the question mark, both None where there
+    are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
+    """
+
+    method: str
+    path: str
+    answers: type[Answer]
+    asks: type[WireModel] | None = None
+    query: type[WireModel] | None = None
+    plan: Plan = Plan.FREE
+    keyless: bool = False
+    operator: bool = False
+    summary: str = ""
+
+    @property
+    def reads(self) -> bool:
+        """True when the call changes nothing and may be repeated."""
+        return self.method == "GET"
+
+
+class HealthBody(WireModel):
+    """The service is there."""
+
+    status: Line
+    timestamp: Moment
+    version: Line
+
+
+HEALTH = Endpoint(
+    "GET", f"{SDK}/health", HealthBody, keyless=True, summary="Whether the service answers"
+)
+REGISTER = Endpoint(
+    "POST",
+    f"{SDK}/agents/register",
+    agents.RegisterBody,
+    asks=agents.RegisterRequest,
+    keyless=True,
+    summary="Register an agent; the key is shown once",
+)
+CONTEXT = Endpoint("GET", f"{SDK}/context", agents.ContextBody, summary="Who I am")
+AGENT = Endpoint("GET", f"{SDK}/agents/me", agents.AgentBody, summary="The calling agent")
+PATCH_AGENT = Endpoint(
+    "PATCH",
+    f"{SDK}/agents/me/settings",
+    agents.AgentSettingsBody,
+    asks=agents.AgentSettingsPatch,
+    summary="Change the agent's own settings",
+)
+SETTINGS = Endpoint("GET", f"{SDK}/settings", settings.SettingsBody, summary="Limits and wallet")
+POST_SETTINGS = Endpoint(
+    "POST",
+    f"{SDK}/settings",
+    # ours: the answer is the settings after the change.
+    settings.SettingsBody,
+    asks=settings.SettingsPatch,
+    summary="Change limits",
+)
+USER_SETTINGS = Endpoint(
+    "GET", f"{SDK}/user/settings", settings.UserSettingsBody, summary="Risk defaults"
+)
+PATCH_USER_SETTINGS = Endpoint(
+    "PATCH",
+    f"{SDK}/user/settings",
+    settings.UserSettingsBody,
+    asks=settings.UserSettingsPatch,
+    summary="Change risk defaults and safety rails",
+)
+MARKETS = Endpoint(
+    "GET",
+    f"{SDK}/markets",
+    markets.MarketsBody,
+    query=markets.MarketsQuery,
+    summary="A page of markets",
+)
+MARKET = Endpoint(
+    "GET", f"{SDK}/markets/{{market_id}}", markets.OneMarketBody, summary="One market"
+)
+MARKET_HISTORY = Endpoint(
+    "GET",
+    f"{SDK}/markets/{{market_id}}/history",
+    markets.HistoryBody,
+    query=markets.HistoryQuery,
+    summary="Prices of a market over time",
+)
+PLACE_TRADE = Endpoint(
+    "POST",
+    f"{SDK}/trade",
+    trades.TradeBody,
+    asks=trades.TradeRequest,
+    summary="Buy or sell; with dry_run a quote",
+)
+TRADES = Endpoint(
+    "GET",
+    f"{SDK}/trades",
+    trades.TradesBody,
+    query=trades.TradesQuery,
+    summary="The agent's trades, newest first",
+)
+POSITIONS = Endpoint(
+    "GET",
+    f"{SDK}/positions",
+    positions.PositionsBody,
+    query=positions.PositionsQuery,
+    summary="What the agent holds",
+)
+PORTFOLIO = Endpoint(
+    "GET",
+    f"{SDK}/portfolio",
+    positions.PortfolioBody,
+    query=positions.PortfolioQuery,
+    summary="Cash, exposure and P&L",
+)
+BRIEFING = Endpoint(
+    "GET",
+    f"{SDK}/briefing",
+    briefing.BriefingBody,
+    query=briefing.BriefingQuery,
+    summary="The heartbeat",
+)
+WORLD = Endpoint(
+    "GET", f"{DESK}/world", world.WorldBody, operator=True, summary="The offline world"
+)
+SET_SPEED = Endpoint(
+    "POST",
+    f"{DESK}/world/speed",
+    world.WorldBody,
+    asks=world.SpeedRequest,
+    operator=True,
+    summary="Set the pace of the offline world",
+)
+TAPE = Endpoint(
+    "GET",
+    f"{DESK}/markets/{{market_id}}/tape",
+    world.TapeBody,
+    query=world.TapeQuery,
+    operator=True,
+    summary="Chart, news and trades of one market",
+)
+
+ALL: Final = (
+    HEALTH,
+    REGISTER,
+    CONTEXT,
+    AGENT,
+    PATCH_AGENT,
+    SETTINGS,
+    POST_SETTINGS,
+    USER_SETTINGS,
+    PATCH_USER_SETTINGS,
+    MARKETS,
+    MARKET,
+    MARKET_HISTORY,
+    PLACE_TRADE,
+    TRADES,
+    POSITIONS,
+    PORTFOLIO,
+    BRIEFING,
+    WORLD,
+    SET_SPEED,
+    TAPE,
+)
+"""Every endpoint that stands. A later issue adds its own here."""

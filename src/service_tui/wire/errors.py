@@ -1,0 +1,32 @@
+"""Bodies of answers that say no. Source: spec, "Errors"; wire reference, section 7."""
+
+from pydantic import Field
+
+from service_tui.wire.base import Line, Prose, WireModel
+
+
+class ErrorBody(WireModel):
+    """Any 4xx but 422: what happened and what to do."""
+
+    error: Line
+    detail: Line = ""
+    fix: Prose = ""
+    claim_url: Line | None = None
+    limit: int | None = None
+    x402_url: Line | None = None
+    x402_price: Line | None = None
+
+
+class ValidationItem(WireModel):
+    """One field that failed. `input` is never sent: it could echo a secret."""
+
+    loc: tuple[str | int, ...]
+    msg: Line
+    type: Line
+
+
+class ValidationBody(WireModel):
+    """Body of a 422."""
+
+    detail: tuple[ValidationItem, ...] = Field(default=())
+    fix: Prose = ""

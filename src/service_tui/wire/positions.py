@@ -1,0 +1,156 @@
+"""Positions and portfolio on the wire. Source: wire reference, 3.2 and 3.6."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from service_tui.terms import Venue
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    Price,
+    WireModel,
+)
+
+
+class PositionsQuery(WireModel):
+    """Which positions."""
+
+    venue: AnyVenue | Literal["all"] | None = None
+    source: Annotated[str, StringConstraints(max_length=200)] | None = None
+    status: Literal["active", "resolved", "closed", "settled", "all"] = "active"
+
+
+class PositionSideBody(WireModel):
+    """ours: one side of a position in full; the published row mixes both sides."""
+
+    side: Line
+    shares: Amount
+    cost_basis: Amount
+    avg_cost: Price | None
+    mark_price: Price
+    current_value: Amount
+    exit_value: Amount
+    realized_pnl: Money
+    opened_at: Moment
+
+
+class PositionBody(WireModel):
+    """What one agent holds in one market. Money in units, prices of YES."""
+
+    market_id: Line
+    question: Line = ""
+    shares_yes: Amount = 0.0
+    shares_no: Amount = 0.0
+    current_price: Price = 0.5
+    current_value: Amount = 0.0
+    cost_basis: Amount = 0.0
+    avg_cost: Price | None = None
+    pnl: Money = 0.0
+    realized_pnl: Money = 0.0
+    venue: AnyVenue = Venue.SIM
+    currency: Line = "$SIM"
+    status: Line = "active"
+    outcome: bool | None = None
+    resolves_at: Moment | None = None
+    resolved_at: Moment | None = None
+    sources: tuple[Line, ...] = ()
+    sim_balance: Money | None = None
+    redeemable: bool = False
+    redeemable_side: Line | None = None
+    url: Line | None = None
+    sides: tuple[PositionSideBody, ...] = ()
+
+
+class PnlBody(WireModel):
+    """P&L of one venue, units of its money."""
+
+    realized: Money = 0.0
+    unrealized: Money = 0.0
+    total: Money = 0.0
+
+
+class PnlSummary(WireModel):
+    """P&L by venue."""
+
+    sim: PnlBody = PnlBody()
+    polymarket: PnlBody = PnlBody()
+    kalshi: PnlBody = PnlBody()
+    combined: PnlBody = PnlBody()
+
+
+class PositionsBody(WireModel):
+    """All positions of the caller that match the query."""
+
+    agent_id: Line
+    agent_name: Line = ""
+    positions: tuple[PositionBody, ...]
+    total_value: Money = 0.0
+    total_pnl: Money = 0.0
+    sim_pnl: Money = 0.0
+    polymarket_pnl: Money = 0.0
+    kalshi_pnl: Money = 0.0
+    pnl_summary: PnlSummary = PnlSummary()
+
+
+class PortfolioQuery(WireModel):
+    """Which venue."""
+
+    venue: AnyVenue | Literal["all"] = "all"
+
+
+class PortfolioVenue(WireModel):
+    """Cash, P&L and exposure on one venue."""
+
+    balance: Money | None = None
+    pnl: Money | None = None
+    positions_count: Count = 0
+    total_exposure: Amount = 0.0
+
+
+class PortfolioTotal(WireModel):
+    """Sums over venues."""
+
+    positions_count: Count = 0
+    total_exposure: Amount = 0.0
+
+
+class Concentration(WireModel):
+    """Share of exposure, 0 to 1, in the largest market and in the three largest."""
+
+    top_market_pct: Price = 0.0
+    top_3_markets_pct: Price = 0.0
+
+
+class SourceBody(WireModel):
+    """What one source tag holds."""
+
+    positions: Count = 0
+    exposure: Amount = 0.0
+    realized_pnl: Money = 0.0
+    unrealized_pnl: Money = 0.0
+    trade_count: Count = 0
+
+
+class PortfolioBody(WireModel):
+    """Answer of `GET /api/sdk/portfolio`."""
+
+    sim: PortfolioVenue | None = None
+    polymarket: PortfolioVenue | None = None
+    kalshi: PortfolioVenue | None = None
+    total: PortfolioTotal = PortfolioTotal()
+    balance_usdc: Money | None = None
+    sim_balance: Money | None = None
+    sim_pnl: Money | None = None
+    total_exposure: Amount = 0.0
+    positions_count: Count = 0
+    redeemable_count: Count = 0
+    pnl_24h: Money | None = None
+    pnl_total: Money | None = None
+    concentration: Concentration = Concentration()
+    by_source: dict[str, SourceBody] = Field(default_factory=dict[str, SourceBody])
+    warnings: tuple[Line, ...] = ()

@@ -1,0 +1,148 @@
+"""Trades on the wire. Source: spec, "Trade"; wire reference, 3.3 to 3.5."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from service_tui.terms import Action, OrderType, Side, TradeStatus, Venue
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Identifier,
+    Line,
+    Moment,
+    Money,
+    Price,
+    Prose,
+    SentLine,
+    SentProse,
+    SignalData,
+    WireModel,
+)
+
+SIGNAL_KEYS_MAX = 64
+SIGNAL_BYTES_MAX = 8_192
+"""Source: failures, B4."""
+
+
+class TradeRequest(WireModel):
+    """An order. A buy gives `amount` of money, a sale gives `shares`; the other is 0."""
+
+    market_id: Identifier
+    side: Side
+    amount: Amount = 0.0
+    shares: Amount = 0.0
+    action: Action = Action.BUY
+    venue: AnyVenue = Venue.SIM
+    order_type: OrderType | None = None
+    price: Annotated[float, Field(gt=0, lt=1)] | None = None
+    dry_run: bool = False
+    reasoning: SentProse | None = None
+    source: SentLine | None = None
+    skill_slug: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
+    signal_data: SignalData | None = None
+
+    @field_validator("signal_data")
+    @classmethod
+    def _bounded(cls, value: SignalData | None) -> SignalData | None:
+        """Keep the private notes of a trade small and flat."""
+        if value is None:
+            return None
+        size = sum(len(key.encode()) + len(str(entry).encode()) for key, entry in value.items())
+        if len(value) > SIGNAL_KEYS_MAX or size > SIGNAL_BYTES_MAX:
+            raise ValueError("signal_data holds at most 64 keys and 8192 bytes")
+        if any(isinstance(entry, bool) for entry in value.values()):
+            raise ValueError("signal_data values are strings or numbers")
+        return value
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        """A buy is sized by money, a sale by shares."""
+        wanted, other = (
+            (self.amount, self.shares) if self.action is Action.BUY else (self.shares, self.amount)
+        )
+        if not wanted > 0 or other != 0:
+            raise ValueError("a buy needs amount above 0 and no shares; a sell the reverse")
+        return self
+
+
+class TradeBalance(WireModel):
+    """Where the published client looks for the balance."""
+
+    sim_balance: Money
+
+
+class TradeBody(WireModel):
+    """What became of an order. `cost` is positive: proceeds on a sale, 0 while resting."""
+
+    success: bool
+    trade_id: Line | None = None
+    market_id: Line
+    side: Side
+    shares_bought: Amount = 0.0
+    shares_sold: Amount = 0.0
+    shares_requested: Amount = 0.0
+    # The spec's names beside the published client's.
+    shares: Amount = 0.0
+    status: TradeStatus | None = None
+    order_status: Line | None = None
+    fill_status: TradeStatus | None = None
+    cost: Amount = 0.0
+    new_price: Price = 0.0
+    price_before: Price | None = None
+    avg_price: Price | None = None
+    fee_rate_bps: Count = 0
+    position: TradeBalance | None = None
+    balance: Money | None = None
+    dry_run: bool = False
+    retryable: bool = False
+    error: Line | None = None
+    error_code: Line | None = None
+    error_hint: Prose | None = None
+    fix: Prose | None = None
+    warnings: tuple[Line, ...] = ()
+
+
+class TradesQuery(WireModel):
+    """Which part of the history; newest first."""
+
+    venue: AnyVenue | Literal["all"] = "all"
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    market_id: Identifier | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    include_failed: bool = False
+
+
+class TradeRow(WireModel):
+    """One accepted order, or one payout (`action` redeem)."""
+
+    id: Line
+    trade_id: Line
+    market_id: Line
+    market_question: Line = ""
+    side: Side
+    action: Line
+    shares: Amount
+    cost: Amount
+    price_before: Price | None = None
+    price_after: Price | None = None
+    avg_price: Price | None = None
+    venue: AnyVenue = Venue.SIM
+    status: TradeStatus = TradeStatus.FILLED
+    source: Line | None = None
+    skill_slug: Line | None = None
+    reasoning: Prose | None = None
+    signal_data: SignalData | None = None
+    created_at: Moment
+    pnl: Money | None = None
+    outcome: bool | None = None
+
+
+class TradesBody(WireModel):
+    """A page of the history."""
+
+    trades: tuple[TradeRow, ...]
+    total_count: Count

@@ -1,0 +1,101 @@
+"""The embedded service's own world, for the operator's console only.
+
+ours: the spec has no such endpoints; all stand under `/api/desk/` and want the operator key.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, Prose, WireModel
+
+Speed = Literal[0, 1, 10, 60]
+"""World seconds in a second of wall time; 0 pauses the tape."""
+
+
+class NewsBody(WireModel):
+    """A line of news, and what it did to the belief."""
+
+    at: Moment
+    market_id: Line
+    headline: Line
+    price_before: Price
+    price_after: Price
+
+
+class ResolvedBody(WireModel):
+    """A market that resolved, and what it paid the operator's agent."""
+
+    at: Moment
+    market_id: Line
+    question: Line
+    outcome: bool
+    payout: Amount = 0.0
+    pnl: Money = 0.0
+
+
+class MeanwhileBody(WireModel):
+    """What happened while the desk was closed. Times of the world, durations in seconds."""
+
+    closed_at: Moment
+    opened_at: Moment
+    world_elapsed_s: float
+    resolved_count: Count
+    listed_count: Count
+    resolved: tuple[ResolvedBody, ...] = ()
+    news: tuple[NewsBody, ...] = ()
+    equity_before: Money | None = None
+    equity_after: Money | None = None
+
+
+class WorldBody(WireModel):
+    """The offline world: its clock, its pace, and its last news."""
+
+    now: Moment
+    wall_at: Moment
+    speed: Speed
+    seed: int
+    open_count: Count
+    news: tuple[NewsBody, ...] = ()
+    meanwhile: MeanwhileBody | None = None
+
+
+class SpeedRequest(WireModel):
+    """How fast the world shall move from now on."""
+
+    speed: Speed
+
+
+class TapeQuery(WireModel):
+    """Span of the chart, world seconds; 0 is the market's whole life."""
+
+    span_s: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    points: Annotated[int, Field(ge=2, le=500)] = 200
+
+
+class TapePoint(WireModel):
+    """Price of YES at a moment of the world."""
+
+    at: Moment
+    price: Price
+
+
+class TapeTrade(WireModel):
+    """A recent trade of anybody. Agents appear by name, as on any public tape."""
+
+    at: Moment
+    trader: Line
+    side: Line
+    action: Line
+    shares: Amount
+    price: Price
+
+
+class TapeBody(WireModel):
+    """What a person wants to see of one market; points oldest first, the rest newest first."""
+
+    market_id: Line
+    resolution_criteria: Prose
+    points: tuple[TapePoint, ...]
+    news: tuple[NewsBody, ...]
+    trades: tuple[TapeTrade, ...]
