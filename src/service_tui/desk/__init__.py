@@ -1,0 +1,1 @@
+"""The operator's service layer: one state, one stream of changes, one way to order something."""

@@ -1,0 +1,169 @@
+"""What just became known: frozen, in the past tense. The only way the state changes.
+
+Knows records. Must not know where a fact came from.
+Used by pollers and handlers (which yield them) and by desk.reduce.
+"""
+
+from dataclasses import dataclass
+
+from service_tui.desk.records import (
+    AccountView,
+    DetailView,
+    EquityPoint,
+    LimitsView,
+    MarketView,
+    NewsView,
+    PositionView,
+    QuoteView,
+    TicketView,
+    Topic,
+    TradeView,
+    WorldView,
+)
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class MarketsSeen:
+    """The service listed its markets. `complete` replaces all that were known."""
+
+    markets: tuple[MarketView, ...]
+    complete: bool = True
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsSeen:
+    """The service told what the agent holds, and what it held in resolved markets."""
+
+    positions: tuple[PositionView, ...]
+    closed: tuple[PositionView, ...] | None = None
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSeen:
+    """The service told who we are and what we have."""
+
+    account: AccountView
+
+
+@dataclass(frozen=True, slots=True)
+class CashSeen:
+    """An answer carried the balance after it."""
+
+    cash: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSeen:
+    """The service told its limits."""
+
+    limits: LimitsView
+
+
+@dataclass(frozen=True, slots=True)
+class TradesSeen:
+    """The newest trades."""
+
+    trades: tuple[TradeView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSeen:
+    """The offline world told its time, pace and news."""
+
+    world: WorldView
+    news: tuple[NewsView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DetailSeen:
+    """Chart, news and trades of the market in focus."""
+
+    detail: DetailView
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSeen:
+    """An answer to the newest question for a quote."""
+
+    quote: QuoteView
+
+
+@dataclass(frozen=True, slots=True)
+class TicketChanged:
+    """A command was taken in, sent, or came to its end."""
+
+    ticket: TicketView
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAnswered:
+    """A call succeeded: the topic is fresh as of `at`."""
+
+    topic: Topic
+    at: Timestamp
+    latency_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFailed:
+    """A call failed; what was known stays, and grows old."""
+
+    topic: Topic
+    at: Timestamp
+    problem: str
+    unauthorized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EquityMarked:
+    """A point of the equity curve."""
+
+    point: EquityPoint
+
+
+@dataclass(frozen=True, slots=True)
+class StarSet:
+    """The watchlist changed."""
+
+    market_id: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceSet:
+    """Something of the console is to be remembered."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something passed that the operator wants to be told once."""
+
+    tone: str
+    text: str
+
+
+Fact = (
+    MarketsSeen
+    | PositionsSeen
+    | AccountSeen
+    | CashSeen
+    | LimitsSeen
+    | TradesSeen
+    | WorldSeen
+    | DetailSeen
+    | QuoteSeen
+    | TicketChanged
+    | ServiceAnswered
+    | ServiceFailed
+    | EquityMarked
+    | StarSet
+    | PreferenceSet
+    | Noticed
+)
+"""Every fact there is."""

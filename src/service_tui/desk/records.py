@@ -1,0 +1,382 @@
+"""What an operator sees: views with the derived numbers already worked out.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate (which makes them), desk.reduce, and every screen.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from service_tui.terms import (
+    Action,
+    AgentStatus,
+    MarketStatus,
+    Mode,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+)
+from service_tui.units import Micros, Probability, Timestamp
+
+
+class TicketState(StrEnum):
+    """How far a command has come. `unknown`: sent, no answer; nobody repeats it by himself."""
+
+    QUEUED = "queued"
+    SENT = "sent"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Phase(StrEnum):
+    """How the desk stands with the service."""
+
+    CONNECTING = "connecting"
+    ONLINE = "online"
+    OFFLINE = "offline"
+    UNAUTHORIZED = "unauthorized"
+
+
+class Topic(StrEnum):
+    """What is polled; each has its own age."""
+
+    MARKETS = "markets"
+    POSITIONS = "positions"
+    ACCOUNT = "account"
+    BRIEFING = "briefing"
+    TRADES = "trades"
+    WORLD = "world"
+    DETAIL = "detail"
+
+
+@dataclass(frozen=True, slots=True)
+class MarketView:
+    """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known."""
+
+    market_id: str
+    question: str
+    category: str
+    tags: tuple[str, ...]
+    status: MarketStatus
+    price: Probability
+    price_24h_ago: float | None
+    volume: Micros | None
+    opens_at: Timestamp | None
+    resolves_at: Timestamp | None
+    resolved_at: Timestamp | None
+    outcome: bool | None
+    liquidity: Micros | None
+    sparkline: tuple[float, ...]
+    criteria: str = ""
+    venue: Venue = Venue.SIM
+
+    @property
+    def change(self) -> float | None:
+        """Price now less the price 24 hours ago (or at listing), in probability points."""
+        return None if self.price_24h_ago is None else self.price - self.price_24h_ago
+
+    @property
+    def is_open(self) -> bool:
+        """True while orders are taken."""
+        return self.status is MarketStatus.ACTIVE
+
+    def price_of(self, side: Side) -> float:
+        """Price of one side; both sum to 1."""
+        return self.price if side is Side.YES else 1.0 - self.price
+
+
+@dataclass(frozen=True, slots=True)
+class PositionView:
+    """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized."""
+
+    market_id: str
+    question: str
+    category: str
+    side: Side
+    venue: Venue
+    status: MarketStatus
+    shares: Micros
+    cost: Micros
+    average: float | None
+    mark_price: float
+    mark_value: Micros
+    exit_value: Micros | None
+    unrealized: Micros
+    realized: Micros
+    resolves_at: Timestamp | None
+    opened_at: Timestamp | None
+    outcome: bool | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: a market can be held on both sides."""
+        return f"{self.market_id}:{self.side.value}"
+
+    @property
+    def pnl(self) -> Micros:
+        """Realized plus unrealized P&L."""
+        return Micros(self.realized + self.unrealized)
+
+    @property
+    def pnl_pct(self) -> float | None:
+        """Unrealized P&L as a fraction of the cost of the open shares."""
+        return self.unrealized / self.cost if self.cost else None
+
+
+@dataclass(frozen=True, slots=True)
+class TradeView:
+    """One accepted order, or a payout (`action` redeem)."""
+
+    trade_id: str
+    market_id: str
+    question: str
+    side: Side
+    action: str
+    shares: Micros
+    cost: Micros
+    average: float | None
+    price_before: float | None
+    price_after: float | None
+    venue: Venue
+    status: TradeStatus
+    reasoning: str
+    source: str
+    at: Timestamp
+    pnl: Micros | None
+    client_ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TicketView:
+    """One command and how it ended: a row of the blotter.
+
+    `what` says the order in words; `outcome` what became of it; `fix` what to do about a no.
+    """
+
+    ticket_id: str
+    kind: str
+    market_id: str
+    what: str
+    state: TicketState
+    opened_at: Timestamp
+    sent_at: Timestamp | None = None
+    settled_at: Timestamp | None = None
+    outcome: str = ""
+    fix: str = ""
+    client_ref: str = ""
+    amount: Micros = Micros(0)
+
+    @property
+    def in_flight(self) -> bool:
+        """True while its end is not known."""
+        return self.state in {TicketState.QUEUED, TicketState.SENT, TicketState.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """The desk's own agent. Money in micros; `equity` is cash plus mark value."""
+
+    agent_id: str
+    name: str
+    status: AgentStatus
+    plan: Plan
+    claimed: bool
+    cash: Micros
+    equity: Micros
+    day_pnl: Micros | None
+    total_pnl: Micros
+    realized: Micros
+    unrealized: Micros
+    exit_equity: Micros | None
+    trades_count: int
+    win_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsView:
+    """What binds an order. `paused` is True unless the service said false."""
+
+    paused: bool
+    max_trade: Micros
+    day_spend_max: Micros
+    day_spent: Micros
+    day_trades_max: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceView:
+    """The service that this desk talks to, and how that goes."""
+
+    label: str
+    mode: Mode
+    venue: Venue
+    embedded: bool
+    phase: Phase
+    last_ok_at: Timestamp | None = None
+    latency_s: float | None = None
+    problem: str = ""
+    dropped_rows: int = 0
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NewsView:
+    """A line of news and what it did to the price of YES."""
+
+    at: Timestamp
+    market_id: str
+    headline: str
+    price_before: float
+    price_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedView:
+    """A market that resolved while nobody looked."""
+
+    at: Timestamp
+    market_id: str
+    question: str
+    outcome: bool
+    payout: Micros
+    pnl: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class MeanwhileView:
+    """What happened while the desk was closed."""
+
+    closed_at: Timestamp
+    opened_at: Timestamp
+    world_elapsed_s: float
+    resolved_count: int
+    listed_count: int
+    resolved: tuple[ResolvedView, ...]
+    news: tuple[NewsView, ...]
+    equity_before: Micros | None
+    equity_after: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldView:
+    """The offline world's clock: at wall time `wall_at` the world's time was `now`."""
+
+    now: Timestamp
+    wall_at: Timestamp
+    speed: int
+    seed: int
+    open_count: int = 0
+    meanwhile: MeanwhileView | None = None
+
+    def time_at(self, wall: Timestamp) -> Timestamp:
+        """World time at a wall time soon after `wall_at`."""
+        return Timestamp(self.now + max(0.0, wall - self.wall_at) * self.speed)
+
+
+@dataclass(frozen=True, slots=True)
+class TapeTradeView:
+    """A trade of anybody in one market."""
+
+    at: Timestamp
+    trader: str
+    side: Side
+    action: Action
+    shares: Micros
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class DetailView:
+    """The market in focus: chart (oldest first), news and trades (newest first)."""
+
+    market_id: str
+    span_s: int
+    criteria: str
+    points: tuple[tuple[Timestamp, float], ...]
+    news: tuple[NewsView, ...]
+    trades: tuple[TapeTradeView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteView:
+    """What an order would get now, or why it would be refused. No commitment.
+
+    `request_id` names the AskQuote that it answers. On a buy `money` is the spend, on a sale the
+    proceeds. `max_loss` and `max_win` are of this order alone, held to resolution.
+    """
+
+    request_id: int
+    ok: bool
+    shares: Micros = Micros(0)
+    money: Micros = Micros(0)
+    average: float | None = None
+    price_before: float | None = None
+    price_after: float | None = None
+    cash_after: Micros | None = None
+    max_loss: Micros | None = None
+    max_win: Micros | None = None
+    problem: str = ""
+    fix: str = ""
+
+    @property
+    def slippage(self) -> float | None:
+        """How far the average lies from the price before, probability points, >= 0."""
+        if self.average is None or self.price_before is None:
+            return None
+        return abs(self.average - self.price_before)
+
+
+@dataclass(frozen=True, slots=True)
+class EquityPoint:
+    """Equity at a wall time."""
+
+    at: Timestamp
+    equity: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line for a toast: what passed. `tone` is info, good, warn or bad."""
+
+    notice_id: int
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums of the positions shown."""
+
+    mark_value: Micros
+    exit_value: Micros | None
+    cost: Micros
+    unrealized: Micros
+    realized: Micros
+
+
+def remark(position: PositionView, market: MarketView | None) -> PositionView:
+    """The position at the market's price of now; shares and cost stay the service's."""
+    if market is None or position.status is not MarketStatus.ACTIVE:
+        return position
+    price = market.price_of(position.side)
+    value = Micros(math.floor(position.shares * price))
+    if value == position.mark_value:
+        return position
+    return replace(
+        position,
+        category=market.category,
+        status=market.status,
+        mark_price=price,
+        mark_value=value,
+        unrealized=Micros(value - position.cost),
+        resolves_at=market.resolves_at,
+    )
+
+
+Markets = Mapping[str, MarketView]
+"""Markets by id; never changed in place."""

@@ -1,0 +1,69 @@
+"""What the desk knows, as one frozen value: a slice a screen.
+
+Knows records. Must not know wire, network, time or Textual.
+Used by desk.reduce (which makes the next one) and by every screen.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from service_tui.desk.records import (
+    AccountView,
+    DetailView,
+    EquityPoint,
+    LimitsView,
+    MarketView,
+    NewsView,
+    Notice,
+    PositionView,
+    QuoteView,
+    ServiceView,
+    TicketView,
+    Topic,
+    TradeView,
+    WorldView,
+)
+from service_tui.units import Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class DeskState:
+    """Everything that the console shows.
+
+    `from_cache` is True until the first answer. `seen` holds, by topic, when the service last
+    answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
+    `tickets` and `trades` are newest first; `equity` is oldest first.
+    """
+
+    service: ServiceView
+    account: AccountView | None = None
+    limits: LimitsView | None = None
+    markets: Mapping[str, MarketView] = field(default_factory=dict[str, MarketView])
+    positions: tuple[PositionView, ...] = ()
+    closed: tuple[PositionView, ...] = ()
+    trades: tuple[TradeView, ...] = ()
+    tickets: tuple[TicketView, ...] = ()
+    world: WorldView | None = None
+    news: tuple[NewsView, ...] = ()
+    detail: DetailView | None = None
+    quote: QuoteView | None = None
+    equity: tuple[EquityPoint, ...] = ()
+    stars: frozenset[str] = frozenset()
+    preferences: Mapping[str, str] = field(default_factory=dict[str, str])
+    notices: tuple[Notice, ...] = ()
+    seen: Mapping[Topic, Timestamp] = field(default_factory=dict[Topic, Timestamp])
+    polls: Mapping[Topic, float] = field(default_factory=dict[Topic, float])
+    from_cache: bool = False
+
+    @property
+    def in_flight(self) -> int:
+        """Commands whose end is not known."""
+        return sum(ticket.in_flight for ticket in self.tickets)
+
+    def position(self, key: str) -> PositionView | None:
+        """The open position with this row key."""
+        return next((held for held in self.positions if held.key == key), None)
+
+    def held(self, market_id: str) -> tuple[PositionView, ...]:
+        """Open positions of one market: none, one, or both sides."""
+        return tuple(held for held in self.positions if held.market_id == market_id)
