@@ -1,0 +1,1 @@
+"""One question a file; each returns a command or None."""

@@ -1,0 +1,243 @@
+"""A desk full of plausible things, for tests and pictures of the console. No I/O, no clock."""
+
+import math
+import random
+
+from service_tui.desk.records import (
+    AccountView,
+    DetailView,
+    EquityPoint,
+    LimitsView,
+    MarketView,
+    NewsView,
+    Phase,
+    PositionView,
+    ServiceView,
+    TapeTradeView,
+    TicketState,
+    TicketView,
+    Topic,
+    TradeView,
+    WorldView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import (
+    Action,
+    AgentStatus,
+    Category,
+    MarketStatus,
+    Mode,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+)
+from service_tui.units import Micros, Probability, Timestamp
+
+NOW = Timestamp(1_800_000_000.0)
+QUESTIONS = (
+    "Will the harbour at Port Ellery log gusts above 92 km/h by Friday 18:00 UTC?",
+    "Will the Marlow Vale council pass the night-bus budget before the recess?",
+    "Will the Kestrels win the second leg by two goals or more?",
+    "Will the ninth probe relay close its first data gap within the window?",
+    "Will the price of one Lumen stay above 410 at the noon fixing?",
+    "Will the festival's closing film run longer than 140 minutes?",
+    "Will the river gauge at Anselm Bridge read above 3.2 m at dawn?",
+)
+
+
+def market(index: int, rng: random.Random) -> MarketView:
+    price = min(0.97, max(0.03, rng.betavariate(1.2, 1.2)))
+    category = list(Category)[index % 6]
+    status = MarketStatus.ACTIVE if index % 11 else MarketStatus.CLOSED
+    walk = [price]
+    for _ in range(15):
+        walk.append(min(0.98, max(0.02, walk[-1] + rng.gauss(0, 0.03))))
+    return MarketView(
+        market_id=f"m-{index:05d}",
+        question=f"{QUESTIONS[index % len(QUESTIONS)][:-1]} ({index})?",
+        category=category.value,
+        tags=(category.value,),
+        status=status,
+        price=Probability(round(price, 4)),
+        price_24h_ago=round(walk[-1], 4),
+        volume=Micros(int(rng.lognormvariate(8, 1.2) * 1e6)),
+        opens_at=Timestamp(NOW - 86_400 * rng.random() * 5),
+        resolves_at=Timestamp(NOW + math.exp(rng.uniform(5, 14))),
+        resolved_at=None,
+        outcome=None,
+        liquidity=Micros(int(rng.uniform(300, 5000) * 1e6)),
+        sparkline=tuple(reversed(walk)),
+        criteria="Counts as YES when the official reading says so at the time named. "
+        "Otherwise NO. Source: the public log.",
+    )
+
+
+def position(view: MarketView, side: Side, rng: random.Random) -> PositionView:
+    shares = rng.uniform(5, 400)
+    average = min(0.95, max(0.05, view.price_of(side) + rng.gauss(0, 0.1)))
+    value = shares * view.price_of(side)
+    cost = shares * average
+    return PositionView(
+        market_id=view.market_id,
+        question=view.question,
+        category=view.category,
+        side=side,
+        venue=Venue.SIM,
+        status=view.status,
+        shares=Micros(int(shares * 1e6)),
+        cost=Micros(int(cost * 1e6)),
+        average=average,
+        mark_price=view.price_of(side),
+        mark_value=Micros(int(value * 1e6)),
+        exit_value=Micros(int(value * 0.97 * 1e6)),
+        unrealized=Micros(int((value - cost) * 1e6)),
+        realized=Micros(0),
+        resolves_at=view.resolves_at,
+        opened_at=Timestamp(NOW - 5_000),
+    )
+
+
+def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
+    rng = random.Random(seed)
+    markets = {view.market_id: view for view in (market(i, rng) for i in range(count))}
+    views = list(markets.values())
+    positions = tuple(
+        position(views[(i * 5 + 1) % count], Side.YES if i % 3 else Side.NO, rng)
+        for i in range(min(held, count))
+    )
+    cash = Micros(8_214_330_000)
+    equity = Micros(cash + sum(p.mark_value for p in positions))
+    news = tuple(
+        NewsView(
+            at=Timestamp(NOW - 60 * i),
+            market_id=views[i].market_id,
+            headline=f"Officials at station {i + 1} revise their reading upwards",
+            price_before=0.41,
+            price_after=0.47,
+        )
+        for i in range(min(12, count))
+    )
+    trades = tuple(
+        TradeView(
+            trade_id=f"t-{i}",
+            market_id=p.market_id,
+            question=p.question,
+            side=p.side,
+            action="buy",
+            shares=p.shares,
+            cost=p.cost,
+            average=p.average,
+            price_before=p.average,
+            price_after=p.mark_price,
+            venue=Venue.SIM,
+            status=TradeStatus.FILLED,
+            reasoning="the gauge rises faster than the price",
+            source="desk",
+            at=Timestamp(NOW - 400 * i),
+            pnl=None,
+        )
+        for i, p in enumerate(positions)
+    )
+    states = (
+        TicketState.DONE,
+        TicketState.REFUSED,
+        TicketState.DONE,
+        TicketState.UNKNOWN,
+        TicketState.FAILED,
+    )
+    tickets = tuple(
+        TicketView(
+            ticket_id=f"k-{i}",
+            kind="trade",
+            market_id=views[i].market_id,
+            what="buy YES for 25.00",
+            state=state,
+            opened_at=Timestamp(NOW - 90 * i - 5),
+            sent_at=Timestamp(NOW - 90 * i - 4.99),
+            settled_at=Timestamp(NOW - 90 * i - 4.97) if state is not TicketState.UNKNOWN else None,
+            outcome={
+                TicketState.DONE: "got 51.20 shares at 0.488",
+                TicketState.REFUSED: "insufficient balance: 12.10 $SIM",
+                TicketState.FAILED: "the service could not be reached; nothing was sent",
+                TicketState.UNKNOWN: "sent, no answer yet; looking it up",
+            }[state],
+            fix="lower the amount or sell something" if state is TicketState.REFUSED else "",
+            amount=Micros(25_000_000),
+        )
+        for i, state in enumerate(states)
+    )
+    watched = views[0]
+    points = tuple(
+        (Timestamp(NOW - 60 * (200 - i)), 0.5 + 0.2 * math.sin(i / 17) + rng.gauss(0, 0.01))
+        for i in range(200)
+    )
+    detail = DetailView(
+        market_id=watched.market_id,
+        span_s=0,
+        criteria=watched.criteria,
+        points=points,
+        news=news[:4],
+        trades=tuple(
+            TapeTradeView(
+                at=Timestamp(NOW - 20 * i),
+                trader=f"heron{i}",
+                side=Side.YES if i % 2 else Side.NO,
+                action=Action.BUY,
+                shares=Micros(int(rng.uniform(1, 90) * 1e6)),
+                price=0.48,
+            )
+            for i in range(10)
+        ),
+    )
+    return DeskState(
+        service=ServiceView(
+            label="embedded",
+            mode=Mode.SIM,
+            venue=Venue.SIM,
+            embedded=True,
+            phase=Phase.ONLINE,
+            last_ok_at=NOW,
+            latency_s=0.004,
+        ),
+        account=AccountView(
+            agent_id="a-1",
+            name="desk",
+            status=AgentStatus.UNCLAIMED,
+            plan=Plan.PRO,
+            claimed=False,
+            cash=cash,
+            equity=equity,
+            day_pnl=Micros(41_200_000),
+            total_pnl=Micros(-118_400_000),
+            realized=Micros(-90_000_000),
+            unrealized=Micros(-28_400_000),
+            exit_equity=Micros(equity - 31_000_000),
+            trades_count=len(trades),
+            win_rate=0.54,
+        ),
+        limits=LimitsView(
+            paused=False,
+            max_trade=Micros(500_000_000),
+            day_spend_max=Micros(500_000_000),
+            day_spent=Micros(120_000_000),
+            day_trades_max=500,
+        ),
+        markets=markets,
+        positions=positions,
+        trades=trades,
+        tickets=tickets,
+        world=WorldView(now=NOW, wall_at=NOW, speed=1, seed=7, open_count=count),
+        news=news,
+        detail=detail,
+        equity=tuple(
+            EquityPoint(
+                at=Timestamp(NOW - 60 * (120 - i)),
+                equity=Micros(int(equity + 60e6 * math.sin(i / 11))),
+            )
+            for i in range(120)
+        ),
+        stars=frozenset({views[2].market_id, views[5].market_id}) if count > 5 else frozenset(),
+        seen=dict.fromkeys(Topic, NOW),
+        polls=dict.fromkeys(Topic, 2.0),
+    )
