@@ -109,12 +109,16 @@ class ServiceAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ServiceFailed:
-    """A call failed; what was known stays, and grows old."""
+    """A call failed; what was known stays, and grows old.
+
+    `offline` is False when the service was there but answered something unusable.
+    """
 
     topic: Topic
     at: Timestamp
     problem: str
     unauthorized: bool = False
+    offline: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,46 @@
+"""Settings from the environment; they end in wiring and are never passed on whole.
+
+Knows names of variables and the platform's folders. Must not know any other room.
+Used by cli and wiring.
+"""
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from platformdirs import PlatformDirs
+
+APP: Final = "service-tui"
+KEY_VARIABLE: Final = "SERVICE_API_KEY"
+URL_VARIABLE: Final = "SERVICE_API_URL"
+INSECURE_VARIABLE: Final = "SERVICE_ALLOW_INSECURE_BASE_URL"
+WALLET_VARIABLE: Final = "WALLET_PRIVATE_KEY"
+DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
+_TRUE: Final = frozenset({"1", "true", "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the environment says. The key never shows in a repr."""
+
+    api_key: str | None = field(repr=False)
+    api_url: str | None
+    allow_insecure: bool
+    data_dir: Path
+    config_dir: Path
+
+
+def read_environment(environ: MutableMapping[str, str]) -> Environment:
+    """Read what concerns us, and take the wallet's key out of what children would inherit."""
+    # The signer will take this key from here; until then nobody else shall find it.
+    environ.pop(WALLET_VARIABLE, None)
+    folders = PlatformDirs(APP)
+    own = environ.get(DATA_VARIABLE)
+    return Environment(
+        api_key=environ.get(KEY_VARIABLE) or None,
+        api_url=environ.get(URL_VARIABLE) or None,
+        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in _TRUE,
+        data_dir=Path(own).expanduser() if own else folders.user_data_path,
+        config_dir=folders.user_config_path,
+    )

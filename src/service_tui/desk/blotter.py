@@ -1,0 +1,64 @@
+"""Tickets as rows of the blotter and back.
+
+Knows TicketView and storage's blotter. Must not know what a command does.
+Used by handlers (to write) and by opening (to read).
+"""
+
+import json
+
+from service_tui.desk.records import TicketState, TicketView
+from service_tui.storage.blotter import Intent, StoredTicket
+from service_tui.units import Micros, Timestamp
+
+
+def intent_of(ticket: TicketView, sent: str) -> Intent:
+    """The row that stands before anything is sent. `sent` is the JSON that will leave."""
+    return Intent(
+        ticket_id=ticket.ticket_id,
+        at=ticket.opened_at,
+        kind=ticket.kind,
+        subject=ticket.market_id,
+        body=json.dumps({"what": ticket.what, "sent": sent}),
+        amount_micros=ticket.amount,
+        client_ref=ticket.client_ref or None,
+    )
+
+
+def outcome_of(ticket: TicketView) -> str:
+    """What the row says of the end."""
+    return json.dumps({"outcome": ticket.outcome, "fix": ticket.fix, "sent_at": ticket.sent_at})
+
+
+def ticket_of(row: StoredTicket) -> TicketView:
+    """The ticket as it was; one without an end counts as unknown, whatever it was doing."""
+    what = _texts(row.body)
+    end = _texts(row.outcome)
+    state = TicketState(row.state.value)
+    unsettled = state in {TicketState.QUEUED, TicketState.SENT}
+    return TicketView(
+        ticket_id=row.ticket_id,
+        kind=row.kind,
+        market_id=row.subject,
+        what=str(what.get("what", row.kind)),
+        state=TicketState.UNKNOWN if unsettled else state,
+        opened_at=Timestamp(row.at),
+        sent_at=_timestamp(end.get("sent_at") or row.sent_at),
+        settled_at=_timestamp(row.settled_at),
+        outcome="left open by an earlier run" if unsettled else str(end.get("outcome", "")),
+        fix=str(end.get("fix", "")),
+        client_ref=row.client_ref or "",
+        amount=Micros(row.amount_micros),
+    )
+
+
+def _timestamp(value: object) -> Timestamp | None:
+    return Timestamp(float(value)) if isinstance(value, int | float) else None
+
+
+def _texts(body: str | None) -> dict[str, object]:
+    """The JSON object that a row holds; nothing when it is none."""
+    try:
+        found = json.loads(body or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

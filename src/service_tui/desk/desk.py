@@ -1,0 +1,258 @@
+"""The desk: one state, a stream of its changes, and one way to order something.
+
+Knows handlers and pollers by name and owns every task of the operator's side. Must not know HTTP,
+widgets or SQL.
+Used by the console, a script or a test through `state`, `changes()` and `submit()`.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.commands import (
+    AskQuote,
+    Command,
+    PlaceTrade,
+    Refresh,
+    SetPreference,
+    SetSpeed,
+    SetStar,
+    WatchMarket,
+)
+from service_tui.desk.facts import Fact, Noticed, TicketChanged
+from service_tui.desk.handlers import settings, trades
+from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
+from service_tui.desk.ports import Memory, Ports, Surroundings
+from service_tui.desk.records import Phase, TicketState, TicketView, Topic
+from service_tui.desk.reduce import reduce
+from service_tui.desk.state import DeskState
+from service_tui.desk.tickets import Ticket
+from service_tui.storage.blotter import Blotter
+from service_tui.units import Micros
+from service_tui.wire.endpoints import HEALTH
+
+log = logging.getLogger(__name__)
+
+INBOX_MAX: Final = 64
+IN_FLIGHT_MAX: Final = 8
+DRAIN_S: Final = 2.0
+"""How long a close waits for commands in flight. Source: decisions, "Deadlines"."""
+
+PROBE_S: Final = 4.0
+RECONCILE_S: Final = 10.0
+SAVE_S: Final = 10.0
+"""How often an offline service is probed, unknown trades are looked up, the state is cached."""
+
+
+class Desk:
+    """What an operator works with. Made by `opening.open_desk`, which runs it."""
+
+    def __init__(
+        self, initial: DeskState, around: Surroundings, blotter: Blotter, memory: Memory
+    ) -> None:
+        self._state = initial
+        self._changed = asyncio.Event()
+        self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
+        self._pokes = {topic: asyncio.Event() for topic in READINGS}
+        self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
+        self._settled = asyncio.Event()
+        self._closing = False
+        self._running: set[str] = set()
+        self._watched = Watched()
+        self._memory = memory
+        self._clock = around.clock
+        self._new_id = around.new_id
+        self._rng = around.rng
+        self._count = 0
+        self._tickets: dict[str, Ticket] = {}
+        self.ports = Ports(
+            client=around.client,
+            blotter=blotter,
+            clock=around.clock,
+            new_id=around.new_id,
+            state=lambda: self._state,
+            say=self._say,
+            poke=self._poke,
+        )
+
+    # -- the three doors -------------------------------------------------------------------
+
+    @property
+    def state(self) -> DeskState:
+        """What is known now."""
+        return self._state
+
+    async def changes(self) -> AsyncIterator[DeskState]:
+        """Newer states as they come; whoever is slow gets the latest and none between."""
+        shown: DeskState | None = None
+        while True:
+            if self._state is shown:
+                changed = self._changed
+                await changed.wait()
+            shown = self._state
+            yield shown
+
+    def submit(self, command: Command) -> Ticket:
+        """Take a command in; never blocks, never raises.
+
+        Returns:
+            The ticket. A full inbox or a closing desk fails it at once: nothing was sent.
+        """
+        self._count += 1
+        view = TicketView(
+            ticket_id=self._new_id(),
+            kind=command.kind,
+            market_id=command.market_id if isinstance(command, PlaceTrade) else "",
+            what=command.in_words(),
+            state=TicketState.QUEUED,
+            opened_at=self._clock.now(),
+            amount=command.amount if isinstance(command, PlaceTrade) else Micros(0),
+        )
+        ticket = Ticket(command, view)
+        if self._closing or self._inbox.full():
+            why = "the desk is closing" if self._closing else "too many commands at once"
+            return self._fail(ticket, f"{why}; nothing was sent")
+        self._inbox.put_nowait(ticket)
+        if command.moves_money:
+            self._tickets[view.ticket_id] = ticket
+            self._say(TicketChanged(view))
+        return ticket
+
+    # -- running ---------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Poll and carry out commands until `close`, in one TaskGroup."""
+        embedded = self._state.service.embedded
+        topics = [topic for topic in READINGS if embedded or topic not in EMBEDDED_ONLY]
+        async with asyncio.TaskGroup() as tasks:
+            for topic in topics:
+                tasks.create_task(poll(topic, self.ports, self._watched, self._rest, self._rng))
+            for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
+                tasks.create_task(loop)
+            tasks.create_task(mark_equity(self.ports))
+
+    async def close(self) -> None:
+        """Take in nothing more, let what is in flight end (bounded), write the last state down."""
+        self._closing = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                while self._running or not self._inbox.empty():
+                    await asyncio.sleep(0.01)
+        await self._memory.save(self._state)
+
+    async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
+        """Give each command a task of its own, so that a slow one holds up no other."""
+        while True:
+            ticket = await self._inbox.get()
+            self._running.add(ticket.view.ticket_id)
+            tasks.create_task(self._carry_out(ticket))
+
+    async def _carry_out(self, ticket: Ticket) -> None:
+        try:
+            async with self._slots:
+                if ticket.command.moves_money:
+                    # What was left unknown by an earlier run is looked up before anything trades.
+                    await self._settled.wait()
+                await self._handle(ticket)
+        finally:
+            self._running.discard(ticket.view.ticket_id)
+            ticket.end()
+
+    async def _handle(self, ticket: Ticket) -> None:
+        match ticket.command:
+            case PlaceTrade() as order:
+                await trades.place_trade(ticket.view, order, self.ports)
+            case AskQuote() as question:
+                await trades.ask_quote(question, self.ports)
+            case SetSpeed() as pace:
+                await settings.set_speed(ticket.view, pace, self.ports)
+            case WatchMarket() as watch:
+                self._watched.market_id, self._watched.span_s = watch.market_id, watch.span_s
+                self._poke(Topic.DETAIL)
+            case SetStar() as star:
+                await settings.set_star(star, self._memory, self.ports)
+            case SetPreference() as preference:
+                await settings.set_preference(preference, self._memory, self.ports)
+            case Refresh():
+                for topic in READINGS:
+                    self._poke(topic)
+
+    def _fail(self, ticket: Ticket, why: str) -> Ticket:
+        view = replace(
+            ticket.view, state=TicketState.FAILED, settled_at=self._clock.now(), outcome=why
+        )
+        ticket.update(view)
+        ticket.end()
+        self._say(Noticed("bad", f"{view.what}: {why}"))
+        return ticket
+
+    # -- state -----------------------------------------------------------------------------
+
+    def _say(self, fact: Fact) -> None:
+        """The one place where the state changes."""
+        self._state = reduce(self._state, fact)
+        if isinstance(fact, TicketChanged) and fact.ticket.ticket_id in self._tickets:
+            self._tickets[fact.ticket.ticket_id].update(fact.ticket)
+            if not fact.ticket.in_flight:
+                del self._tickets[fact.ticket.ticket_id]
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    # -- pace ------------------------------------------------------------------------------
+
+    def _poke(self, topic: Topic) -> None:
+        self._pokes[topic].set()
+
+    async def _rest(self, topic: Topic, seconds: float) -> None:
+        """Wait so long, or until the topic is poked."""
+        poked = self._pokes[topic]
+        waits = {
+            asyncio.ensure_future(poked.wait()),
+            asyncio.ensure_future(self._clock.sleep(seconds)),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            poked.clear()
+
+    async def _probe(self) -> None:
+        """While the service is away, ask for its health; when it is back, ask for everything."""
+        while True:
+            await self._clock.sleep(PROBE_S)
+            if self._state.service.phase is not Phase.OFFLINE:
+                continue
+            with suppress(ServiceError):
+                await self.ports.client.call(HEALTH)
+                for topic in READINGS:
+                    self._poke(topic)
+
+    async def _reconcile(self) -> None:
+        """Look unknown trades up, those of an earlier run first; nothing trades before that."""
+        while True:
+            unknown = tuple(
+                ticket
+                for ticket in self._state.tickets
+                if ticket.state is TicketState.UNKNOWN and ticket.client_ref
+            )
+            try:
+                if unknown:
+                    await trades.reconcile(unknown, self.ports)
+                self._settled.set()
+            except ServiceError as error:
+                log.info("unknown trades stay unknown: %s", error)
+            await self._clock.sleep(RECONCILE_S)
+
+    async def _save(self) -> None:
+        """Keep the cache near the present, so that a cold start shows something recent."""
+        saved: DeskState | None = None
+        while True:
+            await self._clock.sleep(SAVE_S)
+            if self._state is not saved:
+                saved = self._state
+                await self._memory.save(saved)

@@ -1,0 +1,211 @@
+"""PlaceTrade and AskQuote: preflight, intent, one send, and what its answer means.
+
+Knows ports, commands, facts. Must not know widgets or arithmetic of the venue.
+Used by desk.desk.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import (
+    OutcomeUnknownError,
+    RefusedError,
+    ServiceError,
+)
+from service_tui.desk.blotter import intent_of, outcome_of
+from service_tui.desk.commands import AskQuote, PlaceTrade
+from service_tui.desk.facts import CashSeen, Noticed, QuoteSeen, TicketChanged, TradesSeen
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic, TradeView
+from service_tui.desk.state import DeskState
+from service_tui.desk.translate import (
+    CLIENT_REF,
+    amount,
+    filled_words,
+    quote_view,
+    trade_view,
+)
+from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Action, Mode
+from service_tui.units import Micros, decimal
+from service_tui.wire.endpoints import PLACE_TRADE, TRADES
+from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
+
+SOURCE: Final = "desk"
+UNKNOWN_HORIZON_S: Final = 600.0
+"""A trade without a trace after this long may be sent again by the person. Source: failures."""
+
+LOOK_BACK: Final = 200
+
+
+def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
+    """The order in the words of the wire."""
+    return TradeRequest(
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        amount=decimal(order.amount),
+        shares=decimal(order.shares),
+        venue=order.venue,
+        dry_run=dry_run,
+        reasoning=order.reasoning or None,
+        source=None if dry_run else SOURCE,
+        signal_data={CLIENT_REF: client_ref} if client_ref else None,
+    )
+
+
+def preflight(state: DeskState, order: PlaceTrade) -> tuple[str, str] | None:
+    """Why the desk itself says no, and what to do; None when it has no objection.
+
+    Limits are written so that a number that is none fails them.
+    """
+    if state.service.read_only:
+        return "this desk is read-only", "start it without --read-only"
+    if state.service.mode is not Mode.SIM:
+        return "only play money is traded in this mode", "use the embedded service"
+    if order.action is Action.SELL:
+        held = state.position(f"{order.market_id}:{order.side.value}")
+        if held is None or not 0 < order.shares <= held.shares:
+            return "more than is held", "sell at most what the portfolio shows"
+        return None
+    limits = state.limits
+    if limits is None or limits.paused:
+        return "trading is paused: entries are blocked", "resume trading in the settings"
+    if not 0 < order.amount <= limits.max_trade:
+        return (
+            f"the limit of one trade is {decimal(limits.max_trade):,.2f}",
+            "lower the amount",
+        )
+    account = state.account
+    if account is None or not order.amount <= account.cash:
+        return "not enough cash", "lower the amount or sell something first"
+    return None
+
+
+async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> None:
+    """Carry an order to its end: done, refused, failed, or unknown until it is found.
+
+    The intent is on disk before anything is sent, and nothing is ever sent twice.
+    """
+    objection = preflight(ports.state(), order)
+    ref = ports.new_id()
+    ticket = replace(ticket, client_ref=ref)
+    request = request_of(order, dry_run=False, client_ref=ref)
+    try:
+        await ports.blotter.open_ticket(
+            intent_of(ticket, request.model_dump_json(exclude_none=True))
+        )
+    except StorageError as error:
+        _end(ports, ticket, TicketState.FAILED, f"{error}; nothing was traded", "free disk space")
+        return
+    if objection is not None:
+        await settle(ports, ticket, TicketState.REFUSED, objection)
+        return
+    ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
+    ports.say(TicketChanged(ticket))
+    try:
+        reply = await ports.client.call(PLACE_TRADE, body=request, idempotency_key=ref)
+    except RefusedError as error:
+        await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
+    except OutcomeUnknownError as error:
+        said = (f"sent, no answer: {error}", "it is looked up; do not send it again")
+        await settle(ports, ticket, TicketState.UNKNOWN, said)
+    except ServiceError as error:
+        said = (f"nothing was sent: {error}", "try again when the service answers")
+        await settle(ports, ticket, TicketState.FAILED, said)
+    else:
+        await _answered(ports, ticket, order, reply.answer)
+
+
+async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
+    """A trade answer: filled, resting, or the venue's orderly no."""
+    if not body.success:
+        said = (body.error or "refused without a reason", body.fix or body.error_hint or "")
+        await settle(ports, ticket, TicketState.REFUSED, said)
+        return
+    if body.balance is not None:
+        ports.say(CashSeen(amount(body.balance)))
+    await settle(ports, ticket, TicketState.DONE, (filled_words(body, order.action), ""))
+    for topic in (Topic.POSITIONS, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
+        ports.poke(topic)
+
+
+_TONES: Final = {
+    TicketState.DONE: "good",
+    TicketState.REFUSED: "warn",
+    TicketState.FAILED: "bad",
+    TicketState.UNKNOWN: "bad",
+}
+
+
+def _end(ports: Ports, ticket: TicketView, state: TicketState, outcome: str, fix: str) -> TicketView:
+    """Tell the end of a ticket, in the blotter's row and as one notice."""
+    ended = replace(ticket, state=state, settled_at=ports.now(), outcome=outcome, fix=fix)
+    ports.say(TicketChanged(ended))
+    ports.say(Noticed(_TONES[state], f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")))
+    return ended
+
+
+async def settle(
+    ports: Ports, ticket: TicketView, state: TicketState, said: tuple[str, str]
+) -> None:
+    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
+    ended = _end(ports, ticket, state, *said)
+    try:
+        await ports.blotter.settle(
+            ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
+        )
+    except StorageError as error:
+        ports.say(Noticed("bad", f"the blotter could not be written: {error}"))
+
+
+async def ask_quote(question: AskQuote, ports: Ports) -> None:
+    """What an order would get now; a failure is a quote that says so."""
+    order = question.order
+    held = ports.state().position(f"{order.market_id}:{order.side.value}")
+    try:
+        reply = await ports.client.call(PLACE_TRADE, body=request_of(order, dry_run=True))
+    except RefusedError as error:
+        quote = QuoteView(question.request_id, ok=False, problem=error.error, fix=error.fix)
+    except ServiceError as error:
+        quote = QuoteView(question.request_id, ok=False, problem=str(error))
+    else:
+        shares = held.shares if held is not None else Micros(0)
+        quote = quote_view(question.request_id, reply.answer, order.action, shares)
+    ports.say(QuoteSeen(quote))
+
+
+async def recent_trades(ports: Ports, limit: int = LOOK_BACK) -> tuple[TradeView, ...]:
+    """The newest trades of the agent."""
+    reply = await ports.client.call(TRADES, query=TradesQuery(limit=limit))
+    return tuple(trade_view(row) for row in reply.answer.trades)
+
+
+async def reconcile(tickets: tuple[TicketView, ...], ports: Ports) -> None:
+    """Look unknown trades up by their reference; settle those that are found.
+
+    Raises:
+        ServiceError: the service did not answer; the tickets stay unknown.
+    """
+    trades = await recent_trades(ports)
+    ports.say(TradesSeen(trades))
+    found = {trade.client_ref: trade for trade in trades if trade.client_ref}
+    for ticket in tickets:
+        trade = found.get(ticket.client_ref)
+        if trade is not None:
+            said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+            await settle(ports, ticket, TicketState.DONE, (said, ""))
+            ports.poke(Topic.POSITIONS)
+        elif ports.now() - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S:
+            _decide(ticket, ports)
+
+
+def _decide(ticket: TicketView, ports: Ports) -> None:
+    """After the horizon only a person may send again; said once."""
+    said = "no trace of it after 10 minutes"
+    if ticket.outcome != said:
+        fix = "check the positions, then send it again yourself if you still want it"
+        ports.say(TicketChanged(replace(ticket, outcome=said, fix=fix)))
+        ports.say(Noticed("warn", f"{ticket.what}: {said} — {fix}"))
+

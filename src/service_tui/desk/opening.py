@@ -1,0 +1,79 @@
+"""Opening a desk: what it knew, what it left open, and the loops that keep it fresh.
+
+Knows client, storage and Desk. Must not know which service is behind the client.
+Used by wiring and by tests.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.desk.blotter import ticket_of
+from service_tui.desk.desk import Desk
+from service_tui.desk.frozen import STATE_KEY, freeze
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.state import DeskState
+from service_tui.storage.blotter import Blotter
+from service_tui.storage.cache import Cache
+from service_tui.storage.database import Database
+from service_tui.storage.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+TICKETS_SHOWN: Final = 200
+
+
+class DeskMemory:
+    """What stays on this machine between two starts. A failing disk is logged, no more."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._cache = Cache(database)
+        self._clock = clock
+
+    async def save(self, state: DeskState) -> None:
+        """Keep the state for a cold start."""
+        try:
+            await self._cache.put(STATE_KEY, self._clock.now(), freeze(state))
+        except StorageError as error:
+            log.warning("the state was not cached: %s", error)
+
+    async def prefer(self, name: str, value: str) -> None:
+        """Keep one preference."""
+        try:
+            await self._cache.put_preference(name, value)
+        except StorageError as error:
+            log.warning("a preference was not kept: %s", error)
+
+
+@asynccontextmanager
+async def open_desk(initial: DeskState, around: Surroundings) -> AsyncIterator[Desk]:
+    """Run a desk while the context lasts.
+
+    On the way out commands in flight get up to two seconds, then everything is stopped; what was
+    sent and not answered stands as unknown in the blotter and is looked up at the next start.
+
+    Yields:
+        The desk, polling.
+    """
+    blotter = Blotter(around.database)
+    rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
+    unsettled = await asyncio.to_thread(blotter.open_tickets)
+    known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
+    tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
+    desk = Desk(
+        replace(initial, tickets=tuple(tickets)),
+        around,
+        blotter,
+        DeskMemory(around.database, around.clock),
+    )
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(desk.run())
+        try:
+            yield desk
+        finally:
+            await desk.close()
+            running.cancel()

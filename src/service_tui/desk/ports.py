@@ -1,0 +1,69 @@
+"""What a handler or poller may use of the outside, as plain values and protocols.
+
+Knows client and clock. Must not know the state's owner.
+Used by handlers and pollers; made in opening, or by a test.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from service_tui.client.client import Client
+from service_tui.clock import Clock
+from service_tui.desk.facts import Fact
+from service_tui.desk.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.storage.blotter import Blotter
+from service_tui.storage.database import Database
+from service_tui.units import Timestamp
+
+
+class Memory(Protocol):
+    """What stays on this machine between two starts."""
+
+    async def save(self, state: DeskState) -> None:
+        """Keep the state for a cold start; a failing disk is no error here."""
+        ...
+
+    async def prefer(self, name: str, value: str) -> None:
+        """Keep one preference."""
+        ...
+
+
+IdSource = Callable[[], str]
+"""Fresh random text, 128 bits or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a desk is opened with."""
+
+    client: Client
+    database: Database
+    clock: Clock
+    new_id: IdSource
+    rng: random.Random
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The desk's surroundings.
+
+    `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
+    `poke` asks a poller to look now.
+    """
+
+    client: Client
+    blotter: Blotter
+    clock: Clock
+    new_id: IdSource
+    state: Callable[[], DeskState]
+    say: Callable[[Fact], None]
+    poke: Callable[[Topic], None]
+
+    def now(self) -> Timestamp:
+        """Wall time."""
+        return self.clock.now()
+
+

@@ -1,0 +1,210 @@
+"""The desk's one way to change: (state, fact) -> state.
+
+Knows DeskState, facts. Must not know wire, network, time, Textual.
+Used by desk.desk, after every poll and every handled command.
+"""
+
+from dataclasses import replace
+from typing import Final, assert_never
+
+from service_tui.desk.facts import (
+    AccountSeen,
+    CashSeen,
+    DetailSeen,
+    EquityMarked,
+    Fact,
+    LimitsSeen,
+    MarketsSeen,
+    Noticed,
+    PositionsSeen,
+    PreferenceSet,
+    QuoteSeen,
+    ServiceAnswered,
+    ServiceFailed,
+    StarSet,
+    TicketChanged,
+    TradesSeen,
+    WorldSeen,
+)
+from service_tui.desk.records import (
+    AccountView,
+    EquityPoint,
+    Notice,
+    Phase,
+    PositionView,
+    ServiceView,
+    TicketView,
+    Topic,
+    remark,
+)
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros
+
+TICKETS_MAX: Final = 500
+NOTICES_MAX: Final = 20
+EQUITY_MAX: Final = 2_000
+NEWS_MAX: Final = 200
+"""What the state keeps of endless things; the database keeps the rest."""
+
+
+def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
+    """The state after a fact."""
+    match fact:
+        case MarketsSeen():
+            return _with_markets(state, fact)
+        case PositionsSeen():
+            return _with_positions(state, fact)
+        case AccountSeen():
+            return replace(state, account=fact.account)
+        case CashSeen():
+            return _with_account(state, cash=fact.cash)
+        case LimitsSeen():
+            return replace(state, limits=fact.limits)
+        case TradesSeen():
+            return replace(state, trades=fact.trades)
+        case WorldSeen():
+            return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
+        case DetailSeen():
+            return replace(state, detail=fact.detail)
+        case QuoteSeen():
+            return _with_quote(state, fact)
+        case TicketChanged():
+            return replace(state, tickets=_with_ticket(state.tickets, fact.ticket))
+        case ServiceAnswered():
+            return _answered(state, fact)
+        case ServiceFailed():
+            return _failed(state, fact)
+        case EquityMarked():
+            return replace(state, equity=_thinned((*state.equity, fact.point)))
+        case StarSet():
+            change = state.stars.union if fact.on else state.stars.difference
+            return replace(state, stars=change({fact.market_id}))
+        case PreferenceSet():
+            return replace(state, preferences={**state.preferences, fact.name: fact.value})
+        case Noticed():
+            return _noticed(state, fact)
+        case _:
+            assert_never(fact)
+
+
+def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
+    """New prices; positions are marked to them at once, what is unchanged keeps its object."""
+    known = state.markets
+    markets = {} if fact.complete else dict(known)
+    for market in fact.markets:
+        old = known.get(market.market_id)
+        markets[market.market_id] = old if old == market else market
+    return _marked(
+        replace(
+            state,
+            markets=markets,
+            service=replace(state.service, dropped_rows=fact.dropped),
+        )
+    )
+
+
+def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
+    closed = state.closed if fact.closed is None else fact.closed
+    return _marked(replace(state, positions=fact.positions, closed=closed))
+
+
+def _marked(state: DeskState) -> DeskState:
+    """Every open position at the market's price of now, and the account's sums with it."""
+    positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
+    return _with_account(replace(state, positions=positions))
+
+
+def _with_account(state: DeskState, cash: Micros | None = None) -> DeskState:
+    """The account's sums from cash and positions; day and total P&L move by the same amount."""
+    account = state.account
+    if account is None:
+        return state
+    return replace(state, account=_summed(account, state.positions, cash))
+
+
+def _summed(
+    account: AccountView, positions: tuple[PositionView, ...], cash: Micros | None
+) -> AccountView:
+    own = account.cash if cash is None else cash
+    equity = Micros(own + sum(held.mark_value for held in positions))
+    moved = equity - account.equity
+    exits = [held.exit_value for held in positions if held.exit_value is not None]
+    unrealized = Micros(sum(held.unrealized for held in positions))
+    total = Micros(account.total_pnl + moved)
+    return replace(
+        account,
+        cash=own,
+        equity=equity,
+        day_pnl=None if account.day_pnl is None else Micros(account.day_pnl + moved),
+        total_pnl=total,
+        unrealized=unrealized,
+        realized=Micros(total - unrealized),
+        exit_equity=Micros(own + sum(exits)) if len(exits) == len(positions) else None,
+    )
+
+
+def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
+    """A newer question's answer is never replaced by an older one's."""
+    old = state.quote
+    if old is not None and old.request_id > fact.quote.request_id:
+        return state
+    return replace(state, quote=fact.quote)
+
+
+def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[TicketView, ...]:
+    """The list with this ticket in its place, or first."""
+    if any(old.ticket_id == ticket.ticket_id for old in tickets):
+        return tuple(ticket if old.ticket_id == ticket.ticket_id else old for old in tickets)
+    return (ticket, *tickets)[:TICKETS_MAX]
+
+
+def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
+    seen = {**state.seen, fact.topic: fact.at}
+    service = replace(
+        state.service,
+        phase=Phase.ONLINE,
+        last_ok_at=fact.at,
+        latency_s=fact.latency_s,
+        problem="",
+    )
+    # What stood in the cache is shown as old until markets and positions were both heard of.
+    fresh = Topic.MARKETS in seen and Topic.POSITIONS in seen
+    cached = state.from_cache and not fresh
+    return _phase_notice(state, replace(state, service=service, seen=seen, from_cache=cached))
+
+
+def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
+    phase = state.service.phase
+    if fact.unauthorized:
+        phase = Phase.UNAUTHORIZED
+    elif fact.offline:
+        phase = Phase.OFFLINE
+    service: ServiceView = replace(state.service, phase=phase, problem=fact.problem)
+    return _phase_notice(state, replace(state, service=service))
+
+
+def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
+    """One notice a transition, none a poll."""
+    old, new = before.service.phase, after.service.phase
+    if old is new or (old is Phase.CONNECTING and new is Phase.ONLINE):
+        return after
+    tone, text = (
+        ("good", "the service answers again")
+        if new is Phase.ONLINE
+        else ("bad", after.service.problem or "the service does not answer")
+    )
+    return _noticed(after, Noticed(tone, text))
+
+
+def _noticed(state: DeskState, fact: Noticed) -> DeskState:
+    last = state.notices[-1].notice_id if state.notices else 0
+    notice = Notice(last + 1, fact.tone, fact.text)
+    return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
+
+
+def _thinned(points: tuple[EquityPoint, ...]) -> tuple[EquityPoint, ...]:
+    """Every other point of the older half goes once there are too many; ends stay."""
+    if len(points) <= EQUITY_MAX:
+        return points
+    half = len(points) // 2
+    return points[:half:2] + points[half:]

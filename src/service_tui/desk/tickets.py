@@ -1,0 +1,34 @@
+"""One command on its way: awaitable, and not cancelled by who awaits it.
+
+Knows TicketView. Must not know handlers.
+Used by desk.submit (which makes them) and by whoever wants to know the end.
+"""
+
+import asyncio
+
+from service_tui.desk.commands import Command
+from service_tui.desk.records import TicketView
+
+
+class Ticket:
+    """Handle of a command given. `view` is the newest of it."""
+
+    def __init__(self, command: Command, view: TicketView) -> None:
+        self.command = command
+        self.view = view
+        self._ended = asyncio.Event()
+
+    def update(self, view: TicketView) -> None:
+        """Take the newest view; an end, `unknown` included, wakes whoever waits."""
+        self.view = view
+        if view.settled_at is not None or not view.in_flight:
+            self._ended.set()
+
+    def end(self) -> None:
+        """Wake whoever waits; the handler is through."""
+        self._ended.set()
+
+    async def wait(self) -> TicketView:
+        """The view at the end of the command."""
+        await self._ended.wait()
+        return self.view

@@ -1,0 +1,321 @@
+"""Wire bodies as views: the only file of the desk that reads the wire.
+
+Knows wire and records. Must not know the client, the state or time.
+Used by pollers and handlers. Amounts become micros here, once.
+"""
+
+from service_tui.desk.records import (
+    AccountView,
+    DetailView,
+    LimitsView,
+    MarketView,
+    MeanwhileView,
+    NewsView,
+    PositionView,
+    QuoteView,
+    ResolvedView,
+    TapeTradeView,
+    TradeView,
+    WorldView,
+)
+from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side
+from service_tui.units import ONE, Micros, Probability, Timestamp
+from service_tui.wire.agents import AgentBody
+from service_tui.wire.base import Moment, timestamp
+from service_tui.wire.markets import HistoryBody, MarketBody
+from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
+from service_tui.wire.settings import SettingsBody, UserSettingsBody
+from service_tui.wire.trades import TradeBody, TradeRow
+from service_tui.wire.world import MeanwhileBody, NewsBody, ResolvedBody, TapeBody, WorldBody
+
+CLIENT_REF = "client_ref"
+"""Key in signal_data by which the desk knows its own trade again. Source: failures, rule 3."""
+
+
+def amount(value: float) -> Micros:
+    """Micros of a wire amount; a service may send more decimals than a micro, so nearest."""
+    return Micros(round(value * ONE))
+
+
+def _amount_or_none(value: float | None) -> Micros | None:
+    return None if value is None else amount(value)
+
+
+def _at(moment: Moment | None) -> Timestamp | None:
+    return None if moment is None else timestamp(moment)
+
+
+def market_view(body: MarketBody) -> MarketView:
+    """One market as the console shows it."""
+    return MarketView(
+        market_id=body.id,
+        question=body.question,
+        category=body.tags[0] if body.tags else "",
+        tags=body.tags,
+        status=body.status,
+        price=Probability(body.current_probability),
+        price_24h_ago=body.price_24h_ago,
+        volume=_amount_or_none(body.volume_24h),
+        opens_at=_at(body.opens_at),
+        resolves_at=_at(body.resolves_at),
+        resolved_at=_at(body.resolved_at),
+        outcome=body.outcome,
+        liquidity=_amount_or_none(body.liquidity),
+        sparkline=body.sparkline,
+        criteria=body.resolution_criteria or "",
+    )
+
+
+def position_views(body: PositionBody, market: MarketView | None) -> tuple[PositionView, ...]:
+    """One view a side held. A service that does not tell sides apart gets them rebuilt."""
+    sides = body.sides or tuple(
+        _rebuilt(body, side, shares)
+        for side, shares in ((Side.YES, body.shares_yes), (Side.NO, body.shares_no))
+        if shares > 0
+    )
+    return tuple(_position_view(body, side, market) for side in sides)
+
+
+def _rebuilt(body: PositionBody, side: Side, shares: float) -> PositionSideBody:
+    """A side of a published row, which mixes both: cost and P&L are shared out by value."""
+    price = body.current_price if side is Side.YES else 1.0 - body.current_price
+    value = shares * price
+    part = value / body.current_value if body.current_value > 0 else 1.0
+    part = min(1.0, max(0.0, part)) if body.shares_yes > 0 and body.shares_no > 0 else 1.0
+    cost = body.cost_basis * part
+    return PositionSideBody.model_construct(
+        side=side.value,
+        shares=shares,
+        cost_basis=cost,
+        avg_cost=min(1.0, cost / shares),
+        mark_price=price,
+        current_value=value,
+        exit_value=None,
+        realized_pnl=body.realized_pnl * part,
+        opened_at=None,
+    )
+
+
+def _position_view(
+    body: PositionBody, side: PositionSideBody, market: MarketView | None
+) -> PositionView:
+    value, cost = amount(side.current_value), amount(side.cost_basis)
+    closed = body.status not in {"active", "closed"}
+    realized = amount(side.realized_pnl)
+    return PositionView(
+        market_id=body.market_id,
+        question=body.question,
+        category=market.category if market else "",
+        side=Side(side.side),
+        venue=body.venue,
+        status=MarketStatus.RESOLVED if closed else _open_status(body.status),
+        shares=amount(side.shares),
+        cost=cost,
+        average=side.avg_cost,
+        mark_price=side.mark_price,
+        mark_value=value,
+        exit_value=_amount_or_none(side.exit_value),
+        unrealized=Micros(0) if closed else Micros(value - cost),
+        realized=realized,
+        resolves_at=_at(body.resolved_at or body.resolves_at),
+        opened_at=_at(side.opened_at),
+        outcome=body.outcome,
+    )
+
+
+def _open_status(status: str) -> MarketStatus:
+    return MarketStatus.CLOSED if status == MarketStatus.CLOSED.value else MarketStatus.ACTIVE
+
+
+def account_view(agent: AgentBody, portfolio: PortfolioBody, holdings: tuple[PositionView, ...]) -> AccountView:
+    """Who we are and what we have; equity is cash plus the mark value of what is held."""
+    sim = portfolio.sim
+    cash = amount(sim.balance if sim and sim.balance is not None else agent.balance)
+    value = sum(held.mark_value for held in holdings)
+    exits = [held.exit_value for held in holdings]
+    unrealized = Micros(sum(held.unrealized for held in holdings))
+    total = amount(portfolio.pnl_total if portfolio.pnl_total is not None else agent.total_pnl)
+    return AccountView(
+        agent_id=agent.agent_id,
+        name=agent.name,
+        status=AgentStatus(agent.status),
+        plan=agent.rate_limits.tier if agent.rate_limits else Plan.FREE,
+        claimed=agent.claimed,
+        cash=cash,
+        equity=Micros(cash + value),
+        day_pnl=_amount_or_none(portfolio.pnl_24h),
+        total_pnl=total,
+        realized=Micros(total - unrealized),
+        unrealized=unrealized,
+        exit_equity=None
+        if any(value is None for value in exits)
+        else Micros(cash + sum(value for value in exits if value is not None)),
+        trades_count=agent.trades_count,
+        win_rate=agent.win_rate,
+    )
+
+
+def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) -> LimitsView:
+    """What binds an order. Either document may pause; a cap of the simulated venue is fixed."""
+    return LimitsView(
+        paused=settings.trading_paused or user.trading_paused,
+        max_trade=SIM_TRADE_MAX if sim else amount(settings.sdk_max_trade_amount),
+        day_spend_max=amount(settings.sdk_daily_limit),
+        day_spent=amount(settings.sdk_daily_spent),
+        day_trades_max=user.max_trades_per_day,
+    )
+
+
+SIM_TRADE_MAX = Micros(500 * ONE)
+"""Source: decisions, "Spend limits by venue"."""
+
+
+def trade_view(row: TradeRow) -> TradeView:
+    """One row of the trade history."""
+    signal = row.signal_data or {}
+    return TradeView(
+        trade_id=row.trade_id,
+        market_id=row.market_id,
+        question=row.market_question,
+        side=row.side,
+        action=row.action,
+        shares=amount(row.shares),
+        cost=amount(row.cost),
+        average=row.avg_price,
+        price_before=row.price_before,
+        price_after=row.price_after,
+        venue=row.venue,
+        status=row.status,
+        reasoning=row.reasoning or "",
+        source=row.source or "",
+        at=timestamp(row.created_at),
+        pnl=_amount_or_none(row.pnl),
+        client_ref=str(signal.get(CLIENT_REF, "")),
+    )
+
+
+def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -> QuoteView:
+    """What a dry run said. `held` are the shares held of the side, for the loss of a sale."""
+    if not body.success:
+        return QuoteView(
+            request_id=request_id,
+            ok=False,
+            problem=body.error or "refused without a reason",
+            fix=body.fix or body.error_hint or "",
+        )
+    shares = amount(body.shares or body.shares_bought or body.shares_sold)
+    money = amount(body.cost)
+    buys = action is Action.BUY
+    return QuoteView(
+        request_id=request_id,
+        ok=True,
+        shares=shares,
+        money=money,
+        average=body.avg_price if body.avg_price is not None else _ratio(money, shares),
+        price_before=body.price_before,
+        price_after=body.new_price,
+        cash_after=_amount_or_none(body.balance),
+        max_loss=money if buys else Micros(max(0, min(shares, held) - money)),
+        max_win=Micros(shares - money) if buys else money,
+    )
+
+
+def _ratio(money: Micros, shares: Micros) -> float | None:
+    return money / shares if shares else None
+
+
+def news_view(body: NewsBody) -> NewsView:
+    """A line of news."""
+    return NewsView(
+        at=timestamp(body.at),
+        market_id=body.market_id,
+        headline=body.headline,
+        price_before=body.price_before,
+        price_after=body.price_after,
+    )
+
+
+def _resolved_view(body: ResolvedBody) -> ResolvedView:
+    return ResolvedView(
+        at=timestamp(body.at),
+        market_id=body.market_id,
+        question=body.question,
+        outcome=body.outcome,
+        payout=amount(body.payout),
+        pnl=amount(body.pnl),
+    )
+
+
+def _meanwhile_view(body: MeanwhileBody | None) -> MeanwhileView | None:
+    if body is None:
+        return None
+    return MeanwhileView(
+        closed_at=timestamp(body.closed_at),
+        opened_at=timestamp(body.opened_at),
+        world_elapsed_s=body.world_elapsed_s,
+        resolved_count=body.resolved_count,
+        listed_count=body.listed_count,
+        resolved=tuple(_resolved_view(row) for row in body.resolved),
+        news=tuple(news_view(row) for row in body.news),
+        equity_before=_amount_or_none(body.equity_before),
+        equity_after=_amount_or_none(body.equity_after),
+    )
+
+
+def world_view(body: WorldBody) -> WorldView:
+    """The offline world's clock and pace."""
+    return WorldView(
+        now=timestamp(body.now),
+        wall_at=timestamp(body.wall_at),
+        speed=body.speed,
+        seed=body.seed,
+        open_count=body.open_count,
+        meanwhile=_meanwhile_view(body.meanwhile),
+    )
+
+
+def detail_of_tape(body: TapeBody, span_s: int) -> DetailView:
+    """Chart, news and trades of one market of the embedded service."""
+    return DetailView(
+        market_id=body.market_id,
+        span_s=span_s,
+        criteria=body.resolution_criteria,
+        points=tuple((timestamp(point.at), point.price) for point in body.points),
+        news=tuple(news_view(row) for row in body.news),
+        trades=tuple(
+            TapeTradeView(
+                at=timestamp(row.at),
+                trader=row.trader,
+                side=Side(row.side),
+                action=Action(row.action),
+                shares=amount(row.shares),
+                price=row.price,
+            )
+            for row in body.trades
+        ),
+    )
+
+
+def detail_of_history(body: HistoryBody, span_s: int, criteria: str) -> DetailView:
+    """The same of any other service: a chart and nothing else."""
+    return DetailView(
+        market_id=body.market_id,
+        span_s=span_s,
+        criteria=criteria,
+        points=tuple((timestamp(point.timestamp), point.price_yes) for point in body.points),
+        news=(),
+        trades=(),
+    )
+
+
+def filled_words(body: TradeBody, action: Action) -> str:
+    """The outcome of a trade in one sentence."""
+    shares = body.shares or body.shares_bought or body.shares_sold
+    if body.fill_status is not None and shares <= 0:
+        return f"{body.fill_status.value}: no shares yet"
+    average = body.cost / shares if shares > 0 else 0.0
+    verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
+    after = f"; price now {body.new_price:.3f}" if body.new_price else ""
+    return f"{verb} {shares:,.2f} shares, {tail} {body.cost:,.2f} (average {average:.3f}){after}"
+
+

@@ -1,0 +1,103 @@
+"""Agents of the venue: who they are, what they may, what they hold.
+
+Knows position, limits and units. Must not know keys (only their hashes), nor HTTP.
+Used by exchange and world.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from service_tui.engine.limits import DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
+from service_tui.engine.position import Position
+from service_tui.terms import AgentStatus, Plan, Side
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What an agent or its operator may change. Source: spec, "Settings"; wire reference, 3.9."""
+
+    name: str
+    plan: Plan
+    claimed: bool = False
+    suspended: bool = False
+    trading_paused: bool = False
+    real_trading_enabled: bool = False
+    max_trade: Micros = MAX_TRADE_DEFAULT
+    day_spend_max: Micros = DAY_SPEND_DEFAULT
+    trades_per_day: int | None = None
+    max_position: Micros | None = None
+    stop_loss_pct: float | None = 0.20
+    take_profit_pct: float | None = None
+    auto_risk_monitor_enabled: bool = True
+    auto_redeem_enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedPosition:
+    """One side of a market that paid out or was sold whole: what stays of it."""
+
+    market_id: str
+    question: str
+    category: str
+    side: Side
+    shares: Micros
+    cost: Micros
+    payout: Micros
+    realized: Micros
+    outcome: bool
+    opened_at: Timestamp
+    resolved_at: Timestamp
+
+
+@dataclass(slots=True)
+class Agent:
+    """One trading program, or the desk's own person. Changed by events only.
+
+    `day_buys` belong to the UTC day `buys_day`; `day_equity` is the equity at the first tick of
+    the UTC day `equity_day`. `sources` are the trade sources by market, for the rebuy guards of clients.
+    """
+
+    agent_id: str
+    created_at: Timestamp
+    description: str
+    key_hash: str
+    claim_code: str
+    settings: AgentSettings
+    cash_account: str
+    equity_day: int
+    day_equity: Micros
+    buys_day: int = 0
+    day_buys: int = 0
+    trades_count: int = 0
+    win_count: int = 0
+    loss_count: int = 0
+    realized: Micros = Micros(0)
+    last_trade_at: Timestamp | None = None
+    positions: dict[str, Position] = field(default_factory=dict[str, Position])
+    closed: list[ClosedPosition] = field(default_factory=list[ClosedPosition])
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def trades_per_day(self) -> int | None:
+        """Buys allowed a day; None is no limit."""
+        own = self.settings.trades_per_day
+        plan = PLANS[self.settings.plan]
+        if own is None or plan.trades_per_day_max is None:
+            return plan.trades_per_day if own is None else own
+        return min(own, plan.trades_per_day_max)
+
+    def buys_today(self, at: Timestamp) -> int:
+        """Buys since midnight UTC."""
+        return self.day_buys if day_of(at) == self.buys_day else 0
+
+    def change(self, changes: dict[str, object]) -> None:
+        """Take new settings; names are fields of AgentSettings."""
+        self.settings = replace(self.settings, **changes)  # pyright: ignore[reportArgumentType]
+
+
+def status_of(agent: Agent, cash: Micros) -> AgentStatus:
+    """The agent's status; broke only when nothing is held that could still pay."""
+    if agent.settings.suspended:
+        return AgentStatus.SUSPENDED
+    if cash == 0 and not agent.positions:
+        return AgentStatus.BROKE
+    return AgentStatus.ACTIVE if agent.settings.claimed else AgentStatus.UNCLAIMED

@@ -1,0 +1,125 @@
+"""Events as JSON and back: what the journal's rows hold.
+
+Knows events and the listing. Must not know where the text is kept.
+Used by the server's keeper. A field is added at the end of a record, with a default, and never
+moved: yesterday's rows must read today.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from service_tui.engine.events import (
+    KINDS,
+    AgentChanged,
+    AgentRegistered,
+    CrowdTrade,
+    Event,
+    Fill,
+    MarketListed,
+    MarketResolved,
+    Note,
+    Payout,
+    SpeedSet,
+    Ticked,
+)
+from service_tui.engine.feed import Listing
+from service_tui.terms import Action, Category, Plan, Side
+
+Fields = list[Any]
+"""A record's fields in order, as JSON gives them; every use below makes typed values of them."""
+
+
+class JournalError(ValueError):
+    """A row of the journal that this program cannot read."""
+
+
+def listing_fields(listing: Listing) -> dict[str, Any]:
+    """A listing as JSON-able fields by name."""
+    return asdict(listing)
+
+
+def listing_of(fields: dict[str, Any]) -> Listing:
+    """A listing from its fields."""
+    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return Listing(**(plain | {"category": Category(fields["category"])}))
+
+
+def note_of(fields: Fields) -> Note:
+    """What a trader said, read back."""
+    return Note(*fields)
+
+
+def fill_of(fields: Fields) -> Fill:
+    """A fill, read back."""
+    head, side, action, tail = fields[:3], Side(fields[3]), Action(fields[4]), fields[5:-1]
+    return Fill(*head, side, action, *tail, note_of(fields[-1]))
+
+
+def payout_of(fields: Fields) -> Payout:
+    """A payout, read back."""
+    return Payout(fields[0], Side(fields[1]), *fields[2:])
+
+
+def _ticked_of(fields: Fields) -> Ticked:
+    at, world_at, trades, closed = fields
+    return Ticked(
+        at, world_at, tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in trades), closed
+    )
+
+
+def _resolved_of(fields: Fields) -> MarketResolved:
+    head, payouts, crowd = fields[:4], fields[4], fields[5]
+    return MarketResolved(*head, tuple(payout_of(row) for row in payouts), crowd)
+
+
+def _agent_of(fields: Fields) -> AgentRegistered:
+    return AgentRegistered(*fields[:6], Plan(fields[6]), *fields[7:])
+
+
+def _change_of(fields: Fields) -> AgentChanged:
+    agent_id, at, changes = fields
+    if "plan" in changes:
+        changes["plan"] = Plan(changes["plan"])
+    return AgentChanged(agent_id, at, changes)
+
+
+_DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
+    "agent": _agent_of,
+    "change": _change_of,
+    "listed": lambda fields: MarketListed(fields[0], listing_of(fields[1])),
+    "fill": fill_of,
+    "crowd": _ticked_of,
+    "resolved": _resolved_of,
+    "speed": lambda fields: SpeedSet(*fields),
+}
+if set(_DECODERS) != set(KINDS):
+    raise AssertionError("every kind of event has its decoder")
+
+
+def encode(event: Event) -> str:
+    """The event's fields in order, as JSON."""
+    fields: object = event
+    if isinstance(event, MarketListed):
+        fields = [event.at, listing_fields(event.listing)]
+    return dumps(fields)
+
+
+def dumps(fields: object) -> str:
+    """JSON without blanks; a number that is not finite is an error, not a token."""
+    return json.dumps(fields, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def decode(kind: str, body: str) -> Event:
+    """An event from its row.
+
+    Raises:
+        JournalError: the row is of no kind or shape that this program knows.
+    """
+    try:
+        return _DECODERS[kind](json.loads(body))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise JournalError(f"a {kind!r} row of the journal cannot be read: {error}") from error
+
+

@@ -1,0 +1,149 @@
+"""What happened, in the past tense: what the journal holds and what changes the world.
+
+Knows terms and units. A replay applies these in order and asks nobody anything, so each carries
+its amounts, not the arithmetic that led to them.
+Used by world and exchange (which make and apply them) and by the server (which writes them down).
+"""
+
+from typing import Final, NamedTuple
+
+from service_tui.engine.feed import Listing
+from service_tui.terms import Action, Plan, Side
+from service_tui.units import Micros, Timestamp
+
+
+class AgentRegistered(NamedTuple):
+    """A new agent with its first cash. The key itself is kept nowhere."""
+
+    agent_id: str
+    at: Timestamp
+    name: str
+    description: str
+    key_hash: str
+    claim_code: str
+    plan: Plan
+    cash: Micros
+
+
+class AgentChanged(NamedTuple):
+    """Settings of an agent took new values. `changes` are names of AgentSettings fields."""
+
+    agent_id: str
+    at: Timestamp
+    changes: dict[str, object]
+
+
+class MarketListed(NamedTuple):
+    """A market opened. The whole listing stands here: a newer program may word it otherwise."""
+
+    at: Timestamp
+    listing: Listing
+
+
+class Fill(NamedTuple):
+    """Shares exchanged for money at a price, final.
+
+    `money` is the spend of a buy or the proceeds of a sale; `realized` the P&L of a sale.
+    `at` is wall time, `world_at` the tape's. Prices are of the side traded.
+    """
+
+    trade_id: str
+    agent_id: str
+    market_id: str
+    side: Side
+    action: Action
+    shares: Micros
+    money: Micros
+    price_before: float
+    price_after: float
+    at: Timestamp
+    world_at: Timestamp
+    realized: Micros
+    note: "Note"
+
+
+class Note(NamedTuple):
+    """What the trader said about an order; private to its owner but for the name."""
+
+    reasoning: str = ""
+    source: str = ""
+    skill_slug: str = ""
+    signal_data: dict[str, str | float | int] | None = None
+
+
+class CrowdTrade(NamedTuple):
+    """A buy of the simulated crowd."""
+
+    market_id: str
+    side: Side
+    shares: Micros
+    cost: Micros
+    trader: str
+
+
+class Ticked(NamedTuple):
+    """The tape moved on, and the crowd traded: one row of the journal.
+
+    `closed` marks the one move over the time in which the desk was not running.
+    """
+
+    at: Timestamp
+    world_at: Timestamp
+    trades: tuple[CrowdTrade, ...]
+    closed: bool = False
+
+
+class Payout(NamedTuple):
+    """What one side of one agent's position brought at the resolution.
+
+    `realized_before` is the P&L of earlier sales of the same side.
+    """
+
+    agent_id: str
+    side: Side
+    shares: Micros
+    cost: Micros
+    payout: Micros
+    realized_before: Micros
+    opened_at: Timestamp
+
+
+class MarketResolved(NamedTuple):
+    """The outcome is confirmed and winners are paid; no redemption step on sim."""
+
+    market_id: str
+    at: Timestamp
+    world_at: Timestamp
+    outcome: bool
+    payouts: tuple[Payout, ...]
+    crowd_payout: Micros
+
+
+class SpeedSet(NamedTuple):
+    """The operator changed the pace of the tape."""
+
+    at: Timestamp
+    world_at: Timestamp
+    speed: int
+
+
+Event = AgentRegistered | AgentChanged | MarketListed | Fill | Ticked | MarketResolved | SpeedSet
+"""Everything that can happen."""
+
+KINDS: Final[dict[str, type[Event]]] = {
+    "agent": AgentRegistered,
+    "change": AgentChanged,
+    "listed": MarketListed,
+    "fill": Fill,
+    "crowd": Ticked,
+    "resolved": MarketResolved,
+    "speed": SpeedSet,
+}
+"""Names of the kinds in the journal. They are on disk: never rename one."""
+
+_KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
+
+
+def kind_of(event: Event) -> str:
+    """The journal's name for this kind of event."""
+    return _KIND_OF[type(event)]

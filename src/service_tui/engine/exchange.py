@@ -1,0 +1,228 @@
+"""One order in, one Fill or Refusal out; and what a Fill changes.
+
+Knows markets, agents, ledger, limits. Must not know time, HTTP or the journal.
+Used by world. `check` computes and refuses without changing anything; `apply` changes and never
+refuses: a replay only applies.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.errors import (
+    AgentSuspended,
+    BelowMinimum,
+    DayTrades,
+    InsufficientBalance,
+    InsufficientShares,
+    MarketNotFound,
+    MarketTooLarge,
+    PriceBeyondLimit,
+    TradeTooLarge,
+    TradingPaused,
+    VenueNotServed,
+)
+from service_tui.engine.events import Fill, Note
+from service_tui.engine.ledger import Ledger
+from service_tui.engine.limits import MARKET_MAX, TRADE_MAX, day_of
+from service_tui.engine.market import Market, Quote, TapeTrade
+from service_tui.engine.position import Position
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
+
+NO_NOTE: Final = Note()
+_BUY: Final = Action.BUY
+_SIM_TRADE_MAX: Final = TRADE_MAX[Venue.SIM]
+_SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
+
+
+class Order(NamedTuple):
+    """What an agent asks for: a buy by `size` of money, a sale by `size` of shares, micros."""
+
+    agent: Agent
+    market_id: str
+    side: Side
+    action: Action
+    size: Micros
+    venue: Venue = Venue.SIM
+    price_limit: float | None = None
+    note: Note = NO_NOTE
+
+
+class Exchange:
+    """The books of all markets and agents, and the ledger under them."""
+
+    __slots__ = ("agents", "ledger", "markets")
+
+    def __init__(
+        self, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+    ) -> None:
+        self.markets = markets
+        self.agents = agents
+        self.ledger = ledger
+
+    def quote(self, order: Order, world_at: Timestamp) -> Quote:
+        """What the order would get now; limits of the agent are not asked.
+
+        Raises:
+            Refusal: the market does not take the order.
+        """
+        market = self.markets.get(order.market_id)
+        if market is None:
+            raise MarketNotFound(f"no market has the id {order.market_id}")
+        if order.venue is not Venue.SIM:
+            raise VenueNotServed(f"this service does not trade on {order.venue.value}")
+        market.check_open(world_at)
+        if order.action is _BUY:
+            quote = market.quote_buy(order.side, order.size)
+            if order.price_limit is not None and not quote.price_after <= order.price_limit:
+                raise PriceBeyondLimit(
+                    f"the price would reach {quote.price_after:.4f}, above {order.price_limit}"
+                )
+            return quote
+        quote = market.quote_sell(order.side, order.size)
+        if order.price_limit is not None and not quote.price_after >= order.price_limit:
+            raise PriceBeyondLimit(
+                f"the price would fall to {quote.price_after:.4f}, below {order.price_limit}"
+            )
+        return quote
+
+    def check(self, order: Order, trade_id: str, times: tuple[Timestamp, Timestamp]) -> Fill:
+        """The fill that the order would be, with every limit asked; nothing changes.
+
+        Args:
+            order: what is asked.
+            trade_id: identity of the trade to be.
+            times: wall time and the tape's time.
+
+        Returns:
+            The fill, not yet applied.
+
+        Raises:
+            Refusal: any of the venue's reasons to say no.
+        """
+        at, world_at = times
+        agent = order.agent
+        if order.action is _BUY:
+            self._check_entry(order, at)
+            realized = 0
+        else:
+            position = agent.positions.get(order.market_id)
+            held = position.shares(order.side) if position is not None else 0
+            if not 0 < order.size <= held:
+                raise InsufficientShares(
+                    f"insufficient shares to sell: {decimal(order.size):,.5f} asked, "
+                    f"{decimal(Micros(held)):,.5f} held"
+                )
+            if order.size % SHARE_QUANTUM and order.size != held:
+                raise BelowMinimum("shares are sold in steps of 0.00001", "round the shares down")
+            realized = -1
+        quote = self.quote(order, world_at)
+        if realized:
+            cost = agent.positions[order.market_id].cost_of(order.side, order.size)
+            realized = quote.money - cost
+        return Fill(
+            trade_id,
+            agent.agent_id,
+            order.market_id,
+            order.side,
+            order.action,
+            quote.shares,
+            quote.money,
+            quote.price_before,
+            quote.price_after,
+            at,
+            world_at,
+            Micros(realized),
+            order.note,
+        )
+
+    def _check_entry(self, order: Order, at: Timestamp) -> None:
+        """Ask every rail that binds a buy and only a buy."""
+        agent = order.agent
+        settings = agent.settings
+        size = order.size
+        if settings.suspended:
+            raise AgentSuspended("this agent is suspended")
+        if settings.trading_paused:
+            raise TradingPaused("trading is paused: entries are blocked")
+        if not 0 < size <= _SIM_TRADE_MAX:
+            raise TradeTooLarge(
+                f"{decimal(size):,.2f} is above the limit of "
+                f"{decimal(_SIM_TRADE_MAX):,.2f} $SIM a trade"
+            )
+        cash = self.ledger.balance(agent.cash_account)
+        if not size <= cash:
+            raise InsufficientBalance(
+                f"insufficient balance: {decimal(size):,.2f} asked, {decimal(cash):,.2f} $SIM left"
+            )
+        allowed = agent.trades_per_day()
+        if allowed is not None and not agent.buys_today(at) < allowed:
+            raise DayTrades(f"daily trade limit reached: {allowed} buys")
+        position = agent.positions.get(order.market_id)
+        if position is not None:
+            cap = _SIM_MARKET_MAX
+            if settings.max_position is not None:
+                cap = min(cap, settings.max_position)
+            if not position.total_cost() + size <= cap:
+                raise MarketTooLarge(
+                    f"the position would cost more than {decimal(cap):,.2f} $SIM in one market"
+                )
+
+    def apply(self, fill: Fill) -> None:
+        """Change cash, market and position by a fill that was checked, or read back."""
+        agent = self.agents[fill.agent_id]
+        market = self.markets[fill.market_id]
+        market_id = fill.market_id
+        side = fill.side
+        position = agent.positions.get(market_id)
+        if position is None:
+            position = agent.positions[market_id] = Position(fill.agent_id, market_id)
+        if fill.action is _BUY:
+            self.ledger.transfer(agent.cash_account, market.account, fill.money)
+            market.move(side, fill.shares)
+            position.buy(side, fill.shares, fill.money, fill.at)
+            day = day_of(fill.at)
+            if day != agent.buys_day:
+                agent.buys_day = day
+                agent.day_buys = 0
+            agent.day_buys += 1
+            self._note_source(agent, market_id, fill.note.source)
+        else:
+            self.ledger.transfer(market.account, agent.cash_account, fill.money)
+            market.move(side, Micros(-fill.shares))
+            position.sell(side, fill.shares, fill.money)
+            agent.realized = Micros(agent.realized + fill.realized)
+            agent.win_count += fill.realized > 0
+            agent.loss_count += fill.realized < 0
+        agent.trades_count += 1
+        agent.last_trade_at = fill.at
+        market.count_volume(fill.world_at, fill.money)
+        market.tape.append(
+            TapeTrade(
+                fill.world_at,
+                agent.settings.name,
+                side,
+                fill.action.value,
+                fill.shares,
+                fill.price_after,
+            )
+        )
+
+    @staticmethod
+    def _note_source(agent: Agent, market_id: str, source: str) -> None:
+        """Remember which sources bought in a market: clients guard their rebuys by it."""
+        known = agent.sources.get(market_id, ())
+        if source and source not in known:
+            agent.sources[market_id] = (*known, source)
+
+
+def open_shares(agents: Mapping[str, Agent], market_id: str, side: Side) -> Micros:
+    """Shares of one side of a market in the hands of agents."""
+    return Micros(
+        sum(
+            agent.positions[market_id].shares(side)
+            for agent in agents.values()
+            if market_id in agent.positions
+        )
+    )

@@ -1,0 +1,47 @@
+"""What the plans and the safety rails allow, as data.
+
+Knows terms and units. Source: spec, "Limits"; wire reference, section 7; decisions, "Spend limits".
+Used by the exchange and by the server's presentation.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.terms import Plan, Venue
+from service_tui.units import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLimits:
+    """Limits of one plan. None is "no limit"."""
+
+    trades_per_day: int | None
+    trades_per_day_max: int | None
+    agents: int
+    imports_per_day: int
+    rate_factor: int
+
+
+PLANS: Final = {
+    Plan.FREE: PlanLimits(50, 1_000, 1, 10, 1),
+    Plan.PRO: PlanLimits(500, 5_000, 10, 100, 3),
+    Plan.ELITE: PlanLimits(None, None, 20, 250, 10),
+}
+
+TRADE_MAX: Final = {Venue.SIM: Micros(500_000_000)}
+"""Money of one buy. The real venues have the agent's own `max_trade`."""
+
+MARKET_MAX: Final = {Venue.SIM: Micros(2_000_000_000)}
+"""Cost of what one agent holds in one market."""
+
+MAX_TRADE_DEFAULT: Final = Micros(100_000_000)
+DAY_SPEND_DEFAULT: Final = Micros(500_000_000)
+"""`sdk_max_trade_amount` and `sdk_daily_limit`; they bind the real venues."""
+
+DAY_S: Final = 86_400
+"""Daily counts reset at midnight UTC, wall time."""
+
+
+def day_of(at: float) -> int:
+    """The number of the UTC day of a wall time."""
+    return int(at // DAY_S)

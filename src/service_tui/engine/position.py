@@ -1,0 +1,149 @@
+"""What one agent holds in one market: shares, what they cost, and what came of those given away.
+
+Knows units and sides. Must not know prices before they are handed in, nor the ledger.
+Used by exchange (fills), world (resolution) and the server's presentation.
+
+Both sides may be held at once. Whatever the order of fills, in exact micros:
+realized + unrealized P&L = money received - money spent + mark value.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.terms import Side
+from service_tui.units import Micros, Probability, Timestamp
+
+_NONE: Final = Micros(0)
+_YES: Final = Side.YES
+
+
+class NotHeldError(ValueError):
+    """A trade that no position can take: nothing bought, or more sold than is held."""
+
+
+@dataclass(slots=True)
+class SidePosition:
+    """Open shares of one side and what they cost; P&L of all that were given away since.
+
+    `opened_at` is the first fill since the side was last flat; 0 before any.
+    """
+
+    shares: Micros = _NONE
+    cost: Micros = _NONE
+    realized: Micros = _NONE
+    opened_at: Timestamp = Timestamp(0.0)
+
+    def cost_of(self, shares: Micros) -> Micros:
+        """Cost that a sale of so many shares takes off.
+
+        Returns:
+            Their part of the cost; of all shares, all of it.
+
+        Raises:
+            NotHeldError: not between zero and what is held.
+        """
+        held = self.shares
+        if not 0 < shares <= held:
+            raise NotHeldError(f"{shares} micros of shares are not among the {held} held")
+        # ours: rounded up, so that realized P&L is rounded against the holder.
+        return Micros(-(-self.cost * shares // held))
+
+    def average_entry(self) -> float | None:
+        """Cost of a share; None when flat. Dust may lie outside (0, 1), by its rounding."""
+        return self.cost / self.shares if self.shares else None
+
+    def mark_value(self, price: float) -> Micros:
+        """Shares times the price of this side, rounded down."""
+        return Micros(math.floor(self.shares * price))
+
+
+@dataclass(slots=True)
+class Position:
+    """Both sides of one agent in one market, changed by fills and by the outcome."""
+
+    agent_id: str
+    market_id: str
+    yes: SidePosition = field(default_factory=SidePosition)
+    no: SidePosition = field(default_factory=SidePosition)
+
+    def on(self, side: Side) -> SidePosition:
+        """One side."""
+        return self.yes if side is _YES else self.no
+
+    def shares(self, side: Side) -> Micros:
+        """Open shares of a side."""
+        return (self.yes if side is _YES else self.no).shares
+
+    def cost(self, side: Side) -> Micros:
+        """Cost of the open shares of a side."""
+        return (self.yes if side is _YES else self.no).cost
+
+    def realized(self, side: Side) -> Micros:
+        """P&L of the shares of a side that were sold or paid out."""
+        return (self.yes if side is _YES else self.no).realized
+
+    def opened_at(self, side: Side) -> Timestamp:
+        """Time of the first fill since a side was last flat; 0 before any."""
+        return (self.yes if side is _YES else self.no).opened_at
+
+    def total_cost(self) -> Micros:
+        """Cost of the open shares of both sides."""
+        return Micros(self.yes.cost + self.no.cost)
+
+    def cost_of(self, side: Side, shares: Micros) -> Micros:
+        """Cost that a sale would take off; refuses like `SidePosition.cost_of`."""
+        return self.on(side).cost_of(shares)
+
+    def buy(  # noqa: PLR0917 - the order of a fill's own fields
+        self, side: Side, shares: Micros, spend: Micros, at: Timestamp
+    ) -> None:
+        """Add shares and what they cost.
+
+        Raises:
+            NotHeldError: shares are not above zero, or the spend is below.
+        """
+        if not (shares > 0 and spend >= 0):
+            raise NotHeldError(f"{shares} micros of shares for {spend} are not a buy")
+        held = self.yes if side is _YES else self.no
+        if held.shares == 0:
+            held.opened_at = at
+        held.shares = Micros(held.shares + shares)
+        held.cost = Micros(held.cost + spend)
+
+    def sell(self, side: Side, shares: Micros, proceeds: Micros) -> Micros:
+        """Take shares away with their part of the cost; refuses like `SidePosition.cost_of`.
+
+        A sale of everything closes the side exactly: no share and no cost is left.
+
+        Returns:
+            P&L of this sale.
+        """
+        held = self.yes if side is _YES else self.no
+        cost = held.cost_of(shares)
+        realized = Micros(proceeds - cost)
+        held.shares = Micros(held.shares - shares)
+        held.cost = Micros(held.cost - cost)
+        held.realized = Micros(held.realized + realized)
+        return realized
+
+    def settle(self, *, outcome: bool) -> Micros:
+        """Close both sides at the outcome.
+
+        Returns:
+            Payout: 1 for each share of the side that won.
+        """
+        payout = self.yes.shares if outcome else self.no.shares
+        for held, paid in ((self.yes, outcome), (self.no, not outcome)):
+            received = held.shares if paid else 0
+            held.realized = Micros(held.realized + received - held.cost)
+            held.shares = held.cost = _NONE
+        return payout
+
+    def mark_value(self, yes_price: Probability) -> Micros:
+        """Value of both sides at a price of YES, and of NO at one less that, each rounded down."""
+        return Micros(self.yes.mark_value(yes_price) + self.no.mark_value(1.0 - yes_price))
+
+    def unrealized(self, yes_price: Probability) -> Micros:
+        """Mark value of both sides less their cost."""
+        return Micros(self.mark_value(yes_price) - self.yes.cost - self.no.cost)

@@ -1,0 +1,145 @@
+"""The whole world as JSON-able values and back: what bounds a restart.
+
+Knows every part of the world. Must not know where the text is kept.
+Used by the server's keeper. `world_of(fields_of(world))` trades on exactly as `world` would.
+"""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.codec import Fields, JournalError, listing_fields, listing_of
+from service_tui.engine.market import Market, TapeTrade
+from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.world import World
+from service_tui.terms import Plan, Side
+
+FORMAT: Final = 1
+"""Raised when a field changes its meaning; a newer format than this is refused."""
+
+Named = dict[str, Any]
+"""Fields by name, as JSON gives them; every use below makes typed values of them."""
+
+_AGENT_PLAIN: Final = (
+    "agent_id",
+    "created_at",
+    "description",
+    "key_hash",
+    "claim_code",
+    "cash_account",
+    "equity_day",
+    "day_equity",
+    "buys_day",
+    "day_buys",
+    "trades_count",
+    "win_count",
+    "loss_count",
+    "realized",
+    "last_trade_at",
+)
+_WORLD_PLAIN: Final = (
+    "speed",
+    "at",
+    "world_at",
+    "tick_count",
+    "trade_count",
+    "listed_count",
+    "resolved_count",
+)
+
+
+def fields_of(world: World) -> Named:
+    """Everything that the world is."""
+    return {
+        "format": FORMAT,
+        "seed": world.seed,
+        **{name: getattr(world, name) for name in _WORLD_PLAIN},
+        "ledger": {name: held for name, held in world.ledger.balances().items() if held},
+        "agents": [_agent_fields(agent) for agent in world.agents.values()],
+        "markets": [_market_fields(market) for market in world.markets.values()],
+    }
+
+
+def world_of(fields: Named) -> World:
+    """The world that was written down.
+
+    Raises:
+        JournalError: it is of a newer format, or not whole.
+    """
+    try:
+        if fields["format"] > FORMAT:
+            raise JournalError("the snapshot was written by a newer program")
+        world = World(fields["seed"], fields["at"], fields["ledger"])
+        for name in _WORLD_PLAIN:
+            setattr(world, name, fields[name])
+        for row in fields["markets"]:
+            market = _market_of(row)
+            world.markets[market.market_id] = market
+        for row in fields["agents"]:
+            world.adopt(_agent_of(row))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"the snapshot cannot be read: {error}") from error
+    return world
+
+
+def _market_fields(market: Market) -> Named:
+    return {
+        "listing": listing_fields(market.listing),
+        "yes": market.yes,
+        "no": market.no,
+        "start": market.start,
+        "outcome": market.outcome,
+        "resolved_at": market.resolved_at,
+        "tape": list(market.tape),
+        "samples": market.samples,
+        "last_sample_at": market.last_sample_at,
+        "volumes": list(market.volumes.items()),
+    }
+
+
+def _market_of(row: Named) -> Market:
+    market = Market(listing_of(row["listing"]))
+    market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
+    market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
+    market.tape.extend(TapeTrade(*one[:2], Side(one[2]), *one[3:]) for one in row["tape"])
+    market.samples = [(at, price) for at, price in row["samples"]]
+    market.last_sample_at = row["last_sample_at"]
+    market.volumes = dict(row["volumes"])
+    return market
+
+
+def _agent_fields(agent: Agent) -> Named:
+    return {
+        **{name: getattr(agent, name) for name in _AGENT_PLAIN},
+        "settings": asdict(agent.settings),
+        "positions": [_position_fields(position) for position in agent.positions.values()],
+        "closed": [asdict(closed) for closed in agent.closed],
+        "sources": agent.sources,
+    }
+
+
+def _agent_of(row: Named) -> Agent:
+    settings = row["settings"]
+    return Agent(
+        **{name: row[name] for name in _AGENT_PLAIN},
+        settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
+        positions={one[1]: _position_of(one) for one in row["positions"]},
+        closed=[
+            ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]
+        ],
+        sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
+    )
+
+
+def _position_fields(position: Position) -> list[object]:
+    sides = (position.yes, position.no)
+    return [
+        position.agent_id,
+        position.market_id,
+        *([side.shares, side.cost, side.realized, side.opened_at] for side in sides),
+    ]
+
+
+def _position_of(row: Fields) -> Position:
+    agent_id, market_id, yes, no = row
+    return Position(agent_id, market_id, SidePosition(*yes), SidePosition(*no))

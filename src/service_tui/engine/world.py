@@ -1,0 +1,394 @@
+"""The sim as one value: markets, agents, ledger and the tape's clock; `advance` moves it.
+
+Knows every other file of the engine. Must not know wall clocks, storage or HTTP: `at` comes in.
+Used by the server. Each command checks, makes events, applies them and returns them; the server
+writes them down before it answers, and a restart applies them again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.crowd import intentions
+from service_tui.engine.errors import MarketNotFound
+from service_tui.engine.events import (
+    AgentChanged,
+    AgentRegistered,
+    CrowdTrade,
+    Event,
+    Fill,
+    MarketListed,
+    MarketResolved,
+    Payout,
+    SpeedSet,
+    Ticked,
+)
+from service_tui.engine.exchange import Exchange, Order, open_shares
+from service_tui.engine.feed import Listing, NewsItem, Tape
+from service_tui.engine.ledger import Ledger
+from service_tui.engine.limits import day_of
+from service_tui.engine.market import Market, Quote, TapeTrade
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Micros, Timestamp
+
+ISSUER: Final = "issuer"
+CROWD: Final = "crowd"
+MAKERS: Final = "makers"
+"""Accounts of the world: who gives first cash, who trades beside the agents, what makers keep."""
+
+STEP_MAX_S: Final = 5.0
+"""A longer silence of the ticker counts as "the desk was closed" and is crossed in one move."""
+
+CLOSED_SPEED_MAX: Final = 1
+# ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
+
+PREFILL: Final = 16
+"""Prices of a market's life before it was watched: one a column of the sparkline."""
+
+LOSS_SLACK: Final = 10
+"""Micros by which the arithmetic in doubles may miss the exact bound."""
+
+RESOLVED_KEPT: Final = 200
+"""Resolved markets that stay listed; older ones are dropped, positions in them stay as closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """What happened while the desk was closed; times of the tape."""
+
+    closed_at: Timestamp
+    opened_at: Timestamp
+    resolved: tuple[MarketResolved, ...]
+    skipped_count: int
+    listed_count: int
+    equity_before: dict[str, Micros]
+
+
+class World:
+    """Everything that the embedded service knows, changed by `apply` alone."""
+
+    def __init__(
+        self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None
+    ) -> None:
+        self.seed = seed
+        self.tape = Tape(seed)
+        self.markets: dict[str, Market] = {}
+        self.agents: dict[str, Agent] = {}
+        self.ledger = Ledger(balances)
+        self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.speed = 1
+        self.at = at
+        self.world_at = at
+        self.tick_count = 0
+        self.trade_count = 0
+        self.listed_count = 0
+        self.resolved_count = 0
+        self._by_key_hash: dict[str, Agent] = {}
+        self.meanwhile: Meanwhile | None = None
+
+    # -- commands: check, then events ------------------------------------------------------
+
+    def register(self, event: AgentRegistered) -> list[Event]:
+        """Take in a new agent."""
+        return self._did([event])
+
+    def change(self, agent: Agent, changes: dict[str, object], at: Timestamp) -> list[Event]:
+        """Give an agent new settings."""
+        return self._did([AgentChanged(agent.agent_id, at, changes)])
+
+    def place(self, order: Order, at: Timestamp) -> Fill:
+        """Carry out an order.
+
+        Returns:
+            The fill, already applied; the caller writes it down before it answers.
+
+        Raises:
+            Refusal: nothing changed.
+        """
+        fill = self.exchange.check(order, f"t{self.trade_count + 1}", (at, self.world_at))
+        self.exchange.apply(fill)
+        self.trade_count += 1
+        return fill
+
+    def quote(self, order: Order) -> Quote:
+        """What an order would get now.
+
+        Raises:
+            Refusal: the market does not take the order.
+        """
+        return self.exchange.quote(order, self.world_at)
+
+    def set_speed(self, speed: int, at: Timestamp) -> list[Event]:
+        """Move the tape to now at the old pace, then take the new one."""
+        events = self.advance(at)
+        return events + self._did([SpeedSet(at, self.world_at, speed)])
+
+    def advance(self, at: Timestamp) -> list[Event]:
+        """Move the tape to a wall time: resolve, list, let the crowd trade.
+
+        Bounded work whatever the gap: a long one is crossed in one move by random access.
+
+        Returns:
+            The events, already applied; none when the tape stands still.
+        """
+        gap_s = at - self.at
+        if gap_s <= 0:
+            return []
+        closed = gap_s > STEP_MAX_S
+        pace = min(self.speed, CLOSED_SPEED_MAX) if closed else self.speed
+        if pace == 0 and not closed:
+            self.at = at
+            return []
+        world_at = Timestamp(self.world_at + gap_s * pace)
+        before = self.world_at
+        events = self._resolve_due(at, world_at)
+        events += self._list_new(at, world_at)
+        trades = self._correct(world_at) if closed else self._crowd(world_at)
+        events += self._did([Ticked(at, world_at, tuple(trades), closed)])
+        if closed:
+            self._remember_meanwhile(before, events)
+        return events
+
+    # -- readings --------------------------------------------------------------------------
+
+    def market(self, market_id: str) -> Market:
+        """The market with this id.
+
+        Raises:
+            MarketNotFound: there is none.
+        """
+        market = self.markets.get(market_id)
+        if market is None:
+            raise MarketNotFound(f"market not found: {market_id}")
+        return market
+
+    def cash(self, agent: Agent) -> Micros:
+        """Cash of an agent."""
+        return self.ledger.balance(agent.cash_account)
+
+    def equity(self, agent: Agent) -> Micros:
+        """Cash plus the mark value of what is held."""
+        value = sum(
+            position.mark_value(self.markets[market_id].price())
+            for market_id, position in agent.positions.items()
+        )
+        return Micros(self.cash(agent) + value)
+
+    def news(self, since: Timestamp, limit: int) -> list[NewsItem]:
+        """News of the open markets, newest first."""
+        items = [
+            item
+            for market in self.markets.values()
+            if market.resolved_at is None
+            for item in self.tape.news(market.listing, since, self.world_at)
+        ]
+        items.sort(key=lambda item: item.at, reverse=True)
+        return items[:limit]
+
+    def by_key_hash(self, key_hash: str) -> Agent | None:
+        """The agent to whom a key belongs."""
+        return self._by_key_hash.get(key_hash)
+
+    # -- events ----------------------------------------------------------------------------
+
+    def _did(self, events: list[Event]) -> list[Event]:
+        for event in events:
+            self.apply(event)
+        return events
+
+    def apply(self, event: Event) -> None:
+        """Change the world by something that happened. Never refuses, asks nobody."""
+        match event:
+            case Fill():
+                self.exchange.apply(event)
+                self.trade_count += 1
+            case Ticked():
+                self._apply_tick(event)
+            case MarketListed():
+                self._apply_listing(event.listing, event.at)
+            case MarketResolved():
+                self._apply_resolution(event)
+            case AgentRegistered():
+                self._apply_agent(event)
+            case AgentChanged():
+                self.agents[event.agent_id].change(event.changes)
+            case SpeedSet():
+                self.speed = event.speed
+
+    def _apply_agent(self, event: AgentRegistered) -> None:
+        account = f"agent:{event.agent_id}"
+        agent = Agent(
+            agent_id=event.agent_id,
+            created_at=event.at,
+            description=event.description,
+            key_hash=event.key_hash,
+            claim_code=event.claim_code,
+            settings=AgentSettings(name=event.name, plan=event.plan),
+            cash_account=account,
+            equity_day=day_of(event.at),
+            day_equity=event.cash,
+        )
+        self.adopt(agent)
+        self.ledger.transfer(ISSUER, account, event.cash)
+
+    def adopt(self, agent: Agent) -> None:
+        """Take an agent in whose cash the ledger already knows."""
+        self.agents[agent.agent_id] = agent
+        self._by_key_hash[agent.key_hash] = agent
+
+    def _apply_listing(self, listing: Listing, world_at: Timestamp) -> None:
+        market = Market(listing)
+        self.markets[listing.market_id] = market
+        self.listed_count += 1
+        # Prices from before the desk looked come from the tape; they are for charts only.
+        step_s = (world_at - listing.opens_at) / PREFILL
+        if step_s > 0:
+            for index in range(PREFILL):
+                then = Timestamp(listing.opens_at + index * step_s)
+                market.samples.append((then, round(self.tape.belief(listing, then), 4)))
+
+    def _apply_tick(self, event: Ticked) -> None:
+        self._mark_day(event.at)
+        self.at = event.at
+        self.world_at = event.world_at
+        self.tick_count += 1
+        for trade in event.trades:
+            market = self.markets[trade.market_id]
+            self.ledger.transfer(CROWD, market.account, trade.cost)
+            market.move(trade.side, trade.shares)
+            market.count_volume(event.world_at, trade.cost)
+            market.tape.append(
+                TapeTrade(
+                    event.world_at,
+                    trade.trader,
+                    trade.side,
+                    "buy",
+                    trade.shares,
+                    market.price_of(trade.side),
+                )
+            )
+        for market in self.markets.values():
+            if market.resolved_at is None:
+                market.sample(event.world_at)
+
+    def _mark_day(self, at: Timestamp) -> None:
+        """Note every agent's equity at the first tick of a UTC day, before anything moves."""
+        day = day_of(at)
+        for agent in self.agents.values():
+            if agent.equity_day != day:
+                agent.equity_day = day
+                agent.day_equity = self.equity(agent)
+
+    def _apply_resolution(self, event: MarketResolved) -> None:
+        market = self.markets[event.market_id]
+        listing = market.listing
+        for paid in event.payouts:
+            agent = self.agents[paid.agent_id]
+            if paid.payout:
+                self.ledger.transfer(market.account, agent.cash_account, paid.payout)
+            realized = Micros(paid.payout - paid.cost)
+            agent.realized = Micros(agent.realized + realized)
+            agent.win_count += realized > 0
+            agent.loss_count += realized < 0
+            agent.closed.append(
+                ClosedPosition(
+                    market_id=market.market_id,
+                    question=listing.question,
+                    category=listing.category.value,
+                    side=paid.side,
+                    shares=paid.shares,
+                    cost=paid.cost,
+                    payout=paid.payout,
+                    realized=Micros(realized + paid.realized_before),
+                    outcome=event.outcome,
+                    opened_at=paid.opened_at,
+                    resolved_at=event.world_at,
+                )
+            )
+        for agent in self.agents.values():
+            agent.positions.pop(market.market_id, None)
+        if event.crowd_payout:
+            self.ledger.transfer(market.account, CROWD, event.crowd_payout)
+        self._close_maker(market)
+        market.outcome = event.outcome
+        market.resolved_at = event.world_at
+        self.resolved_count += 1
+        self._forget_old()
+
+    def _close_maker(self, market: Market) -> None:
+        """Empty the account of a resolved market's maker, whose loss has its bound."""
+        left = self.ledger.balance(market.account)
+        if not left >= -market.worst_loss() - LOSS_SLACK:
+            raise MakerBoundError(f"{market.market_id}: the maker lost {-left} micros")
+        if left > 0:
+            self.ledger.transfer(market.account, MAKERS, left)
+        elif left < 0:
+            self.ledger.transfer(MAKERS, market.account, Micros(-left))
+
+    def _forget_old(self) -> None:
+        resolved = [key for key, market in self.markets.items() if market.resolved_at is not None]
+        for market_id in resolved[: max(0, len(resolved) - RESOLVED_KEPT)]:
+            del self.markets[market_id]
+
+    # -- what is due -----------------------------------------------------------------------
+
+    def _resolve_due(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
+        due = [
+            market
+            for market in self.markets.values()
+            if market.resolved_at is None and market.listing.resolved_at <= world_at
+        ]
+        due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
+        return self._did([self._resolution(market, at) for market in due])
+
+    def _resolution(self, market: Market, at: Timestamp) -> MarketResolved:
+        """What the confirmed outcome pays to whom."""
+        outcome = market.listing.outcome
+        winner = Side.YES if outcome else Side.NO
+        payouts: list[Payout] = []
+        for agent in self.agents.values():
+            position = agent.positions.get(market.market_id)
+            for side in Side if position is not None else ():
+                shares = position.shares(side)
+                payout = shares if side is winner else Micros(0)
+                if shares or position.realized(side):
+                    payouts.append(
+                        Payout(
+                            agent.agent_id,
+                            side,
+                            shares,
+                            position.cost(side),
+                            payout,
+                            position.realized(side),
+                            position.opened_at(side),
+                        )
+                    )
+        held = open_shares(self.agents, market.market_id, winner)
+        return MarketResolved(
+            market.market_id,
+            at,
+            market.listing.resolved_at,
+            outcome,
+            tuple(payouts),
+            Micros(market.sold(winner) - held),
+        )
+
+    def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
+        """List what the tape has opened since; a market that nobody can trade any more is not."""
+        return self._did(
+            [
+                MarketListed(world_at, listing)
+                for listing in self.tape.listings_at(world_at)
+                if listing.market_id not in self.markets and listing.resolves_at > world_at
+            ]
+        )
+
+    def _correct(self, world_at: Timestamp) -> list[CrowdTrade]:
+        """The crowd's trades over a long gap, as one a market: to the belief of now."""
+        trades: list[CrowdTrade] = []
+        for market in self.markets.values():
+            if market.status(world_at) is MarketStatus.ACTIVE:
+                target = self.tape.belief(market.listing, world_at)
+                trades.extend(crowd_trade(market, target, "the crowd"))
+        return trades

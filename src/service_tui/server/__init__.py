@@ -1,0 +1,1 @@
+"""The service, embedded: speaks HTTP for the engine and keeps its journal."""

@@ -1,0 +1,107 @@
+"""Who may ask: host and origin, key to agent, the operator's key, the plan.
+
+Knows the world's agents by the hash of their key. Must not know what is asked.
+Used by app before every handler.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import Final
+
+from starlette.datastructures import Headers
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.world import World
+from service_tui.server.refusals import denied, unauthenticated
+from service_tui.terms import Plan
+from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.base import WireModel
+
+KEY_PREFIX: Final = "sk_live_"
+EMBEDDED_HOST: Final = "service.embedded"
+"""Name under which the console reaches the app in process; it never leaves the process."""
+
+HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})
+BODY_MAX: Final = 256 * 1024
+_PLAN_RANK: Final = {Plan.FREE: 0, Plan.PRO: 1, Plan.ELITE: 2}
+
+
+def new_key() -> str:
+    """A key of 192 random bits, in the usual form."""
+    return KEY_PREFIX + secrets.token_urlsafe(24)
+
+
+def hash_of(key: str) -> str:
+    """What is kept of a key. One round is enough: the key itself is 192 random bits."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def check_origin(headers: Headers) -> None:
+    """Refuse foreign hosts and every browser page.
+
+    Raises:
+        Denied: 403 for a host that is not loopback, or any Origin.
+    """
+    host = headers.get("host", "")
+    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    if name not in HOSTS and not name.endswith(".localhost"):
+        raise denied(403, "this service answers on loopback only", "use http://127.0.0.1:<port>")
+    if "origin" in headers:
+        raise denied(403, "requests from web pages are refused", "call from a program, no browser")
+
+
+def key_of(headers: Headers) -> str:
+    """The key that was sent, in either header.
+
+    Raises:
+        Denied: 401 when it is missing, malformed, or sent twice.
+    """
+    bearer = headers.getlist("authorization")
+    plain = headers.getlist("x-api-key")
+    if len(bearer) + len(plain) > 1:
+        raise unauthenticated("the key was sent more than once")
+    if bearer:
+        scheme, _, key = bearer[0].partition(" ")
+        if scheme != "Bearer" or not key:
+            raise unauthenticated("the Authorization header does not begin with 'Bearer '")
+    elif plain:
+        key = plain[0]
+    else:
+        raise unauthenticated("no key was sent")
+    if not key.isascii() or any(letter.isspace() for letter in key) or len(key) > 200:
+        raise unauthenticated("the key holds spaces, line breaks or foreign letters")
+    return key
+
+
+class Access:
+    """Decides who is calling. `operator_key_hash` belongs to the person at the console."""
+
+    def __init__(self, operator_key_hash: str) -> None:
+        self._operator_key_hash = operator_key_hash
+
+    def agent(self, world: World, headers: Headers, endpoint: Endpoint[WireModel]) -> Agent:
+        """The agent that calls an endpoint with its key.
+
+        Raises:
+            Denied: 401 without a known key, 403 when the plan does not include the endpoint.
+        """
+        agent = world.by_key_hash(hash_of(key_of(headers)))
+        if agent is None:
+            raise unauthenticated("the key is not known here")
+        if _PLAN_RANK[agent.settings.plan] < _PLAN_RANK[endpoint.plan]:
+            raise denied(
+                403,
+                f"this needs the {endpoint.plan.value} plan",
+                "choose another plan on the settings screen of the console",
+            )
+        return agent
+
+    def operator(self, headers: Headers) -> None:
+        """Let the operator pass.
+
+        Raises:
+            Denied: 401 for any other key.
+        """
+        if not hmac.compare_digest(hash_of(key_of(headers)), self._operator_key_hash):
+            raise unauthenticated("this path wants the operator key of the desk")

@@ -1,0 +1,221 @@
+"""The FastAPI app: every endpoint of the table under its handler, refusals, the ticker.
+
+Knows routes and access. Must not know arithmetic.
+Used by embedded (in process) and loopback (over TCP): the same app.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match, Route
+
+from service_tui import __version__
+from service_tui.engine.errors import Refusal
+from service_tui.server.access import BODY_MAX, Access, check_origin
+from service_tui.server.refusals import (
+    Denied,
+    denied,
+    from_refusal,
+    invalid,
+    invalid_items,
+    wrong_path,
+)
+from service_tui.server.routes import agents, briefing, markets, positions, settings, trades, world
+from service_tui.server.service import Asked, Handler, Service
+from service_tui.storage.errors import StorageError
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.errors import ErrorBody, ValidationBody
+
+log = logging.getLogger(__name__)
+
+TICK_S: Final = 1.0
+"""Wall seconds between two moves of the tape."""
+
+ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
+    **agents.ROUTES,
+    **settings.ROUTES,
+    **markets.ROUTES,
+    **trades.ROUTES,
+    **positions.ROUTES,
+    **briefing.ROUTES,
+    **world.ROUTES,
+}
+
+
+def create_app(service: Service, access: Access) -> FastAPI:
+    """The app over one service; its lifespan runs the ticker."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as tasks:
+            ticker = tasks.create_task(_tick(service))
+            yield
+            ticker.cancel()
+
+    app = FastAPI(title="service-tui, embedded service", version=__version__, lifespan=lifespan)
+    for endpoint, handler in ROUTES.items():
+        _register(app, endpoint, _answering(service, access, endpoint, handler))
+    app.add_exception_handler(Denied, _say_denied)
+    app.add_exception_handler(HTTPException, _say_wrong_path)
+    app.add_exception_handler(StorageError, _say_storage)
+    app.add_exception_handler(Exception, _say_fault)
+    return app
+
+
+async def _tick(service: Service) -> None:
+    """Move the tape once a second; a failing disk stops trading, not the ticker."""
+    while True:
+        try:
+            await service.keeper.advance(service.clock.now())
+        except StorageError as error:
+            log.error("the tape stands still: %s", error)  # noqa: TRY400  (a sentence, no trace)
+        await service.clock.sleep(TICK_S)
+
+
+def _answering(
+    service: Service, access: Access, endpoint: Endpoint[WireModel], handler: Handler
+) -> Callable[[Request], Awaitable[Response]]:
+    """The whole way of one call: access, decoding, handler, encoding."""
+
+    async def answer(request: Request) -> Response:
+        check_origin(request.headers)
+        caller = None
+        if endpoint.operator:
+            access.operator(request.headers)
+        elif not endpoint.keyless:
+            caller = access.agent(service.world, request.headers, endpoint)
+        asked = Asked(
+            service=service,
+            caller=caller,
+            now=service.clock.now(),
+            body=await _body_of(request, endpoint),
+            query=_query_of(request, endpoint),
+            path={name: str(part) for name, part in request.path_params.items()},
+        )
+        try:
+            reply = await handler(asked)
+        except Refusal as refusal:
+            raise from_refusal(refusal) from refusal
+        return _encoded(200, reply)
+
+    return answer
+
+
+def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None) -> Response:
+    return Response(
+        body.model_dump_json(by_alias=True),
+        status_code=status,
+        headers=headers,
+        media_type="application/json",
+    )
+
+
+async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
+    """The decoded body.
+
+    Raises:
+        Denied: 413 too large, 415 not JSON, 422 not of the endpoint's shape.
+    """
+    if endpoint.asks is None:
+        return None
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise denied(415, "the body is not JSON", "send Content-Type: application/json")
+    raw = bytearray()
+    try:
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > BODY_MAX:
+                raise denied(413, "the body is too large", f"send at most {BODY_MAX} bytes")
+    except ClientDisconnect as gone:
+        raise denied(400, "the body ended early", "send it whole") from gone
+    try:
+        return endpoint.asks.model_validate_json(bytes(raw))
+    except ValidationError as error:
+        raise invalid(error, "body") from error
+
+
+def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
+    """The decoded query; numbers and booleans come as text, so this is not strict.
+
+    Raises:
+        Denied: 422 for a value out of its range, or a name given twice.
+    """
+    if endpoint.query is None:
+        return None
+    pairs = request.query_params.multi_items()
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise invalid_items([(("query",), "a parameter was given twice", "duplicate")])
+    try:
+        return endpoint.query.model_validate_strings(values, strict=False)
+    except ValidationError as error:
+        raise invalid(error, "query") from error
+
+
+def _register(
+    app: FastAPI, endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
+) -> None:
+    """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
+    extra: dict[str, object] = {}
+    if endpoint.asks is not None:
+        schema = endpoint.asks.model_json_schema(by_alias=True)
+        extra["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    app.add_api_route(
+        endpoint.path,
+        answer,
+        methods=[endpoint.method],
+        summary=endpoint.summary,
+        response_model=None,
+        responses={
+            200: {"model": endpoint.answers},
+            401: {"model": ErrorBody},
+            422: {"model": ValidationBody},
+        },
+        openapi_extra=extra,
+    )
+
+
+async def _say_denied(_: Request, error: Exception) -> Response:
+    if not isinstance(error, Denied):
+        raise error
+    return _encoded(error.status, error.body, error.headers)
+
+
+async def _say_wrong_path(request: Request, error: Exception) -> Response:
+    """404 and 405 of the router."""
+    if not isinstance(error, HTTPException):
+        raise error
+    path = request.url.path
+    allowed = {
+        method
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
+        for method in route.methods or ()
+    }
+    said = wrong_path(path, request.method, sorted(allowed))
+    return _encoded(said.status, said.body, said.headers)
+
+
+async def _say_storage(_: Request, error: Exception) -> Response:
+    """The disk said no: nothing was traded, and the answer says so."""
+    said = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
+    return _encoded(said.status, said.body)
+
+
+async def _say_fault(_: Request, error: Exception) -> Response:
+    """A bug of ours: a plain sentence outside, the trace in the log."""
+    log.error("unhandled %s", type(error).__name__, exc_info=error)
+    said = denied(500, "the service failed on this call", "try again; the log has the details")
+    return _encoded(said.status, said.body)

@@ -1,0 +1,99 @@
+"""The agent's past, from rows of the journal: fills and payouts as trades of the wire.
+
+Knows the journal's kinds. Must not know how rows are kept.
+Used by the trades route.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.codec import fill_of, payout_of
+from service_tui.engine.events import Fill, MarketResolved, Payout
+from service_tui.engine.world import World
+from service_tui.terms import Action
+from service_tui.units import Timestamp, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.trades import TradeRow
+
+FILL: Final = "fill"
+PAYOUT: Final = "payout"
+"""Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner;
+a replay passes over it."""
+
+
+KINDS: Final = (FILL, PAYOUT)
+"""What makes up an agent's history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A payout with the market and time that its event had."""
+
+    market_id: str
+    at: Timestamp
+    outcome: bool
+    payout: Payout
+
+
+def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
+    """What a payout row holds."""
+    return [event.market_id, event.at, event.outcome, payout]
+
+
+def past_of(kind: str, body: str) -> Fill | Paid:
+    """A row of the agent's past."""
+    fields = json.loads(body)
+    if kind == FILL:
+        return fill_of(fields)
+    market_id, at, outcome, payout = fields
+    return Paid(market_id, at, outcome, payout_of(payout))
+
+
+def trade_row(past: Fill | Paid, world: World) -> TradeRow:
+    """One row of the trade history."""
+    return _fill_row(past, world) if isinstance(past, Fill) else _paid_row(past, world)
+
+
+def _fill_row(fill: Fill, world: World) -> TradeRow:
+    market = world.markets.get(fill.market_id)
+    sold = fill.action is Action.SELL
+    return TradeRow(
+        id=fill.trade_id,
+        trade_id=fill.trade_id,
+        market_id=fill.market_id,
+        market_question=world.question_of(fill.market_id),
+        side=fill.side,
+        action=fill.action.value,
+        shares=decimal(fill.shares),
+        cost=decimal(fill.money),
+        price_before=fill.price_before,
+        price_after=fill.price_after,
+        avg_price=min(1.0, fill.money / fill.shares),
+        source=fill.note.source or None,
+        skill_slug=fill.note.skill_slug or None,
+        reasoning=fill.note.reasoning or None,
+        signal_data=fill.note.signal_data,
+        created_at=moment(fill.at),
+        pnl=decimal(fill.realized) if sold else None,
+        outcome=None if market is None else market.outcome,
+    )
+
+
+def _paid_row(paid: Paid, world: World) -> TradeRow:
+    payout = paid.payout
+    trade_id = f"{paid.market_id}-{payout.side.value}-payout"
+    return TradeRow(
+        id=trade_id,
+        trade_id=trade_id,
+        market_id=paid.market_id,
+        market_question=world.question_of(paid.market_id),
+        side=payout.side,
+        action="redeem",
+        shares=decimal(payout.shares),
+        cost=decimal(payout.payout),
+        avg_price=1.0 if payout.payout else 0.0,
+        created_at=moment(paid.at),
+        pnl=decimal(payout.payout) - decimal(payout.cost),
+        outcome=paid.outcome,
+    )

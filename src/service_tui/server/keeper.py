@@ -1,0 +1,174 @@
+"""Keeps the world and its journal in step: nothing is answered that is not on disk.
+
+Knows engine and journal. Must not know HTTP.
+Used by service, routes and the ticker. Events are applied in memory first, in one go, then
+written; whoever asked is answered after the write. When a write fails memory is ahead of the disk:
+the keeper refuses everything until it has read the world back.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from service_tui.engine import codec, snapshot
+from service_tui.engine.events import Event, Fill, MarketResolved, kind_of
+from service_tui.engine.exchange import Order
+from service_tui.engine.world import World
+from service_tui.server.history import PAYOUT, Paid, past_of, payout_fields
+from service_tui.storage.database import Database
+from service_tui.storage.errors import StorageError
+from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
+from service_tui.units import Timestamp
+
+log = logging.getLogger(__name__)
+
+SNAPSHOT_ROWS: Final = 2_000
+"""Rows after which a snapshot is taken: a restart replays at most so many, well under a second."""
+
+
+class Keeper:
+    """The world of one data directory, and the only way to change it."""
+
+    def __init__(self, database: Database, world: World, seq: int) -> None:
+        self.world = world
+        self._database = database
+        self._journal = Journal(database)
+        self._seq = seq
+        self._snapshot_seq = seq
+        self._failed: StorageError | None = None
+        self._reading_back = asyncio.Lock()
+
+    async def commit(self, events: Sequence[Event]) -> None:
+        """Write down what has just been applied.
+
+        Raises:
+            StorageError: the disk refused; the world will be read back before anything else.
+        """
+        rows = [row for event in events for row in self._rows(event)]
+        if not rows:
+            return
+        try:
+            await self._journal.append(rows)
+        except StorageError as error:
+            self._failed = error
+            raise
+        if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
+            await self._take_snapshot()
+
+    async def place(self, order: Order, at: Timestamp) -> Fill:
+        """Carry out an order; it is on disk when this returns.
+
+        Raises:
+            Refusal: the venue said no; nothing changed.
+            StorageError: the disk refused; nothing was traded.
+        """
+        self.check_whole()
+        fill = self.world.place(order, at)
+        await self.commit((fill,))
+        return fill
+
+    async def advance(self, at: Timestamp) -> None:
+        """Move the tape to a wall time, after reading the world back if that is due.
+
+        Raises:
+            StorageError: the disk refuses still.
+        """
+        if self._failed is not None:
+            await self._read_back()
+        await self.commit(self.world.advance(at))
+
+    def check_whole(self) -> None:
+        """Refuse while memory is ahead of the disk.
+
+        Raises:
+            StorageError: a write failed, and the world is not read back yet.
+        """
+        if self._failed is not None:
+            raise self._failed
+
+    async def history(
+        self, wanted: History, *, limit: int, offset: int
+    ) -> tuple[list[Fill | Paid], int]:
+        """An agent's fills and payouts, newest first, and how many there are."""
+        rows, total = await asyncio.to_thread(
+            self._journal.rows_of, wanted, limit=limit, offset=offset
+        )
+        return [past_of(row.kind, row.body) for row in rows], total
+
+    async def close(self, at: Timestamp) -> None:
+        """Take a last snapshot, so that the next start replays nothing."""
+        if self._failed is None and self._seq > self._snapshot_seq:
+            try:
+                await self._take_snapshot(at)
+            except StorageError as error:
+                log.warning("no last snapshot: %s", error)
+
+    def _rows(self, event: Event) -> list[JournalRow]:
+        """The event's row, and one more for each agent that it paid."""
+        agent_id = event.agent_id if isinstance(event, Fill) else None
+        market_id = event.market_id if isinstance(event, Fill | MarketResolved) else None
+        rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
+        if isinstance(event, MarketResolved):
+            rows += [
+                self._row(
+                    event.at,
+                    PAYOUT,
+                    (paid.agent_id, event.market_id),
+                    codec.dumps(payout_fields(event, paid)),
+                )
+                for paid in event.payouts
+                if paid.shares
+            ]
+        return rows
+
+    def _row(
+        self, at: float, kind: str, owner: tuple[str | None, str | None], body: str
+    ) -> JournalRow:
+        self._seq += 1
+        return JournalRow(self._seq, at, kind, *owner, body)
+
+    async def _take_snapshot(self, at: Timestamp | None = None) -> None:
+        seq, self._snapshot_seq = self._seq, self._seq
+        body = codec.dumps(snapshot.fields_of(self.world)).encode()
+        await self._journal.add_snapshot(Snapshot(seq, at or self.world.at, body))
+        await self._journal.prune_crowd(seq)
+
+    async def _read_back(self) -> None:
+        """Take the world from disk again after a failed write."""
+        async with self._reading_back:
+            if self._failed is None:
+                return
+            await self._database.reopen()
+            found = await asyncio.to_thread(restore, self._database)
+            if found is None:
+                raise self._failed
+            self.world, self._seq = found
+            self._snapshot_seq = self._seq
+            self._failed = None
+            log.info("the world was read back at row %d", self._seq)
+
+
+def restore(database: Database) -> tuple[World, int] | None:
+    """The world on disk and the number of its last row; None where there is none. Blocks."""
+    journal = Journal(database)
+    found = journal.latest_snapshot()
+    if found is None:
+        return None
+    world = snapshot.world_of(json.loads(found.body))
+    seq = found.seq
+    for row in journal.rows_after(found.seq):
+        if row.kind != PAYOUT:
+            world.apply(codec.decode(row.kind, row.body))
+        seq = row.seq
+    return world, seq
+
+
+async def begin(database: Database, world: World) -> Keeper:
+    """A keeper of a new world; its first snapshot is on disk before anything else is."""
+    keeper = Keeper(database, world, 0)
+    body = codec.dumps(snapshot.fields_of(world)).encode()
+    await Journal(database).add_snapshot(Snapshot(0, world.at, body))
+    return keeper
+

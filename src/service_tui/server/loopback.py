@@ -1,0 +1,53 @@
+"""The same app on 127.0.0.1, for agents of this machine.
+
+Knows uvicorn, imported when needed. Must not know routes.
+Used by serve and by the contract tests.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import FastAPI
+
+HOST: Final = "127.0.0.1"
+START_S: Final = 10.0
+
+
+@asynccontextmanager
+async def listen(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
+    """Serve the app on loopback while the context lasts.
+
+    The app's lifespan is already running: uvicorn is told to leave it alone.
+
+    Args:
+        app: the app of a running embedded service.
+        port: 0 takes any free one.
+
+    Yields:
+        The base address, when it answers.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    import uvicorn  # noqa: PLC0415  (after the first paint only: it costs a tenth of a second)
+
+    listener = socket.create_server((HOST, port))
+    address = f"http://{HOST}:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        app, lifespan="off", log_config=None, access_log=False, server_header=False
+    )
+    server = uvicorn.Server(config)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(server.serve(sockets=[listener]))
+        async with asyncio.timeout(START_S):
+            while not server.started:
+                await asyncio.sleep(0.01)
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            await running
+            listener.close()

@@ -1,0 +1,308 @@
+"""Engine values as wire bodies: the one mapper of the service's tower.
+
+Knows engine and wire. Must not know routes, HTTP or storage.
+Used by every route.
+"""
+
+from service_tui.engine.agents import Agent, ClosedPosition, status_of
+from service_tui.engine.events import Fill, MarketResolved
+from service_tui.engine.exchange import Order
+from service_tui.engine.feed import NewsItem
+from service_tui.engine.market import Market, Quote
+from service_tui.engine.position import Position
+from service_tui.engine.world import World
+from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
+from service_tui.wire.base import moment
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.positions import PositionBody, PositionSideBody
+from service_tui.wire.settings import SettingsBody, UserSettingsBody
+from service_tui.wire.trades import TradeBalance, TradeBody
+from service_tui.wire.world import NewsBody
+
+DAY_S = 86_400.0
+SPARK_POINTS = 24
+
+
+def claim_url(address: str, agent: Agent) -> str:
+    """Where a person claims the agent."""
+    return f"{address}/claim/{agent.claim_code}"
+
+
+def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
+    """The calling agent, as `GET /agents/me` shows it."""
+    cash = world.cash(agent)
+    total = agent_pnl(world, agent)
+    settled = agent.win_count + agent.loss_count
+    return AgentBody(
+        agent_id=agent.agent_id,
+        name=agent.settings.name,
+        status=status_of(agent, cash),
+        balance=decimal(cash),
+        sim_pnl=decimal(total),
+        total_pnl=decimal(total),
+        total_pnl_percent=round(total / FIRST_CASH * 100, 4),
+        trades_count=agent.trades_count,
+        win_count=agent.win_count,
+        loss_count=agent.loss_count,
+        win_rate=agent.win_count / settled if settled else None,
+        claimed=agent.settings.claimed,
+        real_trading_enabled=agent.settings.real_trading_enabled,
+        created_at=moment(agent.created_at),
+        description=agent.description or None,
+        last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
+        rate_limits=RateLimits(tier=agent.settings.plan),
+        auto_redeem_enabled=agent.settings.auto_redeem_enabled,
+        claim_url=claim_url(address, agent),
+    )
+
+
+FIRST_CASH = 10_000_000_000
+"""Micros that a new agent begins with; P&L percentages refer to it."""
+
+
+def agent_pnl(world: World, agent: Agent) -> Micros:
+    """Realized plus unrealized P&L on sim."""
+    return Micros(agent.realized + unrealized(world, agent))
+
+
+def unrealized(world: World, agent: Agent) -> Micros:
+    """Unrealized P&L of all open positions."""
+    return Micros(
+        sum(
+            position.mark_value(world.markets[market_id].price()) - position.total_cost()
+            for market_id, position in agent.positions.items()
+        )
+    )
+
+
+def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> ContextBody:
+    """Who I am, and the way back to a lost claim link."""
+    cash = world.cash(agent)
+    return ContextBody(
+        agent_id=agent.agent_id,
+        name=agent.settings.name,
+        status=status_of(agent, cash),
+        claimed=agent.settings.claimed,
+        claim_url=claim_url(address, agent),
+        plan=agent.settings.plan,
+        balance=decimal(cash),
+        positions_count=len(agent.positions),
+        trading_paused=agent.settings.trading_paused,
+        checked_at=moment(now),
+    )
+
+
+def settings_body(agent: Agent) -> SettingsBody:
+    """The spec's settings object."""
+    settings = agent.settings
+    return SettingsBody(
+        sdk_real_trading_enabled=settings.real_trading_enabled,
+        sdk_max_trade_amount=decimal(settings.max_trade),
+        sdk_daily_limit=decimal(settings.day_spend_max),
+        sdk_daily_spent=0.0,
+        trading_paused=settings.trading_paused,
+    )
+
+
+def user_settings_body(agent: Agent) -> UserSettingsBody:
+    """Risk defaults and safety rails."""
+    settings = agent.settings
+    return UserSettingsBody(
+        max_trades_per_day=agent.trades_per_day(),
+        max_position_usd=None if settings.max_position is None else decimal(settings.max_position),
+        default_stop_loss_pct=settings.stop_loss_pct,
+        default_take_profit_pct=settings.take_profit_pct,
+        auto_risk_monitor_enabled=settings.auto_risk_monitor_enabled,
+        trading_paused=settings.trading_paused,
+    )
+
+
+def market_body(market: Market, world_at: Timestamp, *, sparkline: bool, criteria: bool) -> MarketBody:
+    """One market. Prices rounded to six digits: finer ones are noise on the wire."""
+    listing = market.listing
+    price = round(market.price(), 6)
+    return MarketBody(
+        id=market.market_id,
+        question=listing.question,
+        status=market.status(world_at),
+        current_probability=price,
+        current_price=price,
+        price_24h_ago=round(market.price_ago(world_at, DAY_S), 6),
+        volume_24h=decimal(market.volume_24h(world_at)),
+        resolves_at=moment(listing.resolves_at),
+        resolved_at=moment(market.resolved_at) if market.resolved_at is not None else None,
+        outcome=market.outcome,
+        opens_at=moment(listing.opens_at),
+        tags=listing.tags,
+        resolution_criteria=listing.criteria if criteria else None,
+        tick_size=0.0001,
+        import_source=Venue.SIM.value,
+        sim_tradeable=market.status(world_at) is MarketStatus.ACTIVE,
+        liquidity=decimal(market.b),
+        sparkline=spark_of(market, world_at) if sparkline else (),
+    )
+
+
+def spark_of(market: Market, world_at: Timestamp) -> tuple[float, ...]:
+    """At most 24 prices of the last day, or of the life if that is shorter; the last is now's."""
+    since = world_at - DAY_S
+    recent = [price for at, price in market.samples if at >= since] or [market.price()]
+    step = max(1, len(recent) // SPARK_POINTS)
+    return (*recent[::step][-(SPARK_POINTS - 1) :], round(market.price(), 4))
+
+
+def side_body(position: Position, market: Market, side: Side) -> PositionSideBody:
+    """One side of a position."""
+    price = market.price_of(side)
+    shares = position.shares(side)
+    return PositionSideBody(
+        side=side.value,
+        shares=decimal(shares),
+        cost_basis=decimal(position.cost(side)),
+        avg_cost=_average(position.cost(side), shares),
+        mark_price=price,
+        current_value=decimal(position.on(side).mark_value(price)),
+        exit_value=decimal(market.exit_value(side, shares)),
+        realized_pnl=decimal(position.realized(side)),
+        opened_at=moment(position.opened_at(side)),
+    )
+
+
+def _average(cost: Micros, shares: Micros) -> float | None:
+    """Average entry price; dust may cost a hair more than it can ever pay."""
+    return min(1.0, cost / shares) if shares else None
+
+
+def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
+    """What an agent holds in one market."""
+    position = agent.positions[market_id]
+    market = world.markets[market_id]
+    price = market.price()
+    status = market.status(world.world_at)
+    shares_yes, shares_no = position.shares(Side.YES), position.shares(Side.NO)
+    cost = position.total_cost()
+    held = shares_yes + shares_no
+    realized = position.realized(Side.YES) + position.realized(Side.NO)
+    return PositionBody(
+        market_id=market_id,
+        question=market.listing.question,
+        shares_yes=decimal(shares_yes),
+        shares_no=decimal(shares_no),
+        current_price=price,
+        current_value=decimal(position.mark_value(price)),
+        cost_basis=decimal(cost),
+        avg_cost=_average(cost, Micros(held)),
+        pnl=decimal(Micros(position.unrealized(price) + realized)),
+        realized_pnl=decimal(Micros(realized)),
+        status=status.value,
+        resolves_at=moment(market.listing.resolves_at),
+        sources=agent.sources.get(market_id, ()),
+        sim_balance=decimal(world.cash(agent)),
+        sides=tuple(side_body(position, market, side) for side in Side if position.shares(side)),
+    )
+
+
+def closed_body(closed: ClosedPosition) -> PositionBody:
+    """One side of a resolved market: the shares it had and what they brought."""
+    yes = closed.side is Side.YES
+    won = closed.outcome is yes
+    return PositionBody(
+        market_id=closed.market_id,
+        question=closed.question,
+        shares_yes=decimal(closed.shares) if yes else 0.0,
+        shares_no=0.0 if yes else decimal(closed.shares),
+        current_price=1.0 if closed.outcome else 0.0,
+        current_value=decimal(closed.payout),
+        cost_basis=decimal(closed.cost),
+        avg_cost=_average(closed.cost, closed.shares),
+        pnl=decimal(closed.realized),
+        realized_pnl=decimal(closed.realized),
+        status="won" if won else "lost",
+        outcome=closed.outcome,
+        resolved_at=moment(closed.resolved_at),
+        sides=(
+            PositionSideBody(
+                side=closed.side.value,
+                shares=decimal(closed.shares),
+                cost_basis=decimal(closed.cost),
+                avg_cost=_average(closed.cost, closed.shares),
+                mark_price=1.0 if won else 0.0,
+                current_value=decimal(closed.payout),
+                exit_value=decimal(closed.payout),
+                realized_pnl=decimal(closed.realized),
+                opened_at=moment(closed.opened_at),
+            ),
+        ),
+    )
+
+
+def trade_body(world: World, agent: Agent, fill: Fill) -> TradeBody:
+    """A fill, with the spec's names beside the published client's."""
+    bought = fill.action is Action.BUY
+    shares = decimal(fill.shares)
+    balance = decimal(world.cash(agent))
+    return TradeBody(
+        success=True,
+        trade_id=fill.trade_id,
+        market_id=fill.market_id,
+        side=fill.side,
+        shares_bought=shares if bought else 0.0,
+        shares_sold=0.0 if bought else shares,
+        shares_requested=shares,
+        shares=shares,
+        status=TradeStatus.FILLED,
+        order_status="matched",
+        fill_status=TradeStatus.FILLED,
+        cost=decimal(fill.money),
+        new_price=fill.price_after,
+        price_before=fill.price_before,
+        avg_price=min(1.0, fill.money / fill.shares),
+        position=TradeBalance(sim_balance=balance),
+        balance=balance,
+    )
+
+
+def quote_body(world: World, order: Order, quote: Quote) -> TradeBody:
+    """A dry run: the same shape, and nothing changed."""
+    bought = order.action is Action.BUY
+    shares = decimal(quote.shares)
+    balance = world.cash(order.agent)
+    after = decimal(Micros(balance - quote.money if bought else balance + quote.money))
+    return TradeBody(
+        success=True,
+        market_id=order.market_id,
+        side=order.side,
+        shares_bought=shares if bought else 0.0,
+        shares_sold=0.0 if bought else shares,
+        shares_requested=shares,
+        shares=shares,
+        cost=decimal(quote.money),
+        new_price=quote.price_after,
+        price_before=quote.price_before,
+        avg_price=min(1.0, quote.money / quote.shares),
+        position=TradeBalance(sim_balance=after),
+        balance=after,
+        dry_run=True,
+    )
+
+
+def news_body(item: NewsItem) -> NewsBody:
+    """A line of news."""
+    return NewsBody(
+        at=moment(item.at),
+        market_id=item.market_id,
+        headline=item.headline,
+        price_before=item.price_before,
+        price_after=item.price_after,
+    )
+
+
+def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
+    """Payout and P&L that a resolution brought an agent."""
+    own = [paid for paid in event.payouts if paid.agent_id == agent_id]
+    payout = sum(paid.payout for paid in own)
+    return Micros(payout), Micros(payout - sum(paid.cost for paid in own))
+
+

@@ -1,0 +1,1 @@
+"""One file a noun: each maps endpoints to what answers them."""

@@ -1,0 +1,93 @@
+"""Agents: register, who I am, my own settings."""
+
+from typing import Final
+
+from service_tui.engine.events import AgentRegistered
+from service_tui.engine.limits import PLANS
+from service_tui.server.access import hash_of
+from service_tui.server.present import agent_body, claim_url, context_body
+from service_tui.server.refusals import denied
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
+from service_tui.units import ONE, Micros
+from service_tui.wire.agents import (
+    AgentBody,
+    AgentSettingsBody,
+    AgentSettingsPatch,
+    ContextBody,
+    RegisterBody,
+    RegisterRequest,
+)
+from service_tui.wire.endpoints import AGENT, CONTEXT, HEALTH, PATCH_AGENT, REGISTER, HealthBody
+from service_tui.wire.base import moment
+from service_tui import __version__
+
+CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
+PREFIX_LENGTH: Final = 12
+
+
+async def health(asked: Asked) -> HealthBody:
+    """Whether the service answers."""
+    return HealthBody(status="ok", timestamp=moment(asked.now), version=__version__)
+
+
+async def register(asked: Asked) -> RegisterBody:
+    """Take in a new agent with 10,000 $SIM; its key is shown here and never again."""
+    request = asked.body_as(RegisterRequest)
+    service = asked.service
+    allowed = PLANS[service.plan].agents
+    if not len(asked.world.agents) < allowed:
+        raise denied(
+            403, f"the account has its {allowed} agents", "choose a larger plan in the console"
+        )
+    key = service.new_key()
+    code = service.new_id()
+    agent_id = f"agent-{service.new_id()}"
+    event = AgentRegistered(
+        agent_id=agent_id,
+        at=asked.now,
+        name=request.name,
+        description=request.description or "",
+        key_hash=hash_of(key),
+        claim_code=f"{CODE_WORDS[len(asked.world.agents) % len(CODE_WORDS)]}-{code[:12]}",
+        plan=service.plan,
+        cash=Micros(NEW_AGENT_CASH_SIM * ONE),
+    )
+    await service.keeper.commit(asked.world.register(event))
+    agent = asked.world.agents[agent_id]
+    return RegisterBody(
+        agent_id=agent_id,
+        api_key=key,
+        key_prefix=key[:PREFIX_LENGTH],
+        claim_url=claim_url(service.address, agent),
+        claim_code=agent.claim_code,
+        status=AgentStatus.UNCLAIMED,
+    )
+
+
+async def me(asked: Asked) -> AgentBody:
+    """The calling agent."""
+    return agent_body(asked.world, asked.agent, asked.service.address)
+
+
+async def context(asked: Asked) -> ContextBody:
+    """The calling agent in short, with its claim link."""
+    return context_body(asked.world, asked.agent, asked.service.address, asked.now)
+
+
+async def patch_me(asked: Asked) -> AgentSettingsBody:
+    """Change the agent's own settings."""
+    wanted = asked.body_as(AgentSettingsPatch).model_dump(exclude_none=True)
+    if wanted:
+        await asked.service.keeper.commit(asked.world.change(asked.agent, wanted, asked.now))
+    settings = asked.agent.settings
+    return AgentSettingsBody(auto_redeem_enabled=settings.auto_redeem_enabled, name=settings.name)
+
+
+ROUTES: Final[Routes] = {
+    HEALTH: health,
+    REGISTER: register,
+    AGENT: me,
+    CONTEXT: context,
+    PATCH_AGENT: patch_me,
+}

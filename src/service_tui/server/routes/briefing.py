@@ -1,0 +1,138 @@
+"""The heartbeat: one answer with what an agent should look at now."""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.market import Market
+from service_tui.engine.world import World
+from service_tui.server.present import agent_pnl, unrealized
+from service_tui.server.routes.positions import pnl_of
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.base import moment, timestamp
+from service_tui.wire.briefing import (
+    AttentionBody,
+    BriefingBody,
+    BriefingQuery,
+    NewMarketBody,
+    OpportunitiesBody,
+    PerformanceBody,
+    VenueBlock,
+)
+from service_tui.wire.endpoints import BRIEFING
+
+MOVE_PCT: Final = 0.15
+SOON_S: Final = 48 * 3_600.0
+NEW_MAX: Final = 10
+DAY_S: Final = 86_400.0
+"""A position needs attention when it moved this far or resolves this soon. Source: wire, 3.7."""
+
+
+def time_left(seconds: float) -> str:
+    """A duration as text, coarse: two units."""
+    minutes = max(0, int(seconds // 60))
+    days, rest = divmod(minutes, 1_440)
+    hours, minutes = divmod(rest, 60)
+    if days:
+        return f"{days}d {hours}h"
+    return f"{hours}h {minutes}m" if hours else f"{minutes}m"
+
+
+def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
+    """Positions that moved far or resolve soon."""
+    rows: list[AttentionBody] = []
+    for market_id, position in agent.positions.items():
+        market = world.markets[market_id]
+        left_s = market.listing.resolves_at - world.world_at
+        for side in Side:
+            cost = position.cost(side)
+            if not cost:
+                continue
+            pnl = position.on(side).mark_value(market.price_of(side)) - cost
+            move = pnl / cost
+            if abs(move) > MOVE_PCT or left_s < SOON_S:
+                rows.append(
+                    AttentionBody(
+                        market_id=market_id,
+                        question=market.listing.question,
+                        side=side.value,
+                        shares=decimal(position.shares(side)),
+                        current_price=market.price(),
+                        pnl=decimal(Micros(pnl)),
+                        move_pct=round(move, 4),
+                        time_to_resolution=time_left(left_s),
+                    )
+                )
+    return tuple(rows)
+
+
+def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
+    """Markets listed since, newest first; `since` is a moment of the tape."""
+    fresh: list[Market] = sorted(
+        (
+            market
+            for market in world.markets.values()
+            if market.listing.opens_at >= since
+            and market.status(world.world_at) is MarketStatus.ACTIVE
+        ),
+        key=lambda market: -market.listing.opens_at,
+    )
+    return tuple(
+        NewMarketBody(
+            market_id=market.market_id,
+            question=market.listing.question,
+            opportunity_score=round(1 - abs(market.price() - 0.5) * 2, 4),
+            time_to_resolution=time_left(market.listing.resolves_at - world.world_at),
+        )
+        for market in fresh[:NEW_MAX]
+    )
+
+
+def _performance(world: World, agent: Agent) -> PerformanceBody:
+    """The agent among all agents of this service, by total P&L."""
+    own = agent_pnl(world, agent)
+    settled = agent.win_count + agent.loss_count
+    better = sum(agent_pnl(world, other) > own for other in world.agents.values())
+    first = world.equity(agent) - own
+    return PerformanceBody(
+        total_pnl=decimal(own),
+        pnl_percent=round(own / first * 100, 4) if first > 0 else None,
+        win_rate=agent.win_count / settled if settled else None,
+        rank=better + 1,
+        total_agents=len(world.agents),
+    )
+
+
+async def briefing(asked: Asked) -> BriefingBody:
+    """The whole heartbeat of the calling agent."""
+    world, agent = asked.world, asked.agent
+    query = asked.query_as(BriefingQuery)
+    since = timestamp(query.since) if query.since else Timestamp(world.world_at - DAY_S)
+    cash = decimal(world.cash(agent))
+    pnl = pnl_of(world, agent)
+    paused = agent.settings.trading_paused
+    actions = ("trading is paused: resume it in the settings",) if paused else ()
+    block = VenueBlock(
+        currency="$SIM",
+        balance=cash,
+        cash_balance=cash,
+        portfolio_value=decimal(world.equity(agent)),
+        pnl=pnl.total,
+        realized_pnl=pnl.realized,
+        unrealized_pnl=decimal(unrealized(world, agent)),
+        positions_count=sum(1 for position in agent.positions.values() if position.shares(Side.YES) or position.shares(Side.NO)),
+        positions_needing_attention=_attention(world, agent),
+        actions=actions,
+    )
+    return BriefingBody(
+        venues={Venue.SIM.value: block, Venue.EVM.value: None, Venue.SOL.value: None},
+        opportunities=OpportunitiesBody(new_markets=_new_markets(world, since)),
+        performance=_performance(world, agent),
+        checked_at=moment(asked.now),
+        actions=actions,
+        trading_paused=paused,
+    )
+
+
+ROUTES: Final[Routes] = {BRIEFING: briefing}

@@ -1,0 +1,87 @@
+"""Settings, two ways: the spec's object, and the risk defaults."""
+
+from typing import Final
+
+from service_tui.engine.limits import PLANS
+from service_tui.server.present import settings_body, user_settings_body
+from service_tui.server.refusals import invalid_items
+from service_tui.server.service import Asked, Routes
+from service_tui.units import NotMicrosError, micros
+from service_tui.wire.endpoints import (
+    PATCH_USER_SETTINGS,
+    POST_SETTINGS,
+    SETTINGS,
+    USER_SETTINGS,
+)
+from service_tui.wire.settings import (
+    SettingsBody,
+    SettingsPatch,
+    UserSettingsBody,
+    UserSettingsPatch,
+)
+
+FIELDS: Final = {
+    "sdk_real_trading_enabled": "real_trading_enabled",
+    "sdk_max_trade_amount": "max_trade",
+    "sdk_daily_limit": "day_spend_max",
+    "max_trades_per_day": "trades_per_day",
+    "max_position_usd": "max_position",
+    "default_stop_loss_pct": "stop_loss_pct",
+    "default_take_profit_pct": "take_profit_pct",
+    "auto_risk_monitor_enabled": "auto_risk_monitor_enabled",
+    "trading_paused": "trading_paused",
+}
+"""Names of the wire and of AgentSettings."""
+
+MONEY: Final = frozenset({"sdk_max_trade_amount", "sdk_daily_limit", "max_position_usd"})
+
+
+async def _change(asked: Asked, wanted: dict[str, object]) -> None:
+    """Write down the changes that are named in FIELDS, refusing what the plan does not allow."""
+    changes: dict[str, object] = {}
+    ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
+    for name, value in wanted.items():
+        if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
+            if not value <= ceiling:
+                said = f"the plan allows at most {ceiling}"
+                raise invalid_items([(("body", name), said, "less_than_equal")])
+        if name in MONEY and isinstance(value, float):
+            try:
+                changes[FIELDS[name]] = micros(value)
+            except NotMicrosError as error:
+                raise invalid_items([(("body", name), str(error), "decimal")]) from error
+        elif name in FIELDS:
+            # Zero thresholds mean "off". Source: decisions, "Stop and target prices".
+            changes[FIELDS[name]] = None if name.endswith("_pct") and not value else value
+    if changes:
+        await asked.service.keeper.commit(asked.world.change(asked.agent, changes, asked.now))
+
+
+async def read(asked: Asked) -> SettingsBody:
+    """The spec's settings object."""
+    return settings_body(asked.agent)
+
+
+async def write(asked: Asked) -> SettingsBody:
+    """Change limits; only what is sent changes."""
+    await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
+    return settings_body(asked.agent)
+
+
+async def read_user(asked: Asked) -> UserSettingsBody:
+    """Risk defaults and safety rails."""
+    return user_settings_body(asked.agent)
+
+
+async def write_user(asked: Asked) -> UserSettingsBody:
+    """Change risk defaults and safety rails; an explicit null switches a threshold off."""
+    await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
+    return user_settings_body(asked.agent)
+
+
+ROUTES: Final[Routes] = {
+    SETTINGS: read,
+    POST_SETTINGS: write,
+    USER_SETTINGS: read_user,
+    PATCH_USER_SETTINGS: write_user,
+}

@@ -1,0 +1,115 @@
+"""Trades: place one or ask what it would bring, and the history."""
+
+from typing import Final
+
+from service_tui.engine.errors import MarketNotFound, Refusal
+from service_tui.engine.events import Note
+from service_tui.engine.exchange import Order
+from service_tui.server.history import KINDS, trade_row
+from service_tui.server.present import quote_body, trade_body
+from service_tui.server.refusals import from_refusal, invalid_items
+from service_tui.server.service import Asked, Routes
+from service_tui.storage.journal import History
+from service_tui.terms import Action, Venue
+from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
+from service_tui.wire.base import timestamp
+from service_tui.wire.endpoints import PLACE_TRADE, TRADES
+from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody, TradesQuery
+
+CENT: Final = 10_000
+"""A cent in micros. Source: wire reference, 3.3: money 2 decimals, shares 5."""
+
+
+def _size_of(request: TradeRequest) -> Micros:
+    """The size of the order in micros.
+
+    Raises:
+        Denied: 422 when it has more decimals than the wire carries.
+    """
+    name, value, grain = (
+        ("amount", request.amount, CENT)
+        if request.action is Action.BUY
+        else ("shares", request.shares, SHARE_QUANTUM)
+    )
+    try:
+        size = micros(value)
+    except NotMicrosError as error:
+        raise invalid_items([(("body", name), str(error), "decimal")]) from error
+    if size % grain:
+        decimals = 2 if grain == CENT else 5
+        said = f"at most {decimals} decimals"
+        raise invalid_items([(("body", name), said, "decimal_max_places")])
+    return size
+
+
+async def place(asked: Asked) -> TradeBody:
+    """Carry out an order, or with `dry_run` say what it would get.
+
+    A refusal of the venue is an answer (200, `success` false); only an unknown market is a fault
+    of the request. Source: decisions, "Refused trade".
+    """
+    request = asked.body_as(TradeRequest)
+    order = Order(
+        agent=asked.agent,
+        market_id=request.market_id,
+        side=request.side,
+        action=request.action,
+        size=_size_of(request),
+        venue=request.venue,
+        price_limit=request.price,
+        note=Note(
+            reasoning=request.reasoning or "",
+            source=request.source or "",
+            skill_slug=request.skill_slug or "",
+            signal_data=request.signal_data,
+        ),
+    )
+    try:
+        if request.dry_run:
+            return quote_body(asked.world, order, asked.world.quote(order))
+        fill = await asked.service.keeper.place(order, asked.now)
+    except MarketNotFound as refusal:
+        raise from_refusal(refusal) from refusal
+    except Refusal as refusal:
+        return refused_body(asked, request, refusal)
+    return trade_body(asked.world, asked.agent, fill)
+
+
+def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
+    """The venue's no, with the trade's fields at 0."""
+    return TradeBody(
+        success=False,
+        market_id=request.market_id,
+        side=request.side,
+        balance=decimal(asked.world.cash(asked.agent)),
+        dry_run=request.dry_run,
+        retryable=refusal.retryable,
+        error=refusal.error,
+        error_code=refusal.code,
+        error_hint=refusal.fix,
+        fix=refusal.fix,
+    )
+
+
+async def history(asked: Asked) -> TradesBody:
+    """The agent's trades and payouts, newest first, from the journal."""
+    query = asked.query_as(TradesQuery)
+    if query.venue not in {"all", Venue.SIM}:
+        return TradesBody(trades=(), total_count=0)
+    rows, total = await asked.service.keeper.history(
+        History(
+            asked.agent.agent_id,
+            KINDS,
+            query.market_id,
+            timestamp(query.since) if query.since else None,
+            timestamp(query.until) if query.until else None,
+        ),
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return TradesBody(
+        trades=tuple(trade_row(event, asked.world) for event in rows), total_count=total
+    )
+
+
+ROUTES: Final[Routes] = {PLACE_TRADE: place, TRADES: history}

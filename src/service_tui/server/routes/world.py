@@ -1,0 +1,130 @@
+"""The offline world, for the operator: its clock and pace, and the tape of one market."""
+
+from typing import Final
+
+from service_tui.engine.market import Market
+from service_tui.engine.world import World
+from service_tui.server.present import news_body, payout_to
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import MarketStatus
+from service_tui.units import Timestamp, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints import SET_SPEED, TAPE, WORLD
+from service_tui.wire.world import (
+    MeanwhileBody,
+    ResolvedBody,
+    SpeedRequest,
+    TapeBody,
+    TapePoint,
+    TapeQuery,
+    TapeTrade,
+    WorldBody,
+)
+
+NEWS_MAX: Final = 60
+MEANWHILE_MAX: Final = 40
+DAY_S: Final = 86_400.0
+
+
+def _meanwhile(asked: Asked) -> MeanwhileBody | None:
+    """What happened while the desk was closed, seen by the operator's own agent."""
+    world = asked.world
+    gone = world.meanwhile
+    if gone is None:
+        return None
+    own = asked.service.operator_agent or ""
+    agent = world.agents.get(own)
+    before = gone.equity_before.get(own)
+    rows = [
+        ResolvedBody(
+            at=moment(event.world_at),
+            market_id=event.market_id,
+            question=market.listing.question,
+            outcome=event.outcome,
+            payout=decimal(payout_to(event, own)[0]),
+            pnl=decimal(payout_to(event, own)[1]),
+        )
+        for event in gone.resolved
+        if (market := world.markets.get(event.market_id)) is not None
+    ]
+    rows.sort(key=lambda row: (row.payout == 0 and row.pnl == 0, -row.at.timestamp()))
+    return MeanwhileBody(
+        closed_at=moment(gone.closed_at),
+        opened_at=moment(gone.opened_at),
+        world_elapsed_s=gone.opened_at - gone.closed_at,
+        resolved_count=len(gone.resolved) + gone.skipped_count,
+        listed_count=gone.listed_count,
+        resolved=tuple(rows[:MEANWHILE_MAX]),
+        news=tuple(
+            news_body(item)
+            for item in world.news(gone.closed_at, MEANWHILE_MAX)
+            if item.at <= gone.opened_at
+        ),
+        equity_before=None if before is None else decimal(before),
+        equity_after=None if agent is None else decimal(world.equity(agent)),
+    )
+
+
+async def read(asked: Asked) -> WorldBody:
+    """The world's clock, pace and last news."""
+    world = asked.world
+    is_open = [m.status(world.world_at) is MarketStatus.ACTIVE for m in world.markets.values()]
+    return WorldBody(
+        now=moment(world.world_at),
+        wall_at=moment(world.at),
+        speed=world.speed,
+        seed=world.seed,
+        open_count=sum(is_open),
+        news=tuple(
+            news_body(item) for item in world.news(Timestamp(world.world_at - DAY_S), NEWS_MAX)
+        ),
+        meanwhile=_meanwhile(asked),
+    )
+
+
+async def set_speed(asked: Asked) -> WorldBody:
+    """Change the pace of the tape from now on."""
+    wanted = asked.body_as(SpeedRequest).speed
+    await asked.service.keeper.commit(asked.world.set_speed(wanted, asked.now))
+    return await read(asked)
+
+
+def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, ...]:
+    """Prices over the span, oldest first, thinned evenly; the last is of now."""
+    since = world.world_at - query.span_s if query.span_s else 0.0
+    kept = [(at, price) for at, price in market.samples if at >= since]
+    if len(kept) < query.points // 2:
+        kept = world.fill_in(market, Timestamp(since), query.points // 2)
+    step = max(1, -(-len(kept) // query.points))
+    thin = kept[::-step][::-1]
+    if market.resolved_at is None:
+        thin.append((world.world_at, market.price()))
+    return tuple(TapePoint(at=moment(at), price=price) for at, price in thin)
+
+
+async def tape(asked: Asked) -> TapeBody:
+    """Chart, news and trades of one market."""
+    world = asked.world
+    market = world.market(asked.path["market_id"])
+    opened = market.listing.opens_at
+    items = world.tape.news(market.listing, opened, world.world_at)
+    return TapeBody(
+        market_id=market.market_id,
+        resolution_criteria=market.listing.criteria,
+        points=_points(world, market, asked.query_as(TapeQuery)),
+        news=tuple(news_body(item) for item in reversed(items)),
+        trades=tuple(
+            TapeTrade(
+                at=moment(trade.at),
+                trader=trade.trader,
+                side=trade.side.value,
+                action=trade.action,
+                shares=decimal(trade.shares),
+                price=trade.price,
+            )
+            for trade in reversed(market.tape)
+        ),
+    )
+
+
+ROUTES: Final[Routes] = {WORLD: read, SET_SPEED: set_speed, TAPE: tape}

@@ -1,0 +1,84 @@
+"""What a handler may use, and what it was asked.
+
+Knows the world, its keeper and the clock. Must not know HTTP beyond decoded values.
+Used by app (which makes them) and by every route.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from service_tui.clock import Clock
+from service_tui.engine.agents import Agent
+from service_tui.engine.world import World
+from service_tui.server.keeper import Keeper
+from service_tui.terms import Plan
+from service_tui.units import Timestamp
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import Endpoint
+
+Model = TypeVar("Model", bound=WireModel)
+
+
+@dataclass(slots=True)
+class Service:
+    """The embedded service at run time.
+
+    `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
+    scheme. `plan` is what a new agent gets.
+    """
+
+    keeper: Keeper
+    clock: Clock
+    new_key: Callable[[], str]
+    new_id: Callable[[], str]
+    address: str
+    plan: Plan
+    operator_agent: str | None = None
+
+    @property
+    def world(self) -> World:
+        """The world of now: the keeper may have read it back from disk."""
+        return self.keeper.world
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call: who asks, with which body, query and path parts."""
+
+    service: Service
+    caller: Agent | None
+    now: Timestamp
+    body: WireModel | None = None
+    query: WireModel | None = None
+    path: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def world(self) -> World:
+        """The world of now."""
+        return self.service.world
+
+    @property
+    def agent(self) -> Agent:
+        """The calling agent; endpoints without a key never ask for it."""
+        if self.caller is None:
+            raise TypeError("this endpoint has no calling agent")
+        return self.caller
+
+    def body_as(self, kind: type[Model]) -> Model:
+        """The body, typed; the endpoint table and the handler must agree."""
+        return _typed(self.body, kind)
+
+    def query_as(self, kind: type[Model]) -> Model:
+        """The query, typed."""
+        return _typed(self.query, kind)
+
+
+def _typed(value: WireModel | None, kind: type[Model]) -> Model:
+    if not isinstance(value, kind):
+        raise TypeError(f"the endpoint does not ask for {kind.__name__}")
+    return value
+
+
+Handler = Callable[[Asked], Awaitable[WireModel]]
+Routes = Mapping[Endpoint[WireModel], Handler]

@@ -1,0 +1,119 @@
+"""Keys on disk: the desk's own for the embedded service, and profiles of other services.
+
+Knows files. Must not know HTTP. Files are 0600, written whole or not at all; a key is bound to the
+address that it was given for.
+Used by live (embedded) and cli (login).
+"""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from service_tui.storage.lock import private_directory, refuse_foreign_file
+
+DESK_FILE: Final = "keys.json"
+PROFILES_FILE: Final = "profiles.json"
+FILE_MAX: Final = 65_536
+
+
+class KeysError(Exception):
+    """A key file that cannot be used; says which, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Another service and the key for it."""
+
+    name: str
+    url: str
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DeskKeys:
+    """Keys of the embedded service: the operator's, and the desk's own agent's once registered."""
+
+    operator: str = field(repr=False)
+    agent: str | None = field(default=None, repr=False)
+    agent_id: str | None = None
+
+
+def desk_keys(data_dir: Path) -> DeskKeys:
+    """The keys of a data directory; the operator's is made at the first start.
+
+    Raises:
+        KeysError: the file cannot be read.
+    """
+    path = data_dir / DESK_FILE
+    found = _read(path)
+    if not found:
+        keys = DeskKeys(operator=f"op_{secrets.token_urlsafe(24)}")
+        keep_desk_keys(data_dir, keys)
+        return keys
+    operator, agent, agent_id = (found.get(name) for name in ("operator", "agent", "agent_id"))
+    if not isinstance(operator, str):
+        raise KeysError(f"{path} holds no operator key; restore it, or move it away to start anew")
+    return DeskKeys(
+        operator,
+        agent if isinstance(agent, str) else None,
+        agent_id if isinstance(agent_id, str) else None,
+    )
+
+
+def keep_desk_keys(data_dir: Path, keys: DeskKeys) -> None:
+    """Write the keys of a data directory."""
+    _write(
+        data_dir / DESK_FILE,
+        {"operator": keys.operator, "agent": keys.agent, "agent_id": keys.agent_id},
+    )
+
+
+def profiles(config_dir: Path) -> dict[str, Profile]:
+    """Stored services by name.
+
+    Raises:
+        KeysError: the file cannot be read.
+    """
+    found: dict[str, Profile] = {}
+    for name, entry in _read(config_dir / PROFILES_FILE).items():
+        if isinstance(entry, dict):
+            url, key = entry.get("url"), entry.get("key")
+            if isinstance(url, str) and isinstance(key, str):
+                found[name] = Profile(name, url, key)
+    return found
+
+
+def keep_profile(config_dir: Path, profile: Profile) -> None:
+    """Store or replace a service."""
+    path = config_dir / PROFILES_FILE
+    known = _read(path)
+    _write(path, {**known, profile.name: {"url": profile.url, "key": profile.key}})
+
+
+def _read(path: Path) -> dict[str, object]:
+    if not path.exists():
+        return {}
+    try:
+        refuse_foreign_file(path)
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if len(text) <= FILE_MAX else None
+    except (OSError, ValueError) as error:
+        raise KeysError(f"{path} cannot be read: {type(error).__name__}") from error
+    if not isinstance(found, dict):
+        raise KeysError(f"{path} does not hold keys; move it away and log in again")
+    return found
+
+
+def _write(path: Path, content: dict[str, object]) -> None:
+    """Replace a file in one step, readable by nobody else from the first byte."""
+    private_directory(path.parent)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,125 @@
+"""A desk on a service: the embedded one of this process, or another one by its address.
+
+Knows both towers and all that is heavy; imported after the first paint.
+Used by start.
+"""
+
+import logging
+import os
+import random
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from service_tui.client.client import Client, Keys
+from service_tui.clock import Clock, SystemClock
+from service_tui.desk.desk import Desk
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.state import DeskState
+from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.storage.database import Database
+from service_tui.storage.lock import DataDirLock
+from service_tui.storage.opening import open_database
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import REGISTER
+from service_tui.wiring.keys import DeskKeys, desk_keys, keep_desk_keys
+from service_tui.wiring.options import Options
+
+log = logging.getLogger(__name__)
+
+DESK_AGENT: Final = "desk"
+"""Name of the person's own agent on the embedded service."""
+
+
+@asynccontextmanager
+async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Database]:
+    """The data directory, locked and open, closed in order."""
+    lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
+    try:
+        database = open_database(data_dir, now=clock.now(), lock=lock)
+        try:
+            yield database
+        finally:
+            database.close(clock.now())
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def open_embedded(
+    options: Options, database: Database, clock: Clock
+) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
+    """The embedded service of a data directory, with the desk's own agent registered."""
+    keys = desk_keys(options.data_dir)
+    settings = SimSettings(
+        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        plan=options.plan,
+        speed=options.speed,
+        operator_key=keys.operator,
+    )
+    async with open_sim(database, clock, settings) as sim:
+        if keys.agent is None or keys.agent_id not in sim.service.world.agents:
+            keys = await _register(options, sim, keys, clock)
+        sim.service.operator_agent = keys.agent_id
+        yield sim, keys
+
+
+async def _register(options: Options, sim: Sim, keys: DeskKeys, clock: Clock) -> DeskKeys:
+    """Register the person's own agent, and keep its key before it is used."""
+    async with Client(sim.transport, BASE_URL, Keys(None), clock, random.Random(0)) as client:  # noqa: S311  (jitter)
+        reply = await client.call(REGISTER, body=RegisterRequest(name=DESK_AGENT))
+    made = replace(keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
+    keep_desk_keys(options.data_dir, made)
+    return made
+
+
+@asynccontextmanager
+async def embedded_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
+    """A desk on the embedded service of the data directory."""
+    clock = SystemClock()
+    async with (
+        open_data(options.data_dir, clock) as database,
+        open_embedded(options, database, clock) as (sim, keys),
+        Client(
+            sim.transport,
+            BASE_URL,
+            Keys(keys.agent, keys.operator),
+            clock,
+            random.SystemRandom(),
+        ) as client,
+        open_desk(initial, _around(client, database, clock)) as desk,
+    ):
+        yield desk
+
+
+@asynccontextmanager
+async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
+    """A desk on another service."""
+    clock = SystemClock()
+    transport = httpx.AsyncHTTPTransport(retries=0)
+    async with (
+        open_data(options.data_dir, clock) as database,
+        Client(
+            transport,
+            options.url or "",
+            Keys(options.api_key),
+            clock,
+            random.SystemRandom(),
+            allow_insecure=options.allow_insecure,
+            read_only=options.read_only,
+        ) as client,
+        open_desk(initial, _around(client, database, clock)) as desk,
+    ):
+        yield desk
+
+
+def _around(client: Client, database: Database, clock: Clock) -> Surroundings:
+    return Surroundings(client, database, clock, lambda: secrets.token_hex(16), random.SystemRandom())
+
+

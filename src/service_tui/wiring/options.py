@@ -1,0 +1,23 @@
+"""What the person asked for on the command line, as plain values."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from service_tui.terms import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One start of the program. `url` None means the embedded service."""
+
+    data_dir: Path
+    config_dir: Path
+    log_path: Path
+    url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    profile: str | None = None
+    seed: int | None = None
+    speed: int | None = None
+    plan: Plan = Plan.PRO
+    read_only: bool = False
+    allow_insecure: bool = False
