@@ -1,0 +1,38 @@
+# Two commands for a machine that has only Python (3.11 or newer), pip and make.
+#   make console    set up and open the desk
+#   make test       set up and pass every check
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: console test lock bench clean
+
+console: $(VENV)/.console
+	@$(BIN)/service-tui $(ARGS)
+
+test: $(VENV)/.test
+	@$(BIN)/python tests/check.py
+
+$(VENV)/.console: requirements.lock pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test: requirements-dev.lock requirements.lock pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.console
+
+# Made anew on the oldest Python that is supported; hashes of every file, no address of any index.
+lock:
+	@$(BIN)/python -m pip install -q pip-tools
+	$(BIN)/pip-compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --extra build -o requirements.lock pyproject.toml
+	$(BIN)/pip-compile -q --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --allow-unsafe --extra build --extra dev -o requirements-dev.lock pyproject.toml
+
+bench: $(VENV)/.test
+	@$(BIN)/python tests/bench/run.py
+
+clean:
+	rm -rf $(VENV)
