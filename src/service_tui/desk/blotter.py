@@ -58,7 +58,6 @@ def _timestamp(value: object) -> Timestamp | None:
 def _texts(body: str | None) -> dict[str, object]:
     """The JSON object that a row holds; nothing when it is none."""
     try:
-        found = json.loads(body or "{}")
-    except ValueError:
+        return dict(json.loads(body or "{}"))
+    except (TypeError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}

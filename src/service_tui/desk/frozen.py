@@ -90,10 +90,7 @@ def _thawed(frozen: Fields, state: DeskState) -> DeskState:
         state,
         account=account
         and AccountView(
-            **(
-                account
-                | {"status": AgentStatus(account["status"]), "plan": Plan(account["plan"])}
-            )
+            **(account | {"status": AgentStatus(account["status"]), "plan": Plan(account["plan"])})
         ),
         limits=limits and LimitsView(**limits),
         markets={market.market_id: market for market in markets},
@@ -117,7 +114,7 @@ def _made(kind: Callable[..., Any], fields: Fields) -> Any:  # noqa: ANN401  (th
         if name in _TERMS and type(value) is str:
             made[name] = _TERMS[name](value)
         else:
-            made[name] = tuple(value) if isinstance(value, list) else value
+            made[name] = tuple(value) if type(value) is list else value
     return kind(**made)
 
 

@@ -6,7 +6,7 @@ Used by wiring and by tests.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
@@ -50,7 +50,7 @@ class DeskMemory:
 
 
 @asynccontextmanager
-async def open_desk(initial: DeskState, around: Surroundings) -> AsyncIterator[Desk]:
+async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
 
     On the way out commands in flight get up to two seconds, then everything is stopped; what was

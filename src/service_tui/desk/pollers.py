@@ -10,7 +10,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.client.errors import ServiceError, UnauthenticatedError, UnreachableError
+from service_tui.client.errors import (
+    ServiceError,
+    ServiceFaultError,
+    UnauthenticatedError,
+    UnreachableError,
+)
 from service_tui.client.retry import next_delay
 from service_tui.desk.facts import (
     AccountSeen,
@@ -226,7 +231,7 @@ async def poll(
             await rest(topic, 3_600.0)
         except ServiceError as error:
             failures += 1
-            offline = isinstance(error, UnreachableError)
+            offline = isinstance(error, (UnreachableError, ServiceFaultError))
             ports.say(ServiceFailed(topic, ports.now(), str(error), offline=offline))
             await rest(topic, next_delay(failures, rng))
         else:
@@ -247,5 +252,3 @@ async def mark_equity(ports: Ports) -> None:
             if fresh and ports.now() - last >= EQUITY_EVERY_S / 2:
                 ports.say(EquityMarked(EquityPoint(ports.now(), state.account.equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
-
-

@@ -65,5 +65,3 @@ class Ports:
     def now(self) -> Timestamp:
         """Wall time."""
         return self.clock.now()
-
-

@@ -93,7 +93,7 @@ def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
     markets = {} if fact.complete else dict(known)
     for market in fact.markets:
         old = known.get(market.market_id)
-        markets[market.market_id] = old if old == market else market
+        markets[market.market_id] = market if old is None or old != market else old
     return _marked(
         replace(
             state,

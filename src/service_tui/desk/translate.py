@@ -127,7 +127,9 @@ def _open_status(status: str) -> MarketStatus:
     return MarketStatus.CLOSED if status == MarketStatus.CLOSED.value else MarketStatus.ACTIVE
 
 
-def account_view(agent: AgentBody, portfolio: PortfolioBody, holdings: tuple[PositionView, ...]) -> AccountView:
+def account_view(
+    agent: AgentBody, portfolio: PortfolioBody, holdings: tuple[PositionView, ...]
+) -> AccountView:
     """Who we are and what we have; equity is cash plus the mark value of what is held."""
     sim = portfolio.sim
     cash = amount(sim.balance if sim and sim.balance is not None else agent.balance)
@@ -317,5 +319,3 @@ def filled_words(body: TradeBody, action: Action) -> str:
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
     after = f"; price now {body.new_price:.3f}" if body.new_price else ""
     return f"{verb} {shares:,.2f} shares, {tail} {body.cost:,.2f} (average {average:.3f}){after}"
-
-

@@ -24,58 +24,69 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
 )
-from service_tui.engine.feed import Listing
+from service_tui.engine.listing import Listing, Report
 from service_tui.terms import Action, Category, Plan, Side
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
+
+Named = dict[str, Any]
+"""A record's fields by name, likewise."""
 
 
 class JournalError(ValueError):
     """A row of the journal that this program cannot read."""
 
 
-def listing_fields(listing: Listing) -> dict[str, Any]:
+def listing_fields(listing: Listing) -> Named:
     """A listing as JSON-able fields by name."""
     return asdict(listing)
 
 
-def listing_of(fields: dict[str, Any]) -> Listing:
+def listing_of(fields: Named) -> Listing:
     """A listing from its fields."""
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    return Listing(**(plain | {"category": Category(fields["category"])}))
+    known: Named = {
+        **fields,
+        "category": Category(fields["category"]),
+        "tags": tuple(fields["tags"]),
+        "news": tuple(Report._make(row) for row in fields["news"]),
+    }
+    return Listing(**known)
 
 
 def note_of(fields: Fields) -> Note:
     """What a trader said, read back."""
-    return Note(*fields)
+    return Note._make(fields)
 
 
 def fill_of(fields: Fields) -> Fill:
     """A fill, read back."""
     head, side, action, tail = fields[:3], Side(fields[3]), Action(fields[4]), fields[5:-1]
-    return Fill(*head, side, action, *tail, note_of(fields[-1]))
+    return Fill._make([*head, side, action, *tail, note_of(fields[-1])])
 
 
 def payout_of(fields: Fields) -> Payout:
     """A payout, read back."""
-    return Payout(fields[0], Side(fields[1]), *fields[2:])
+    return Payout._make([fields[0], Side(fields[1]), *fields[2:]])
 
 
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, closed = fields
     return Ticked(
-        at, world_at, tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in trades), closed
+        at,
+        world_at,
+        tuple(CrowdTrade._make([row[0], Side(row[1]), *row[2:]]) for row in trades),
+        closed,
     )
 
 
 def _resolved_of(fields: Fields) -> MarketResolved:
     head, payouts, crowd = fields[:4], fields[4], fields[5]
-    return MarketResolved(*head, tuple(payout_of(row) for row in payouts), crowd)
+    return MarketResolved._make([*head, tuple(payout_of(row) for row in payouts), crowd])
 
 
 def _agent_of(fields: Fields) -> AgentRegistered:
-    return AgentRegistered(*fields[:6], Plan(fields[6]), *fields[7:])
+    return AgentRegistered._make([*fields[:6], Plan(fields[6]), *fields[7:]])
 
 
 def _change_of(fields: Fields) -> AgentChanged:
@@ -88,11 +99,11 @@ def _change_of(fields: Fields) -> AgentChanged:
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
-    "listed": lambda fields: MarketListed(fields[0], listing_of(fields[1])),
+    "listed": lambda fields: MarketListed(fields[0], fields[1], listing_of(fields[2])),
     "fill": fill_of,
     "crowd": _ticked_of,
     "resolved": _resolved_of,
-    "speed": lambda fields: SpeedSet(*fields),
+    "speed": lambda fields: SpeedSet._make(fields),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")
@@ -102,7 +113,7 @@ def encode(event: Event) -> str:
     """The event's fields in order, as JSON."""
     fields: object = event
     if isinstance(event, MarketListed):
-        fields = [event.at, listing_fields(event.listing)]
+        fields = [event.at, event.world_at, listing_fields(event.listing)]
     return dumps(fields)
 
 
@@ -121,5 +132,3 @@ def decode(kind: str, body: str) -> Event:
         return _DECODERS[kind](json.loads(body))
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise JournalError(f"a {kind!r} row of the journal cannot be read: {error}") from error
-
-

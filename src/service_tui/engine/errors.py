@@ -159,3 +159,7 @@ class PriceBeyondLimit(BadOrder):
     code = "PRICE_BEYOND_LIMIT"
     fix = "raise the price limit or lower the amount"
     retryable = True
+
+
+class MakerBoundError(AssertionError):
+    """The market maker lost more than it can: a fault of ours, not a refusal."""

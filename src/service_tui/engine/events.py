@@ -7,7 +7,7 @@ Used by world and exchange (which make and apply them) and by the server (which 
 
 from typing import Final, NamedTuple
 
-from service_tui.engine.feed import Listing
+from service_tui.engine.listing import Listing
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import Micros, Timestamp
 
@@ -37,6 +37,7 @@ class MarketListed(NamedTuple):
     """A market opened. The whole listing stands here: a newer program may word it otherwise."""
 
     at: Timestamp
+    world_at: Timestamp
     listing: Listing
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine import lmsr
 from service_tui.engine.errors import BelowMinimum, MarketNotOpen, PriceOutOfRange
-from service_tui.engine.feed import Listing
+from service_tui.engine.listing import Listing
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import (
     ONE,
@@ -33,6 +33,9 @@ TAPE_MAX: Final = 30
 
 SAMPLES_MAX: Final = 400
 """Price samples over a market's life; a chart has no more columns than that."""
+
+RECENT_MAX: Final = 600
+"""Ticks of which every price is remembered, ten minutes at 1x; not kept over a restart."""
 
 SAMPLE_STEP_MIN_S: Final = 2.0
 HOUR_S: Final = 3_600
@@ -75,6 +78,7 @@ class Market:
         "market_id",
         "no",
         "outcome",
+        "recent",
         "resolved_at",
         "sample_step_s",
         "samples",
@@ -98,6 +102,7 @@ class Market:
         self.tape: deque[TapeTrade] = deque(maxlen=TAPE_MAX)
         self.samples: list[tuple[Timestamp, float]] = []
         self.last_sample_at = Timestamp(0.0)
+        self.recent: deque[tuple[Timestamp, float]] = deque(maxlen=RECENT_MAX)
         life_s = listing.resolves_at - listing.opens_at
         self.sample_step_s = max(SAMPLE_STEP_MIN_S, life_s / SAMPLES_MAX)
         self.volumes: dict[int, Micros] = {}
@@ -189,10 +194,12 @@ class Market:
         return Micros(self.yes - self.start) if side is _YES else self.no
 
     def sample(self, world_at: Timestamp) -> None:
-        """Remember the price, at most once a step."""
+        """Remember the price: each tick for a while, once a step for good."""
+        price = round(self.price(), 4)
+        self.recent.append((world_at, price))
         if world_at - self.last_sample_at >= self.sample_step_s:
             self.last_sample_at = world_at
-            self.samples.append((world_at, round(self.price(), 4)))
+            self.samples.append((world_at, price))
 
     def count_volume(self, world_at: Timestamp, money: Micros) -> None:
         """Count money traded in the tape's hour; hours older than a day are dropped."""

@@ -5,10 +5,10 @@ Used by the server's keeper. `world_of(fields_of(world))` trades on exactly as `
 """
 
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
-from service_tui.engine.codec import Fields, JournalError, listing_fields, listing_of
+from service_tui.engine.codec import Fields, JournalError, Named, listing_fields, listing_of
 from service_tui.engine.market import Market, TapeTrade
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.world import World
@@ -16,9 +16,6 @@ from service_tui.terms import Plan, Side
 
 FORMAT: Final = 1
 """Raised when a field changes its meaning; a newer format than this is refused."""
-
-Named = dict[str, Any]
-"""Fields by name, as JSON gives them; every use below makes typed values of them."""
 
 _AGENT_PLAIN: Final = (
     "agent_id",
@@ -101,7 +98,7 @@ def _market_of(row: Named) -> Market:
     market = Market(listing_of(row["listing"]))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
-    market.tape.extend(TapeTrade(*one[:2], Side(one[2]), *one[3:]) for one in row["tape"])
+    market.tape.extend(TapeTrade._make([*one[:2], Side(one[2]), *one[3:]]) for one in row["tape"])
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])

@@ -5,13 +5,17 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.belief import belief
 from service_tui.engine.crowd import intentions
-from service_tui.engine.errors import MarketNotFound
+from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
@@ -25,12 +29,13 @@ from service_tui.engine.events import (
     Ticked,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
-from service_tui.engine.feed import Listing, NewsItem, Tape
+from service_tui.engine.feed import NewsItem, Tape
+from service_tui.engine.listing import Listing
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.market import Market, Quote, TapeTrade
 from service_tui.terms import MarketStatus, Side
-from service_tui.units import Micros, Timestamp
+from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -60,7 +65,7 @@ class Meanwhile:
     closed_at: Timestamp
     opened_at: Timestamp
     resolved: tuple[MarketResolved, ...]
-    skipped_count: int
+    resolved_count: int
     listed_count: int
     equity_before: dict[str, Micros]
 
@@ -68,9 +73,7 @@ class Meanwhile:
 class World:
     """Everything that the embedded service knows, changed by `apply` alone."""
 
-    def __init__(
-        self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
         self.seed = seed
         self.tape = Tape(seed)
         self.markets: dict[str, Market] = {}
@@ -133,21 +136,21 @@ class World:
             The events, already applied; none when the tape stands still.
         """
         gap_s = at - self.at
-        if gap_s <= 0:
+        if gap_s <= 0 and self.markets:
             return []
-        closed = gap_s > STEP_MAX_S
-        pace = min(self.speed, CLOSED_SPEED_MAX) if closed else self.speed
-        if pace == 0 and not closed:
+        crossed = gap_s > STEP_MAX_S or not self.markets
+        pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
+        if pace == 0 and not crossed:
             self.at = at
             return []
-        world_at = Timestamp(self.world_at + gap_s * pace)
-        before = self.world_at
+        before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
+        equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
         events = self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
-        trades = self._correct(world_at) if closed else self._crowd(world_at)
-        events += self._did([Ticked(at, world_at, tuple(trades), closed)])
-        if closed:
-            self._remember_meanwhile(before, events)
+        trades = self._correct(world_at) if crossed else self._crowd(world_at)
+        events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        if gap_s > STEP_MAX_S:
+            self._remember(before, events, equity)
         return events
 
     # -- readings --------------------------------------------------------------------------
@@ -192,10 +195,10 @@ class World:
 
     # -- events ----------------------------------------------------------------------------
 
-    def _did(self, events: list[Event]) -> list[Event]:
+    def _did(self, events: Sequence[Event]) -> list[Event]:
         for event in events:
             self.apply(event)
-        return events
+        return list(events)
 
     def apply(self, event: Event) -> None:
         """Change the world by something that happened. Never refuses, asks nobody."""
@@ -206,7 +209,7 @@ class World:
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
-                self._apply_listing(event.listing, event.at)
+                self._apply_listing(event.listing, event.world_at)
             case MarketResolved():
                 self._apply_resolution(event)
             case AgentRegistered():
@@ -246,7 +249,7 @@ class World:
         if step_s > 0:
             for index in range(PREFILL):
                 then = Timestamp(listing.opens_at + index * step_s)
-                market.samples.append((then, round(self.tape.belief(listing, then), 4)))
+                market.samples.append((then, round(belief(listing, then), 4)))
 
     def _apply_tick(self, event: Ticked) -> None:
         self._mark_day(event.at)
@@ -349,7 +352,9 @@ class World:
         payouts: list[Payout] = []
         for agent in self.agents.values():
             position = agent.positions.get(market.market_id)
-            for side in Side if position is not None else ():
+            if position is None:
+                continue
+            for side in Side:
                 shares = position.shares(side)
                 payout = shares if side is winner else Micros(0)
                 if shares or position.realized(side):
@@ -376,19 +381,84 @@ class World:
 
     def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
         """List what the tape has opened since; a market that nobody can trade any more is not."""
-        return self._did(
-            [
-                MarketListed(world_at, listing)
-                for listing in self.tape.listings_at(world_at)
-                if listing.market_id not in self.markets and listing.resolves_at > world_at
-            ]
-        )
+        return self._did([
+            MarketListed(at, world_at, listing)
+            for listing in self.tape.listings_at(world_at)
+            if listing.market_id not in self.markets and listing.resolves_at > world_at
+        ])
 
     def _correct(self, world_at: Timestamp) -> list[CrowdTrade]:
         """The crowd's trades over a long gap, as one a market: to the belief of now."""
         trades: list[CrowdTrade] = []
         for market in self.markets.values():
             if market.status(world_at) is MarketStatus.ACTIVE:
-                target = self.tape.belief(market.listing, world_at)
+                target = belief(market.listing, world_at)
                 trades.extend(crowd_trade(market, target, "the crowd"))
         return trades
+
+    def _crowd(self, world_at: Timestamp) -> list[CrowdTrade]:
+        """The crowd's trades of one ordinary step; an order that the market refuses is no trade."""
+        quotes = [
+            (market.listing, market.price())
+            for market in self.markets.values()
+            if market.resolved_at is None
+        ]
+        wishes = intentions(
+            self.seed,
+            quotes,
+            tick=self.tick_count,
+            at=world_at,
+            span_s=world_at - self.world_at,
+        )
+        trades: list[CrowdTrade] = []
+        for wish in wishes:
+            with suppress(Refusal):
+                quote = self.markets[wish.market_id].quote_buy(wish.side, wish.spend)
+                trades.append(
+                    CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
+                )
+        return trades
+
+    def _remember(
+        self, before: Timestamp, events: Iterable[Event], equity: dict[str, Micros]
+    ) -> None:
+        """Note what a long gap brought, for whoever opens the desk."""
+        resolved = tuple(event for event in events if isinstance(event, MarketResolved))
+        total = self.tape.resolved_count(before, self.world_at)
+        self.meanwhile = Meanwhile(
+            closed_at=before,
+            opened_at=self.world_at,
+            resolved=resolved,
+            resolved_count=max(total, len(resolved)),
+            listed_count=sum(isinstance(event, MarketListed) for event in events),
+            equity_before=equity,
+        )
+
+    def question_of(self, market_id: str) -> str:
+        """What a market asks or asked; empty when it is forgotten."""
+        market = self.markets.get(market_id)
+        if market is not None:
+            return market.listing.question
+        return next(
+            (
+                closed.question
+                for agent in self.agents.values()
+                for closed in agent.closed
+                if closed.market_id == market_id
+            ),
+            "",
+        )
+
+
+def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
+    """The one buy that brings the price of YES to a target; none when it is there already."""
+    target = min(PRICE_MAX, max(PRICE_MIN, target))
+    x = (market.no - market.yes) / market.b
+    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
+    side = Side.YES if wanted > 0 else Side.NO
+    shares = shares_down(abs(wanted) / ONE)
+    if shares <= 0:
+        return []
+    own = x if side is Side.YES else -x
+    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
+    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []

@@ -19,7 +19,7 @@ from service_tui.wire.endpoints import Endpoint
 from service_tui.wire.base import WireModel
 
 KEY_PREFIX: Final = "sk_live_"
-EMBEDDED_HOST: Final = "service.embedded"
+EMBEDDED_HOST: Final = "embedded.localhost"
 """Name under which the console reaches the app in process; it never leaves the process."""
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})

@@ -6,7 +6,7 @@ Used by embedded (in process) and loopback (over TCP): the same app.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -54,7 +54,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
     """The app over one service; its lifespan runs the ticker."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
             ticker = tasks.create_task(_tick(service))
             yield

@@ -6,7 +6,7 @@ Used by wiring (for the console) and by serve.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -52,7 +52,7 @@ def new_id() -> str:
 
 
 @asynccontextmanager
-async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> AsyncIterator[Sim]:
+async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> AsyncGenerator[Sim]:
     """Run the service of a data directory; the world first catches up with the time it missed."""
     now = clock.now()
     found = await asyncio.to_thread(restore, database)
@@ -64,7 +64,12 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
         await keeper.commit(keeper.world.set_speed(settings.speed, now))
     await keeper.advance(now)
     service = Service(
-        keeper=keeper, clock=clock, new_key=new_key, new_id=new_id, address=BASE_URL, plan=settings.plan
+        keeper=keeper,
+        clock=clock,
+        new_key=new_key,
+        new_id=new_id,
+        address=BASE_URL,
+        plan=settings.plan,
     )
     app = create_app(service, Access(hash_of(settings.operator_key)))
     async with app.router.lifespan_context(app):

@@ -171,4 +171,3 @@ async def begin(database: Database, world: World) -> Keeper:
     body = codec.dumps(snapshot.fields_of(world)).encode()
     await Journal(database).add_snapshot(Snapshot(0, world.at, body))
     return keeper
-

@@ -6,8 +6,8 @@ Used by serve and by the contract tests.
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from fastapi import FastAPI
@@ -17,7 +17,7 @@ START_S: Final = 10.0
 
 
 @asynccontextmanager
-async def listen(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
+async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     """Serve the app on loopback while the context lasts.
 
     The app's lifespan is already running: uvicorn is told to leave it alone.
@@ -39,7 +39,15 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncIterator[str]:
     config = uvicorn.Config(
         app, lifespan="off", log_config=None, access_log=False, server_header=False
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        """A server that leaves the signals of the process to whoever owns the terminal."""
+
+        @contextmanager
+        def capture_signals(self) -> Generator[None]:
+            yield
+
+    server = Server(config)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(server.serve(sockets=[listener]))
         async with asyncio.timeout(START_S):

@@ -119,7 +119,9 @@ def user_settings_body(agent: Agent) -> UserSettingsBody:
     )
 
 
-def market_body(market: Market, world_at: Timestamp, *, sparkline: bool, criteria: bool) -> MarketBody:
+def market_body(
+    market: Market, world_at: Timestamp, *, sparkline: bool, criteria: bool
+) -> MarketBody:
     """One market. Prices rounded to six digits: finer ones are noise on the wire."""
     listing = market.listing
     price = round(market.price(), 6)
@@ -304,5 +306,3 @@ def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
     own = [paid for paid in event.payouts if paid.agent_id == agent_id]
     payout = sum(paid.payout for paid in own)
     return Micros(payout), Micros(payout - sum(paid.cost for paid in own))
-
-

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from service_tui.engine.errors import LimitReached, MarketNotFound, NotAllowed, NotFound, Refusal
+from service_tui.engine.errors import LimitReached, NotAllowed, NotFound, Refusal
 from service_tui.wire.base import WireModel
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 
@@ -17,9 +17,8 @@ STATUS: Final[tuple[tuple[type[Refusal], int], ...]] = (
     (NotFound, 404),
     (NotAllowed, 403),
     (LimitReached, 429),
-    (Refusal, 400),
 )
-"""Status of a refusal outside `POST /trade`, first match wins."""
+"""Status of a refusal outside `POST /trade`, first match wins, else 400."""
 
 FIXES: Final = {
     "/api/sdk/agent/me": "/api/sdk/agents/me",
@@ -62,13 +61,8 @@ def unauthenticated(error: str) -> Denied:
 
 def from_refusal(refusal: Refusal) -> Denied:
     """An engine's no, outside the trade endpoint."""
-    status = next(status for kind, status in STATUS if isinstance(refusal, kind))
+    status = next((status for kind, status in STATUS if isinstance(refusal, kind)), 400)
     return denied(status, refusal.error, refusal.fix)
-
-
-def unknown_market(refusal: MarketNotFound) -> Denied:
-    """A trade in a market that does not exist is a fault of the request."""
-    return denied(404, refusal.error, refusal.fix)
 
 
 def invalid(error: ValidationError, where: str) -> Denied:

@@ -21,12 +21,13 @@ from service_tui.wire import (
 from service_tui.wire.base import Line, Moment, WireModel
 
 Answer = TypeVar("Answer", bound=WireModel)
+AnswerOf = TypeVar("AnswerOf", bound=WireModel, covariant=True)
 SDK: Final = "/api/sdk"
 DESK: Final = "/api/desk"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint(Generic[Answer]):
+class Endpoint(Generic[AnswerOf]):
     """One thing that can be asked of the service.
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
@@ -35,7 +36,7 @@ class Endpoint(Generic[Answer]):
 
     method: str
     path: str
-    answers: type[Answer]
+    answers: type[AnswerOf]
     asks: type[WireModel] | None = None
     query: type[WireModel] | None = None
     plan: Plan = Plan.FREE

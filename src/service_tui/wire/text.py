@@ -16,12 +16,21 @@ _COMBINING_MAX: Final = 4
 """Marks on one letter beyond which text is decoration that breaks the layout."""
 
 _ESCAPES: Final = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system commands, with their payload
-    r"|\x1b[P^_X][^\x1b]*(?:\x1b\\)?"  # device control strings
+    r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # system commands, with payload
+    r"|(?:\x1b[P^_X]|[\x90\x98\x9e\x9f])[^\x1b\x9c]*(?:\x1b\\|\x9c)?"  # control strings
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences
+    r"|\x1b[ -/]*[0-~]?"  # all other escapes: one letter, perhaps after some marks
 )
 _PLAIN: Final = re.compile(r"[ -~]*\Z")
 _UNWANTED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_STACKED: Final = re.compile(r"[\u1160-\u11ff\ud7b0-\ud7ff]")
+"""Letters that take no cell of their own: parts of Hangul syllables."""
+
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef]"
+)
+"""Fillers and selectors: nothing to see, or a width on which terminals disagree."""
 
 
 def line(text: str, limit: int = LINE_MAX) -> str:
@@ -33,21 +42,32 @@ def line(text: str, limit: int = LINE_MAX) -> str:
 
 def prose(text: str, limit: int = PROSE_MAX) -> str:
     """The same, but line breaks stay, at most two in a row."""
-    lines = [" ".join(_clean(part).split()) for part in text[: limit * 8].splitlines()]
+    # Escapes go first: their payload may run over several lines.
+    lines = [" ".join(_clean(part).split()) for part in _bare(text[: limit * 8]).splitlines()]
     return _cut(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), limit)
+
+
+def _bare(text: str) -> str:
+    """The text without escapes and their payloads."""
+    return _ESCAPES.sub("", text)
 
 
 def _clean(text: str) -> str:
     kept: list[str] = []
-    marks = 0
-    for letter in _ESCAPES.sub("", text):
+    # A mark without a letter before it would sit on whatever the screen shows to its left.
+    marks = _COMBINING_MAX
+    for letter in _bare(text):
         category = unicodedata.category(letter)
-        if category in _UNWANTED:
+        if category in _UNWANTED or _UNSEEN.match(letter):
             # Tabs and breaks separate words; everything else of these leaves no trace.
-            if category == "Cc" and letter.isspace():
+            if category in {"Cc", "Zl", "Zp"} and letter.isspace():
                 kept.append(" ")
+                marks = _COMBINING_MAX
             continue
-        marks = marks + 1 if category in {"Mn", "Me"} else 0
+        if category in {"Mn", "Me"} or _STACKED.match(letter):
+            marks += 1
+        else:
+            marks = _COMBINING_MAX if category == "Zs" else 0
         if marks <= _COMBINING_MAX:
             kept.append(letter)
     return "".join(kept)

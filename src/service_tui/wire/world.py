@@ -3,13 +3,22 @@
 ours: the spec has no such endpoints; all stand under `/api/desk/` and want the operator key.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, Prose, WireModel
 
-Speed = Literal[0, 1, 10, 60]
+SPEEDS: Final = (0, 1, 10, 60)
+
+
+def _known(speed: int) -> int:
+    if speed not in SPEEDS:
+        raise ValueError("the speed is 0, 1, 10 or 60")
+    return speed
+
+
+Speed = Annotated[int, Field(ge=0, le=60), AfterValidator(_known)]
 """World seconds in a second of wall time; 0 pauses the tape."""
 
 

@@ -79,10 +79,11 @@ def profiles(config_dir: Path) -> dict[str, Profile]:
     """
     found: dict[str, Profile] = {}
     for name, entry in _read(config_dir / PROFILES_FILE).items():
-        if isinstance(entry, dict):
-            url, key = entry.get("url"), entry.get("key")
-            if isinstance(url, str) and isinstance(key, str):
+        match entry:
+            case {"url": str(url), "key": str(key)}:
                 found[name] = Profile(name, url, key)
+            case _:
+                continue
     return found
 
 
@@ -99,12 +100,13 @@ def _read(path: Path) -> dict[str, object]:
     try:
         refuse_foreign_file(path)
         text = path.read_text(encoding="utf-8")
-        found = json.loads(text) if len(text) <= FILE_MAX else None
-    except (OSError, ValueError) as error:
-        raise KeysError(f"{path} cannot be read: {type(error).__name__}") from error
-    if not isinstance(found, dict):
-        raise KeysError(f"{path} does not hold keys; move it away and log in again")
-    return found
+        if len(text) > FILE_MAX:
+            raise KeysError(f"{path} is too large to hold keys; move it away")
+        return dict(json.loads(text))
+    except (OSError, TypeError, ValueError) as error:
+        raise KeysError(
+            f"{path} cannot be read ({type(error).__name__}); mend it or move it away"
+        ) from error
 
 
 def _write(path: Path, content: dict[str, object]) -> None:

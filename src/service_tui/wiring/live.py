@@ -9,26 +9,35 @@ import os
 import random
 import secrets
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import httpx
 
-from service_tui.client.client import Client, Keys
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
+from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.state import DeskState
+from service_tui.engine.codec import JournalError
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
+from service_tui.storage.errors import (
+    CorruptDatabaseError,
+    DirectoryLockedError,
+    NewerSchemaError,
+    StorageError,
+)
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import REGISTER
-from service_tui.wiring.keys import DeskKeys, desk_keys, keep_desk_keys
+from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys, keep_desk_keys
 from service_tui.wiring.options import Options
 
 log = logging.getLogger(__name__)
@@ -72,7 +81,9 @@ async def open_embedded(
 
 async def _register(options: Options, sim: Sim, keys: DeskKeys, clock: Clock) -> DeskKeys:
     """Register the person's own agent, and keep its key before it is used."""
-    async with Client(sim.transport, BASE_URL, Keys(None), clock, random.Random(0)) as client:  # noqa: S311  (jitter)
+    async with Client(
+        sim.transport, BASE_URL, Keys(), clock=clock, rng=random.SystemRandom()
+    ) as client:
         reply = await client.call(REGISTER, body=RegisterRequest(name=DESK_AGENT))
     made = replace(keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
     keep_desk_keys(options.data_dir, made)
@@ -89,9 +100,10 @@ async def embedded_desk(options: Options, initial: DeskState) -> AsyncGenerator[
         Client(
             sim.transport,
             BASE_URL,
-            Keys(keys.agent, keys.operator),
-            clock,
-            random.SystemRandom(),
+            _embedded_keys(keys),
+            clock=clock,
+            rng=random.SystemRandom(),
+            read_only=options.read_only,
         ) as client,
         open_desk(initial, _around(client, database, clock)) as desk,
     ):
@@ -103,14 +115,15 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
     """A desk on another service."""
     clock = SystemClock()
     transport = httpx.AsyncHTTPTransport(retries=0)
+    url = options.url or ""
     async with (
         open_data(options.data_dir, clock) as database,
         Client(
             transport,
-            options.url or "",
-            Keys(options.api_key),
-            clock,
-            random.SystemRandom(),
+            url,
+            Keys(Key(options.api_key, url) if options.api_key else None),
+            clock=clock,
+            rng=random.SystemRandom(),
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
@@ -119,7 +132,40 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
         yield desk
 
 
+def _embedded_keys(keys: DeskKeys) -> Keys:
+    api = Key(keys.agent, BASE_URL) if keys.agent is not None else None
+    return Keys(api, Key(keys.operator, BASE_URL))
+
+
 def _around(client: Client, database: Database, clock: Clock) -> Surroundings:
-    return Surroundings(client, database, clock, lambda: secrets.token_hex(16), random.SystemRandom())
+    return Surroundings(
+        client, database, clock, lambda: secrets.token_hex(16), random.SystemRandom()
+    )
 
 
+def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
+    """The desk that the options name."""
+    return (embedded_desk if options.url is None else remote_desk)(options, initial)
+
+
+_FIXES: Final[dict[type[Exception], str]] = {
+    DirectoryLockedError: "close the other one, or give another --data-dir",
+    NewerSchemaError: "use the newer program, or give another --data-dir",
+    CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
+    StorageError: "see the log, or give another --data-dir",
+    JournalError: "restore a backup, or give another --data-dir",
+    KeysError: "mend or move the file away",
+    ValueError: "correct the address or the key",
+}
+"""What to do about each reason for a closed desk, first match wins."""
+
+
+@asynccontextmanager
+async def closed_in_plain_words() -> AsyncGenerator[None]:
+    """Say plainly why a desk does not open; anything else is a bug and passes."""
+    try:
+        yield
+    except tuple(_FIXES) as error:
+        fix = next(fix for kind, fix in _FIXES.items() if isinstance(error, kind))
+        log.warning("the desk stays closed: %s", error)
+        raise DeskClosedError(str(error), fix) from error

@@ -4,7 +4,7 @@ Knows ports. Must not know widgets.
 Used by desk.desk.
 """
 
-from typing import Final, get_args
+from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import SetPreference, SetSpeed, SetStar
@@ -13,22 +13,19 @@ from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import TicketView, Topic
 from service_tui.desk.translate import news_view, world_view
 from service_tui.wire.endpoints import SET_SPEED
-from service_tui.wire.world import Speed, SpeedRequest
+from service_tui.wire.world import SPEEDS, SpeedRequest
 
 STARS: Final = "stars"
 """Preference under which the watchlist is kept: ids between commas."""
 
-SPEEDS: Final[tuple[Speed, ...]] = get_args(Speed)
-
 
 async def set_speed(ticket: TicketView, pace: SetSpeed, ports: Ports) -> None:
     """Change the pace of the offline world; only the embedded service has one."""
-    speed = next((known for known in SPEEDS if known == pace.speed), None)
-    if not ports.state().service.embedded or speed is None:
+    if not ports.state().service.embedded or pace.speed not in SPEEDS:
         ports.say(Noticed("warn", "only the offline world has a speed: 0, 1, 10 or 60"))
         return
     try:
-        reply = await ports.client.call(SET_SPEED, body=SpeedRequest(speed=speed))
+        reply = await ports.client.call(SET_SPEED, body=SpeedRequest(speed=pace.speed))
     except ServiceError as error:
         ports.say(Noticed("bad", f"{ticket.what}: {error}"))
         return

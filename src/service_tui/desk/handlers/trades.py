@@ -139,7 +139,9 @@ _TONES: Final = {
 }
 
 
-def _end(ports: Ports, ticket: TicketView, state: TicketState, outcome: str, fix: str) -> TicketView:
+def _end(
+    ports: Ports, ticket: TicketView, state: TicketState, outcome: str, fix: str
+) -> TicketView:
     """Tell the end of a ticket, in the blotter's row and as one notice."""
     ended = replace(ticket, state=state, settled_at=ports.now(), outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
@@ -194,7 +196,9 @@ async def reconcile(tickets: tuple[TicketView, ...], ports: Ports) -> None:
     for ticket in tickets:
         trade = found.get(ticket.client_ref)
         if trade is not None:
-            said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+            said = (
+                f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+            )
             await settle(ports, ticket, TicketState.DONE, (said, ""))
             ports.poke(Topic.POSITIONS)
         elif ports.now() - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S:
@@ -208,4 +212,3 @@ def _decide(ticket: TicketView, ports: Ports) -> None:
         fix = "check the positions, then send it again yourself if you still want it"
         ports.say(TicketChanged(replace(ticket, outcome=said, fix=fix)))
         ports.say(Noticed("warn", f"{ticket.what}: {said} — {fix}"))
-

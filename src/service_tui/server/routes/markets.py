@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
 from service_tui.server.present import market_body
 from service_tui.server.service import Asked, Routes
@@ -119,18 +120,17 @@ async def history(asked: Asked) -> HistoryBody:
     query = asked.query_as(HistoryQuery)
     world = asked.world
     market = world.market(asked.path["market_id"])
-    step_s = query.interval * 60.0
-    first = max(market.listing.opens_at, world.world_at - query.hours * HOUR_S)
-    last = min(world.world_at, market.resolved_at or world.world_at)
-    count = max(0, int((last - first) // step_s))
-    moments = [Timestamp(last - step_s * index) for index in range(count, -1, -1)]
+    since = Timestamp(world.world_at - query.hours * HOUR_S)
+    first = max(market.listing.opens_at, since)
+    last = min(world.world_at, market.listing.resolves_at)
+    count = max(1, int((last - first) // (query.interval * 60)))
     return HistoryBody(
         market_id=market.market_id,
         points=tuple(
             HistoryPoint(
                 timestamp=moment(at), price_yes=round(price, 6), price_no=round(1 - price, 6)
             )
-            for at, price in ((at, market.price_ago(at, 0.0)) for at in moments)
+            for at, price in prices(market, first, last, count)
         ),
         interval_minutes=query.interval,
     )

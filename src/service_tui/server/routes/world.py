@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
 from service_tui.engine.world import World
 from service_tui.server.present import news_body, payout_to
@@ -52,7 +53,7 @@ def _meanwhile(asked: Asked) -> MeanwhileBody | None:
         closed_at=moment(gone.closed_at),
         opened_at=moment(gone.opened_at),
         world_elapsed_s=gone.opened_at - gone.closed_at,
-        resolved_count=len(gone.resolved) + gone.skipped_count,
+        resolved_count=gone.resolved_count,
         listed_count=gone.listed_count,
         resolved=tuple(rows[:MEANWHILE_MAX]),
         news=tuple(
@@ -90,24 +91,17 @@ async def set_speed(asked: Asked) -> WorldBody:
 
 
 def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, ...]:
-    """Prices over the span, oldest first, thinned evenly; the last is of now."""
-    since = world.world_at - query.span_s if query.span_s else 0.0
-    kept = [(at, price) for at, price in market.samples if at >= since]
-    if len(kept) < query.points // 2:
-        kept = world.fill_in(market, Timestamp(since), query.points // 2)
-    step = max(1, -(-len(kept) // query.points))
-    thin = kept[::-step][::-1]
-    if market.resolved_at is None:
-        thin.append((world.world_at, market.price()))
-    return tuple(TapePoint(at=moment(at), price=price) for at, price in thin)
+    """Prices over the span, oldest first."""
+    since = world.world_at - query.span_s if query.span_s else market.listing.opens_at
+    found = prices(market, Timestamp(since), world.world_at, query.points)
+    return tuple(TapePoint(at=moment(at), price=round(price, 6)) for at, price in found)
 
 
 async def tape(asked: Asked) -> TapeBody:
     """Chart, news and trades of one market."""
     world = asked.world
     market = world.market(asked.path["market_id"])
-    opened = market.listing.opens_at
-    items = world.tape.news(market.listing, opened, world.world_at)
+    items = world.tape.news(market.listing, market.listing.opens_at, world.world_at)
     return TapeBody(
         market_id=market.market_id,
         resolution_criteria=market.listing.criteria,

@@ -1,0 +1,283 @@
+"""The doors of the program: console, login, demo, doctor; exit codes.
+
+Knows wiring and config. Must not know how a desk or a service works.
+Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours.
+"""
+
+import argparse
+import getpass
+import logging
+import logging.handlers
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+from urllib.parse import urlsplit
+
+from service_tui import __version__
+from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment, read_environment
+from service_tui.terms import Plan
+from service_tui.wiring.options import Options
+
+OK: Final = 0
+CANNOT: Final = 1
+WRONG_WORDS: Final = 2
+BUG: Final = 70
+
+LOG_FILE: Final = "service-tui.log"
+LOG_BYTES: Final = 2_000_000
+SPEEDS: Final = (0, 1, 10, 60)
+SEED_MAX: Final = 2**63 - 1
+
+EXAMPLES: Final = """\
+examples:
+  service-tui                                open the desk on the embedded service (play money)
+  service-tui --speed 10                     the same, the offline world ten times as fast
+  service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
+  service-tui login --url https://host       store the key of another service (asked, not typed here)
+  service-tui --url https://host             open the desk on it
+  service-tui demo --screenshot DIR          make the pictures of the screens
+  service-tui doctor                         say what is where, and what is wrong
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_WORDS, f"service-tui: {message}; see 'service-tui --help'\n")
+
+
+class CannotError(Exception):
+    """The person's wish cannot be met; one plain sentence."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words say.
+
+    Returns:
+        The exit code.
+    """
+    environment = read_environment(os.environ)
+    parser = _parser(environment)
+    given = parser.parse_args(words)
+    try:
+        options = _options(given, environment)
+        _start_log(options)
+        return _DOORS[given.door](options, given)
+    except CannotError as error:
+        sys.stderr.write(f"service-tui: {error}\n")
+        return CANNOT
+    except KeyboardInterrupt:
+        return OK
+
+
+def _parser(environment: Environment) -> _Parser:
+    """The words of the command line."""
+    parser = _Parser(
+        prog="service-tui",
+        description="The terminal desk for people who supervise trading agents. Without --url it "
+        "opens on its own embedded service: no account, no key, no network, play money.",
+        epilog=f"{EXAMPLES}\ndata: {environment.data_dir}\n"
+        f"log:  DATA-DIR/{LOG_FILE}\n"
+        f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"service-tui {__version__}")
+    _add_common(parser, top=True)
+    doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=_Parser)
+    parser.set_defaults(door="console")
+    login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
+    _add_common(login)
+    login.add_argument("--name", default="default", help="name of the profile (default: default)")
+    demo = doors.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
+    demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
+    doctor = doors.add_parser("doctor", help="say what is where, and what is wrong")
+    _add_common(doctor)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
+    """Options of every door; below the top a missing one must not undo what stood before."""
+    missing = None if top else argparse.SUPPRESS
+    parser.add_argument("--url", metavar="URL", default=missing, help="another service")
+    parser.add_argument(
+        "--profile", metavar="NAME", default=missing, help="a service stored by 'login'"
+    )
+    parser.add_argument(
+        "--data-dir", metavar="DIR", type=Path, default=missing, help="where the desk keeps state"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed, default=missing, help="seed of a new offline world"
+    )
+    parser.add_argument(
+        "--speed",
+        type=int,
+        choices=SPEEDS,
+        default=missing,
+        help="world seconds a second; 0 pauses the offline world",
+    )
+    parser.add_argument(
+        "--plan",
+        type=Plan,
+        choices=list(Plan),
+        default=missing,
+        help="plan of new agents on the embedded service (default: pro)",
+    )
+    parser.add_argument(
+        "--read-only",
+        action="store_true",
+        default=False if top else argparse.SUPPRESS,
+        help="refuse every write",
+    )
+
+
+def _seed(text: str) -> int:
+    """A seed, 0 to 2^63 - 1."""
+    try:
+        seed = int(text)
+    except ValueError:
+        seed = -1
+    if not 0 <= seed <= SEED_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {SEED_MAX}")
+    return seed
+
+
+def _options(given: argparse.Namespace, environment: Environment) -> Options:
+    """The start that was asked for: flags, then environment, then what was stored."""
+    base = given.data_dir or environment.data_dir
+    url, key = given.url, environment.api_key
+    wants_remote = url is not None or given.profile is not None
+    if not wants_remote and given.door == "console" and environment.api_url and key:
+        url, wants_remote = environment.api_url, True
+    if wants_remote and given.door == "console":
+        url, key = _remote(given, environment, url)
+    data_dir = base / _folder_name(url) if url else base
+    if base.exists() and not base.is_dir():
+        raise CannotError(f"{base} is not a directory; give another --data-dir")
+    return Options(
+        data_dir=data_dir,
+        config_dir=environment.config_dir,
+        log_path=base / LOG_FILE,
+        url=url,
+        api_key=key if url else None,
+        seed=given.seed,
+        speed=given.speed,
+        plan=given.plan or Plan.PRO,
+        read_only=given.read_only,
+        allow_insecure=environment.allow_insecure,
+    )
+
+
+def _remote(
+    given: argparse.Namespace, environment: Environment, url: str | None
+) -> tuple[str, str]:
+    """Address and key of another service; a stored key is used for its own address only."""
+    from service_tui.wiring.keys import KeysError, profiles  # noqa: PLC0415
+
+    try:
+        stored = profiles(environment.config_dir)
+    except KeysError as error:
+        raise CannotError(str(error)) from error
+    if given.profile is not None:
+        profile = stored.get(given.profile)
+        if profile is None:
+            known = ", ".join(sorted(stored)) or "none"
+            raise CannotError(f"no profile is called {given.profile!r} (stored: {known})")
+        return profile.url, profile.key
+    address = check_url(url or environment.api_url or "")
+    if environment.api_key:
+        return address, environment.api_key
+    match = next((one for one in stored.values() if one.url == address), None)
+    if match is None:
+        raise CannotError(
+            f"no key for {address}: set {KEY_VARIABLE}, or run 'service-tui login --url {address}'"
+        )
+    return match.url, match.key
+
+
+def check_url(url: str) -> str:
+    """The address of a service without its trailing slash.
+
+    Raises:
+        CannotError: it is no http(s) address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        raise CannotError(f"{url!r} is no address of a service, like https://host")
+    return url.rstrip("/")
+
+
+def _folder_name(url: str) -> str:
+    """A folder for each service: host and port, letters that every file system takes."""
+    netloc = urlsplit(url).netloc
+    return "at-" + "".join(
+        letter if letter.isalnum() or letter in ".-" else "_" for letter in netloc
+    )
+
+
+def _start_log(options: Options) -> None:
+    """Log to a file: the terminal belongs to the console."""
+    try:
+        options.log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(
+            options.log_path, maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8"
+        )
+        options.log_path.chmod(0o600)
+    except OSError as error:
+        raise CannotError(
+            f"{options.log_path.parent} cannot be written ({error.strerror}); give another --data-dir"
+        ) from error
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    # The HTTP library would log whole addresses, queries included.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def _console(options: Options, _: argparse.Namespace) -> int:
+    from service_tui.wiring.start import open_console  # noqa: PLC0415
+
+    return open_console(options)
+
+
+def _login(options: Options, given: argparse.Namespace) -> int:
+    """Ask for the key, never show it, store it for its address."""
+    from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
+
+    address = check_url(given.url or "")
+    key = getpass.getpass(f"API key for {address}: ").strip()
+    if not key or any(letter.isspace() for letter in key):
+        raise CannotError("that is no key: it is empty or holds spaces; nothing was stored")
+    try:
+        keep_profile(options.config_dir, Profile(given.name, address, key))
+    except (KeysError, OSError) as error:
+        raise CannotError(f"the key was not stored: {error}") from error
+    sys.stdout.write(f"stored; open it with 'service-tui --profile {given.name}'\n")
+    return OK
+
+
+def _demo(_: Options, given: argparse.Namespace) -> int:
+    from service_tui.wiring.demo import make_screenshots  # noqa: PLC0415
+
+    try:
+        for path in make_screenshots(given.screenshot):
+            sys.stdout.write(f"{path}\n")
+    except OSError as error:
+        raise CannotError(f"{given.screenshot} cannot be written: {error.strerror}") from error
+    return OK
+
+
+def _doctor(options: Options, _: argparse.Namespace) -> int:
+    """Say what is where; nothing is changed."""
+    from service_tui.wiring.doctor import findings  # noqa: PLC0415
+
+    lines, healthy = findings(options)
+    sys.stdout.write(f"service-tui {__version__}, Python {platform.python_version()}\n")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return OK if healthy else CANNOT
+
+
+_DOORS: Final = {"console": _console, "login": _login, "demo": _demo, "doctor": _doctor}

@@ -1,0 +1,307 @@
+"""One call: key, send, deadline, bounds, decode, raise.
+
+Knows the rules about keys, repeats and doubt. Must not know what is asked, nor choose how it is
+carried: the transport is handed in.
+Used by desk.handlers and desk.pollers.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, Self
+
+import httpx
+
+from service_tui.client.asking import called_of, request_of
+from service_tui.client.errors import (
+    Called,
+    ReadOnlyError,
+    Reason,
+    ServiceError,
+    UnauthenticatedError,
+    UnreachableError,
+    unanswered,
+    unreadable,
+)
+from service_tui.client.gates import Gates
+from service_tui.client.keys import Key, Keys, service_address
+from service_tui.client.refusals import Heard, error_of
+from service_tui.client.reply import Answer, NotProtocolError, Reply, decode
+from service_tui.client.resources import (
+    Agents,
+    Briefing,
+    Markets,
+    Positions,
+    Settings,
+    Trades,
+    World,
+)
+from service_tui.client.retry import retry_delay
+from service_tui.clock import Clock
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
+from service_tui.wire.text import line, prose
+
+log = logging.getLogger(__name__)
+
+READ_DEADLINE_S: Final = 15.0
+WRITE_DEADLINE_S: Final = 30.0
+"""Of a whole call, repeats and waits included. Source: decisions, "Deadlines"."""
+
+CONNECT_MAX_S: Final = 5.0
+BODY_MAX: Final = 2 * 1024 * 1024
+"""ours: bytes of an answer; the largest honest page, 500 markets, has an eighth of it."""
+
+LOGGED_MAX: Final = 2_000
+"""Letters of a strange answer that go to the log. Source: failures, F-05."""
+
+_NOT_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+_NO_KEY: Final = Reason("there is no key for this", "give the desk a key, or register an agent")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[Answer]):
+    """One call on its way."""
+
+    endpoint: Endpoint[Answer]
+    called: Called
+    request: httpx.Request
+    until: float
+
+
+class Client:
+    """The service, as seen from here.
+
+    A read is repeated while its deadline allows. A write is sent exactly once, and whatever is
+    doubtful after that is an OutcomeUnknownError. A key that was refused is not sent again until
+    `renew`. Redirects, cookies, proxies and netrc do not exist here: the transport is driven
+    directly, which also keeps httpx from logging query strings.
+    """
+
+    def __init__(  # noqa: PLR0913  (each is handed in once, by wiring)
+        self,
+        transport: httpx.AsyncBaseTransport,
+        base_url: str,
+        keys: Keys,
+        *,
+        clock: Clock,
+        rng: random.Random,
+        allow_insecure: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        """Bind keys to an address.
+
+        Args:
+            transport: carries requests; closed by `aclose`.
+            base_url: https, or http to loopback or to an app in this process.
+            keys: all of them must belong to `base_url`.
+            clock: waits and times.
+            rng: jitter of repeats.
+            allow_insecure: a person accepted http to any host.
+            read_only: refuse every write before it is sent.
+
+        A ValueError says that the address is not acceptable, or that a key belongs to another.
+        """
+        in_process = isinstance(transport, httpx.ASGITransport)
+        self._base = service_address(base_url, may_be_plain=allow_insecure or in_process)
+        self._transport = transport
+        self._clock = clock
+        self._rng = rng
+        self._read_only = read_only
+        self._gates = Gates(clock)
+        self._refused: dict[Key, Reason] = {}
+        self.renew(keys)
+        self.agents = Agents(self)
+        self.briefing = Briefing(self)
+        self.markets = Markets(self)
+        self.positions = Positions(self)
+        self.settings = Settings(self)
+        self.trades = Trades(self)
+        self.world = World(self)
+
+    async def __aenter__(self) -> Self:
+        """The client itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the transport."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the transport and its connections."""
+        await self._transport.aclose()
+
+    def renew(self, keys: Keys) -> None:
+        """Use these keys from now on; one that was refused before is tried again.
+
+        A ForeignHostError says that a key belongs to another address.
+        """
+        for key in (keys.api, keys.operator):
+            if key is not None:
+                key.authorization(self._base)
+        self._keys = keys
+        self._refused.clear()
+
+    async def health(self) -> Reply[HealthBody]:
+        """Whether the service answers; needs no key."""
+        return await self.call(HEALTH)
+
+    async def call(
+        self,
+        endpoint: Endpoint[Answer],
+        *,
+        body: WireModel | None = None,
+        query: WireModel | None = None,
+        path: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Reply[Answer]:
+        """Ask the service; a read as often as its deadline allows, at most three times.
+
+        Args:
+            endpoint: what is asked.
+            body: of the type that the endpoint asks for.
+            query: of the endpoint's type for the part behind the question mark.
+            path: the ids named in the endpoint's path.
+            idempotency_key: a service that honours it carries the write out once.
+            deadline_s: of everything together, seconds; by default 15 for reads, 30 for writes.
+
+        Returns:
+            The answer and what is known of its way here.
+
+        Raises:
+            ReadOnlyError: a write, and this client only reads; as every ServiceError of the tree
+                in `errors`, it says by its kind whether something was sent.
+        """
+        called = called_of(endpoint, path or {})
+        if self._read_only and not called.reads:
+            raise ReadOnlyError("this desk only reads; nothing was sent", called)
+        self._key_of(endpoint, called)
+        request = request_of(
+            self._base, endpoint, called, body=body, query=query, idempotency_key=idempotency_key
+        )
+        usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
+        until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
+        asked = _Asked(endpoint, called, request, until)
+        tries = 0
+        while True:
+            await self._gates.enter(endpoint.path, called, until)
+            outcome = await self._try(asked)
+            if isinstance(outcome, Reply):
+                self._gates.answered(endpoint.path)
+                return outcome
+            self._gates.failed(endpoint.path)
+            tries += 1
+            delay_s = retry_delay(outcome, tries, self._rng)
+            if delay_s is None or self._clock.monotonic() + delay_s >= until:
+                # Raised here and not where it was caught: frames of httpx hold the key's header.
+                raise outcome
+            await self._clock.sleep(delay_s)
+
+    def _key_of(self, endpoint: Endpoint[Answer], called: Called) -> Key | None:
+        """Which key an endpoint wants.
+
+        Returns:
+            The key, or None for an endpoint that needs none.
+
+        Raises:
+            UnauthenticatedError: there is none, or it was refused; nothing was sent.
+        """
+        if endpoint.keyless:
+            return None
+        key = self._keys.operator if endpoint.operator else self._keys.api
+        reason = _NO_KEY if key is None else self._refused.get(key)
+        if reason is not None:
+            raise UnauthenticatedError(reason, called)
+        return key
+
+    async def _try(self, asked: _Asked[Answer]) -> Reply[Answer] | ServiceError:
+        """Send once, and say what it came to."""
+        # Looked up again at each send: another call may have met a 401 meanwhile.
+        key = self._key_of(asked.endpoint, asked.called)
+        if key is not None:
+            asked.request.headers["Authorization"] = key.authorization(asked.request.url)
+        heard = await self._send(asked)
+        if isinstance(heard, ServiceError):
+            return heard
+        log.debug("%s %s: %d", asked.called.method, asked.called.path, heard.status)
+        error = error_of(heard, asked.called)
+        if heard.retry_after_s is not None:
+            said = Reason("the service asked us to wait", "wait until the countdown ends")
+            self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
+        if isinstance(error, UnauthenticatedError) and key is not None:
+            self._refused[key] = error.reason
+        return error or _reply_of(asked, heard)
+
+    async def _send(self, asked: _Asked[Answer]) -> Heard | ServiceError:
+        """What the transport brings within the deadline and the size bound."""
+        started = self._clock.monotonic()
+        left_s = asked.until - started
+        # A connection that fails before the deadline proves that nothing was sent.
+        early_s = min(CONNECT_MAX_S, left_s / 4)
+        timeout = httpx.Timeout(left_s, connect=early_s, pool=early_s)
+        asked.request.extensions["timeout"] = timeout.as_dict()
+        try:
+            # Around everything: httpx bounds each read only, and an app in process not at all.
+            async with asyncio.timeout(left_s):
+                response = await self._transport.handle_async_request(asked.request)
+                try:
+                    raw = await _bounded(response)
+                finally:
+                    await response.aclose()
+        except _NOT_SENT as error:
+            why = line(str(error)) or type(error).__name__
+            return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
+        except (TimeoutError, httpx.TimeoutException):
+            return unanswered(f"no whole answer within {left_s:.3g} s", asked.called)
+        except httpx.TransportError as error:
+            why = line(str(error)) or type(error).__name__
+            return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
+        return Heard(
+            status=response.status_code,
+            headers=response.headers,
+            raw=self._keys.masked(raw),
+            at=self._clock.now(),
+            latency_s=self._clock.monotonic() - started,
+        )
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    """The body as it came over the line; reading stops soon after `BODY_MAX`."""
+    raw = bytearray()
+    async for chunk in response.aiter_raw():
+        raw += chunk
+        if len(raw) > BODY_MAX:
+            break
+    return bytes(raw)
+
+
+def _reply_of(asked: _Asked[Answer], heard: Heard) -> Reply[Answer] | ServiceError:
+    """The decoded answer, or the error of one that cannot be believed."""
+    coding = heard.headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", asked.called)
+    if len(heard.raw) > BODY_MAX:
+        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", asked.called)
+    try:
+        answer, dropped = decode(asked.endpoint.answers, heard.raw)
+    except NotProtocolError as error:
+        why = str(error)
+    else:
+        return Reply(answer, dropped, heard.latency_s, heard.at, heard.server_date)
+    kind = line(heard.headers.get("content-type", "").partition(";")[0], 40) or "no type"
+    if asked.called.reads:
+        # Answers to writes are never logged: the one to a registration holds a key.
+        said = prose(heard.raw[: 4 * LOGGED_MAX].decode("utf-8", "replace"), LOGGED_MAX)
+        log.warning(
+            "%s %s is not of the protocol: %s", asked.called.method, asked.called.path, said
+        )
+    return unreadable(f"{why} (status {heard.status}, {kind})", asked.called)

@@ -1,0 +1,145 @@
+"""From bytes to an answer: strict, and one bad row does not lose the page.
+
+Knows pydantic's errors and JSON. Must not know how bytes came here.
+Used by client for each answer.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeGuard, TypeVar
+
+from pydantic import ValidationError
+
+from service_tui.units import Timestamp
+from service_tui.wire.base import WireModel
+from service_tui.wire.text import line
+
+Answer = TypeVar("Answer", bound=WireModel)
+
+OBJECTS_MAX: Final = 20_000
+VALUES_MAX: Final = 100_000
+"""ours: four times the largest honest page. Two megabytes of `{}` as rows would otherwise hold the
+loop for three seconds and take a gigabyte for their faults (measured)."""
+
+_Location = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[Answer]):
+    """An answer, and what is known of its way here.
+
+    Attributes:
+        answer: the body.
+        dropped: rows that were not of the protocol and are missing from it.
+        latency_s: seconds from sending to the last byte.
+        at: our clock when it had come.
+        server_date: the service's clock, whole seconds; None when it did not say.
+    """
+
+    answer: Answer
+    dropped: int
+    latency_s: float
+    at: Timestamp
+    server_date: Timestamp | None = None
+
+    @property
+    def skew_s(self) -> float | None:
+        """Seconds that our clock is ahead of the service's; None when that is not known."""
+        return None if self.server_date is None else self.at - self.server_date
+
+
+class NotProtocolError(Exception):
+    """The bytes are no answer of this kind; the text says why and repeats no value."""
+
+
+def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
+    """What the bytes say.
+
+    Returns:
+        The answer, and how many of its rows were left out as invalid.
+
+    Raises:
+        NotProtocolError: not JSON, too many values, or another shape.
+    """
+    if raw.count(b"{") > OBJECTS_MAX or raw.count(b",") > VALUES_MAX:
+        raise NotProtocolError("the answer holds too many values")
+    # Errors of pydantic repeat what was sent, which may be a key: none is ever chained.
+    answer, _ = _validated(answers, raw)
+    if answer is not None:
+        return answer, 0
+    tree = tree_of(raw)
+    if tree is None:
+        raise NotProtocolError("the answer is not a JSON object")
+    answer, faults = _validated(answers, _raw_of(tree))
+    dropped = 0
+    if answer is None:
+        dropped = _drop_rows(tree, faults)
+        answer, faults = _validated(answers, _raw_of(tree)) if dropped else (None, faults)
+    if answer is None:
+        where = line(".".join(str(part) for part in faults[0])) or "the whole"
+        raise NotProtocolError(f"the answer has another shape: {where} is missing or invalid")
+    return answer, dropped
+
+
+def tree_of(raw: bytes) -> Mapping[str, object] | None:
+    """The JSON object in `raw`, or None; broken letters are replaced, not fatal."""
+    try:
+        # A number of 5,000 digits is a ValueError, 100,000 brackets are a RecursionError.
+        tree: object = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return tree if is_object(tree) else None
+
+
+def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
+    """True for a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """True for a JSON array."""
+    return isinstance(value, list)
+
+
+def _raw_of(tree: Mapping[str, object]) -> bytes:
+    """The tree as JSON again; half a surrogate, which no strict reader takes, becomes a '?'."""
+    return json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequence[_Location]]:
+    """The answer, or None and where its faults lie."""
+    try:
+        return answers.model_validate_json(raw), ()
+    except ValidationError as error:
+        faults = error.errors(include_input=False, include_url=False, include_context=False)
+        return None, [fault["loc"] for fault in faults]
+
+
+def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
+    """Take the rows with faults out of their lists.
+
+    Returns:
+        How many; 0, and nothing changed, when a fault lies outside of any row.
+    """
+    rows: dict[int, tuple[list[object], set[int]]] = {}
+    for fault in faults:
+        row = _row_of(tree, fault)
+        if row is None:
+            return 0
+        rows.setdefault(id(row[0]), (row[0], set()))[1].add(row[1])
+    for held, bad in rows.values():
+        held[:] = [entry for index, entry in enumerate(held) if index not in bad]
+    return sum(len(bad) for _, bad in rows.values())
+
+
+def _row_of(tree: Mapping[str, object], fault: _Location) -> tuple[list[object], int] | None:
+    """The outermost list on the way to a fault, and the index in it."""
+    node: object = tree
+    for part in fault:
+        if is_list(node) and isinstance(part, int):
+            return node, part
+        if not is_object(node) or not isinstance(part, str) or part not in node:
+            return None
+        node = node[part]
+    return None

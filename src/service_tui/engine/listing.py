@@ -1,0 +1,45 @@
+"""A market as the tape lists it: what is asked, when it ends, how it will end.
+
+Knows terms and units. Must not know how it was drawn.
+Used by every file of the engine that sees markets; the journal keeps it whole, so that a newer
+program, which words or draws differently, still prices and settles yesterday's markets.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from service_tui.terms import Category
+from service_tui.units import Micros, Probability, Timestamp
+
+
+class Report(NamedTuple):
+    """A line of news to come: when, how far it moves the log-odds of YES, what it says."""
+
+    at: Timestamp
+    jump: float
+    headline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One market of the tape.
+
+    `outcome` and `news` are the tape's secrets until their time. `strength` says how much is known
+    by the middle of the life: log-odds have moved by about that much.
+    """
+
+    market_id: str
+    slot: int
+    number: int
+    category: Category
+    question: str
+    criteria: str
+    tags: tuple[str, ...]
+    b: Micros
+    start_price: Probability
+    opens_at: Timestamp
+    resolves_at: Timestamp
+    resolved_at: Timestamp
+    outcome: bool
+    strength: float
+    news: tuple[Report, ...]

@@ -1,0 +1,1 @@
+"""What markets are about: tables of texts, one file a category."""

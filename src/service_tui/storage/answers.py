@@ -1,0 +1,82 @@
+"""What was answered under an idempotency key, so that a repeated request meets the same answer.
+
+Knows agents' keys and texts; the answer is written in the transaction of what it answers.
+Used by the server: `Journal.append` writes, `Answers` reads.
+"""
+
+import sqlite3
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import bindparam, delete, insert
+from sqlmodel import col
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.errors import DuplicateAnswerError
+from service_tui.storage.tables import statement
+
+KEPT_S: Final = 24 * 3600.0
+"""How long a key is remembered. ours: the spec has no such keys."""
+
+_REMEMBER: Final = statement(insert(tables.Idempotency))
+_FORGET: Final = statement(
+    delete(tables.Idempotency).where(col(tables.Idempotency.at) <= bindparam("before"))
+)
+_FORGET_ONE: Final = statement(
+    delete(tables.Idempotency).where(
+        col(tables.Idempotency.agent_id) == bindparam("of_agent"),
+        col(tables.Idempotency.key) == bindparam("of_key"),
+        col(tables.Idempotency.at) <= bindparam("before"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered to a request that carried an idempotency key.
+
+    `agent_id` is the empty text where no agent asked; `body_hash` tells a repeated request from
+    another one under the same key; `at` is seconds since 1970.
+    """
+
+    agent_id: str
+    key: str
+    path: str
+    body_hash: str
+    answer: str
+    at: float
+
+
+class Answers:
+    """The answers of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, agent_id: str, key: str, *, now: float) -> Answer | None:
+        """The answer given under an agent's key in the last 24 hours; nobody else's."""
+        with self._database.reader() as session:
+            row = session.get(tables.Idempotency, (agent_id, key))
+            if row is None or not row.at > now - KEPT_S:
+                return None
+            return Answer(**row.model_dump())
+
+    async def forget_old(self, now: float) -> int:
+        """Drop what is older than 24 hours; how many they were."""
+        before = {"before": now - KEPT_S}
+        return await self._database.write(lambda c: c.execute(_FORGET, before).rowcount)
+
+
+def remember(connection: sqlite3.Connection, answer: Answer) -> None:
+    """Keep an answer, once for each agent and key; part of somebody's work.
+
+    Raises:
+        DuplicateAnswerError: the key was answered in the last 24 hours.
+    """
+    old = {"of_agent": answer.agent_id, "of_key": answer.key, "before": answer.at - KEPT_S}
+    connection.execute(_FORGET_ONE, old)
+    try:
+        connection.execute(_REMEMBER, asdict(answer))
+    except sqlite3.IntegrityError as error:
+        raise DuplicateAnswerError(f"the idempotency key {answer.key} is answered") from error

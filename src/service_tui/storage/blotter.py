@@ -1,0 +1,275 @@
+"""Every command given on this desk, and how it ended.
+
+Knows states, times and reserved amounts; what a command says is text to it. The row stands before
+anything is sent, so that a killed process leaves a question to be answered, never a surprise.
+Used by the desk's handlers, by its reconciliation and by the blotter screen.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Final
+
+from sqlalchemy import (
+    REAL,
+    TEXT,
+    Integer,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    or_,
+    tuple_,
+    update,
+)
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.errors import (
+    BudgetExceededError,
+    ClaimedError,
+    TicketStateError,
+    UnknownTicketError,
+)
+from service_tui.storage.tables import MAY_HAVE_SPENT, UNSETTLED, statement
+
+
+class TicketState(StrEnum):
+    """Where a command stands. `unknown`: sent, and no answer came. Source: failures, rule 1."""
+
+    QUEUED = "queued"
+    SENT = "sent"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+FINAL_STATES: Final = frozenset({TicketState.DONE, TicketState.REFUSED, TicketState.FAILED})
+_ANY_END: Final = FINAL_STATES | {TicketState.UNKNOWN}
+
+TRANSITIONS: Final[Mapping[TicketState, frozenset[TicketState]]] = {
+    TicketState.QUEUED: _ANY_END | {TicketState.SENT},
+    TicketState.SENT: _ANY_END,
+    TicketState.UNKNOWN: FINAL_STATES,
+    TicketState.DONE: frozenset(),
+    TicketState.REFUSED: frozenset(),
+    TicketState.FAILED: frozenset(),
+}
+"""Where a ticket may go from each state; what is final stays."""
+
+
+_OPEN: Final = statement(insert(tables.Tickets))
+_STATE: Final = statement(
+    select(tables.Tickets.state).where(col(tables.Tickets.ticket_id) == bindparam("of"))
+)
+_MOVE: Final = statement(
+    update(tables.Tickets)
+    .where(col(tables.Tickets.ticket_id) == bindparam("of"))
+    .values(
+        state=bindparam("to"),
+        sent_at=func.coalesce(bindparam("sent", type_=REAL), col(tables.Tickets.sent_at)),
+        settled_at=bindparam("settled"),
+        outcome=func.coalesce(bindparam("ended", type_=TEXT), col(tables.Tickets.outcome)),
+        amount_micros=func.coalesce(
+            bindparam("spent", type_=Integer), col(tables.Tickets.amount_micros)
+        ),
+    )
+)
+_CLAIM: Final = statement(insert(tables.Once).prefix_with("OR IGNORE"))
+_RESERVED: Final = select(
+    func.coalesce(func.sum(tables.Tickets.amount_micros), literal_column("0"))
+).where(
+    MAY_HAVE_SPENT,
+    # ours: without an answer the money may be gone, however long ago it was sent.
+    or_(col(tables.Tickets.at) >= bindparam("since"), UNSETTLED),
+    or_(
+        bindparam("venue", type_=TEXT).is_(None),
+        col(tables.Tickets.venue) == bindparam("venue", type_=TEXT),
+    ),
+)
+_RESERVED_SQL: Final = statement(_RESERVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A command before it is sent.
+
+    `subject` is what it is about: a market, an agent, a signal. `body` is JSON. `amount_micros` is
+    what a buy draws on its venue's budget, 0 for everything else. `client_ref` is the reference by
+    which the service's own record is recognised.
+    """
+
+    ticket_id: str
+    at: float
+    kind: str
+    subject: str
+    body: str
+    venue: str | None = None
+    amount_micros: int = 0
+    client_ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTicket(Intent):
+    """An intent and how far it has come. `settled_at` is None until its state is final."""
+
+    state: TicketState
+    sent_at: float | None
+    settled_at: float | None
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `max_micros` for all that was opened since a time and may have been spent."""
+
+    since: float
+    max_micros: int
+
+
+class Blotter:
+    """The blotter of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open_ticket(
+        self, intent: Intent, *, budget: Budget | None = None, once: str | None = None
+    ) -> None:
+        """Write an intent, before anything is sent; all of it or nothing.
+
+        Fails with `BudgetExceededError` when the amount is more than its venue's budget has left,
+        with `ClaimedError` when the once-key is taken, with `TicketStateError` when the ticket
+        exists, and with a `StorageError` when the disk refuses. Then nothing may be sent.
+
+        Args:
+            intent: what is about to be done.
+            budget: what the tickets of the same venue (of all, where it has none) may reach.
+            once: a key claimed in the same transaction, so that a killed process leaves either
+                both or none.
+
+        Raises:
+            ValueError: the amount is negative.
+        """
+        if intent.amount_micros < 0:
+            raise ValueError(f"ticket {intent.ticket_id} reserves less than nothing")
+        record = {**asdict(intent), "state": TicketState.QUEUED}
+        record |= dict.fromkeys(("sent_at", "settled_at", "outcome"))
+
+        def work(connection: sqlite3.Connection) -> None:
+            if once is not None and not _claim(connection, once, intent.at):
+                raise ClaimedError(f"{once} is claimed already")
+            if budget is not None and intent.amount_micros > 0:
+                _check(connection, intent, budget)
+            try:
+                connection.execute(_OPEN, record)
+            except sqlite3.IntegrityError as error:
+                raise TicketStateError(f"ticket {intent.ticket_id} exists already") from error
+
+        await self._database.write(work)
+
+    async def mark_sent(self, ticket_id: str, *, now: float) -> None:
+        """Note that a command is about to leave; from here on its end may be unknown.
+
+        Fails with `TicketStateError` unless it is queued, `UnknownTicketError` without such one.
+        """
+        change = {"sent": now, "settled": None, "ended": None, "spent": None}
+        await self._database.write(
+            lambda c: _move(c, ticket_id, to=TicketState.SENT, change=change)
+        )
+
+    async def settle(
+        self,
+        ticket_id: str,
+        state: TicketState,
+        outcome: str | None,
+        *,
+        now: float,
+        amount_micros: int | None = None,
+    ) -> None:
+        """Note how a command ended, or that this is unknown.
+
+        A final state stays; only an unknown ticket may still be settled. Fails with
+        `TicketStateError` otherwise, with `UnknownTicketError` where there is no such ticket.
+
+        Args:
+            ticket_id: the ticket.
+            state: done, refused, failed or unknown.
+            outcome: JSON of what is known, None to keep what is there.
+            now: seconds since 1970.
+            amount_micros: what was spent in the end, None for all that was reserved.
+        """
+        change = {
+            "sent": None,
+            "settled": now if state in FINAL_STATES else None,
+            "ended": outcome,
+            "spent": amount_micros,
+        }
+        await self._database.write(lambda c: _move(c, ticket_id, to=state, change=change))
+
+    async def claim_once(self, key: str, *, now: float) -> bool:
+        """True for the first who asks with this key, False for ever after."""
+        return await self._database.write(lambda c: _claim(c, key, now))
+
+    def open_tickets(self) -> list[StoredTicket]:
+        """Tickets whose end is not known, oldest first: to reconcile before anything is sent."""
+        query = select(tables.Tickets).where(UNSETTLED).order_by(col(tables.Tickets.at))
+        with self._database.reader() as session:
+            return [_stored(row) for row in session.exec(query)]
+
+    def recent(self, limit: int, before: StoredTicket | None = None) -> list[StoredTicket]:
+        """The newest tickets first; `before` is the last one of the page before."""
+        place = (col(tables.Tickets.at), col(tables.Tickets.ticket_id))
+        query = select(tables.Tickets).order_by(*(part.desc() for part in place)).limit(limit)
+        if before is not None:
+            query = query.where(tuple_(*place) < (before.at, before.ticket_id))
+        with self._database.reader() as session:
+            return [_stored(row) for row in session.exec(query)]
+
+    def reserved(self, since: float, *, venue: str | None = None) -> int:
+        """Micros that tickets, of one venue or of all, may have spent since a time.
+
+        Returns:
+            At least 0. A ticket without an end counts whatever its age; one refused or failed
+            never does.
+        """
+        with self._database.reader() as session:
+            values = {"since": since, "venue": venue}
+            return session.connection().execute(_RESERVED, values).scalar_one()
+
+
+def _claim(connection: sqlite3.Connection, key: str, at: float) -> bool:
+    return connection.execute(_CLAIM, {"key": key, "at": at}).rowcount == 1
+
+
+def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> None:
+    """Refuse an intent that its budget does not cover."""
+    values = {"since": budget.since, "venue": intent.venue}
+    (reserved,) = connection.execute(_RESERVED_SQL, values).fetchone()
+    if not reserved + intent.amount_micros <= budget.max_micros:
+        raise BudgetExceededError(
+            reserved=reserved, asked=intent.amount_micros, maximum=budget.max_micros
+        )
+
+
+def _move(
+    connection: sqlite3.Connection,
+    ticket_id: str,
+    *,
+    to: TicketState,
+    change: Mapping[str, float | str | None],
+) -> None:
+    """Lead a ticket to a state, if the table allows; None in `change` keeps what is there."""
+    row = connection.execute(_STATE, {"of": ticket_id}).fetchone()
+    if row is None:
+        raise UnknownTicketError(f"there is no ticket {ticket_id}")
+    if to not in TRANSITIONS[TicketState(row[0])]:
+        raise TicketStateError(f"ticket {ticket_id} is {row[0]} and cannot become {to}")
+    connection.execute(_MOVE, {"of": ticket_id, "to": to, **change})
+
+
+def _stored(row: tables.Tickets) -> StoredTicket:
+    return StoredTicket(**row.model_dump(exclude={"state"}), state=TicketState(row.state))

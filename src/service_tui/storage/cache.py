@@ -1,0 +1,52 @@
+"""The last answers and what the person chose, kept for the next start.
+
+Knows keys and texts. Reading at the start goes through `storage.cold`, which needs no sqlmodel.
+Used by the desk, which writes here what it would be glad to show before the service answers.
+"""
+
+import sqlite3
+from typing import Final
+
+from sqlalchemy.dialects.sqlite import insert
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.tables import statement
+
+_ANSWER: Final = insert(tables.Cache)
+_PUT: Final = statement(
+    _ANSWER.on_conflict_do_update(
+        index_elements=["key"],
+        set_={"at": _ANSWER.excluded.at, "body": _ANSWER.excluded.body},
+        # Two answers may arrive out of order: the younger one stays.
+        where=_ANSWER.excluded.at >= col(tables.Cache.at),
+    )
+)
+_PREFER: Final = statement(insert(tables.Preferences).prefix_with("OR REPLACE"))
+
+
+class Cache:
+    """Last answers and preferences of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, key: str, at: float, body: str) -> None:
+        """Keep an answer given at `at` (seconds since 1970), unless a younger one is kept."""
+        await self._run(_PUT, {"key": key, "at": at, "body": body})
+
+    async def put_preference(self, key: str, value: str) -> None:
+        """Keep a choice of the person."""
+        await self._run(_PREFER, {"key": key, "value": value})
+
+    def preferences(self) -> dict[str, str]:
+        """Every choice kept, by key."""
+        with self._database.reader() as session:
+            return {row.key: row.value for row in session.exec(select(tables.Preferences))}
+
+    async def _run(self, sql: str, values: dict[str, str | float]) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(sql, values)
+
+        await self._database.write(work)

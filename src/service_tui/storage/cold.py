@@ -1,0 +1,39 @@
+"""The last state for the first paint, read before anything heavy is imported.
+
+Knows the standard library only, so that a console shows yesterday's answers while sqlmodel, httpx
+and the rest are still loading. Nothing here raises: what cannot be read is not there, and the real
+opening, a moment later, says why.
+Used by wiring at the start.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+
+def read_cache(path: Path) -> dict[str, tuple[float, str]]:
+    """The last answers: when each was given (seconds since 1970), and its text, by key.
+
+    Args:
+        path: the database file, whether there is one or not.
+
+    Returns:
+        Nothing where the file is missing, damaged, busy or of another schema.
+    """
+    return {key: (at, body) for key, at, body in _rows(path, "SELECT key, at, body FROM cache")}
+
+
+def read_preferences(path: Path) -> dict[str, str]:
+    """What the person chose, by key; nothing where it cannot be read."""
+    rows = _rows(path, "SELECT key, 0.0, value FROM preferences")
+    return {key: value for key, _, value in rows}
+
+
+def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
+    # No waiting: whoever holds the database now holds it longer than a first paint may take.
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+            return connection.execute(query).fetchall()
+    except sqlite3.Error:
+        return []

@@ -1,0 +1,157 @@
+"""One SQLite file for a data directory: opened with care, written by one thread, read by many.
+
+Knows opening, closing and the way in and out; not what the journal, the blotter or the cache keep
+in it, and no other room. Blocking calls say so: they belong before the event loop or off it.
+Used by `journal`, `blotter` and `cache`, and opened by wiring.
+"""
+
+import asyncio
+import concurrent.futures
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, insert
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import Session
+
+from service_tui.storage.backups import back_up_daily
+from service_tui.storage.connection import connect_to_read, connect_to_write
+from service_tui.storage.errors import StorageError, in_plain_words, storage_error
+from service_tui.storage.tables import Use, statement
+from service_tui.storage.writer import Work, Writer
+
+T = TypeVar("T")
+
+_READERS_MAX: Final = 8
+"""Read connections at one time: screens and routes; a ninth waits."""
+
+_MARK_USE: Final = statement(insert(Use).prefix_with("OR REPLACE"))
+
+
+class Database:
+    """The way in, through one writer, and the way out, through as many readers as are needed."""
+
+    def __init__(
+        self, path: Path, *, writer: Writer | None, with_wal: bool, timeout_s: float
+    ) -> None:
+        self.path = path
+        self._writer = writer
+        self._with_wal = with_wal
+        self._timeout_s = timeout_s
+        self._engine = _reading_engine(path, timeout_s=timeout_s)
+        self._reopening = Lock()
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Why nothing can be written until `reopen`, None while all is well."""
+        return None if self._writer is None else self._writer.failure
+
+    def write(self, work: Work[T]) -> asyncio.Future[T]:
+        """Run a work in the next transaction, from the event loop.
+
+        Refused by `StorageError` and its kin, at once or when awaited; then nothing was written.
+        To stop waiting does not take the work back.
+
+        Returns:
+            What the work returned, once it is on disk.
+        """
+        return self._writing().write(work)
+
+    def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
+        """The same as `write` from any thread."""
+        return self._writing().submit(work)
+
+    @contextmanager
+    def reader(self) -> Generator[Session]:
+        """A session that sees one moment of the database and cannot write; keep it short."""
+        try:
+            with Session(self._engine) as session:
+                yield session
+        except DBAPIError as error:
+            if isinstance(error.orig, sqlite3.Error):
+                raise storage_error(error.orig) from error
+            raise
+
+    async def reopen(self) -> None:
+        """Take up writing again after a failed commit; harmless while all is well.
+
+        What was acknowledged is on disk; what failed may have to be read again by whoever keeps a
+        copy in memory. Fails with `StorageError` while the cause lasts.
+        """
+        await asyncio.to_thread(self._reopen)
+
+    async def back_up(self, now: float) -> Path | None:
+        """Copy the database once a UTC day, off the loop, keeping seven copies.
+
+        Fails with `StorageError` where the copy cannot be written; older copies stay.
+
+        Returns:
+            The new copy, None where the day has one.
+        """
+        with in_plain_words():
+            return await asyncio.to_thread(back_up_daily, self.path.parent, now=now)
+
+    def close(self, now: float) -> None:
+        """Write what waits, note that the use ended in order, and close. Blocks; once is enough."""
+        self._engine.dispose()
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        if writer.failure is None:
+            writer.submit(lambda connection: _mark_use(connection, closed_at=now))
+        writer.close()
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise StorageError("the database is closed, or open for reading only")
+        return self._writer
+
+    def _reopen(self) -> None:
+        with self._reopening:
+            writer = self._writing()
+            if writer.failure is None:
+                return
+            writer.close()
+            with in_plain_words():
+                self._writer = start_writer(
+                    self.path, with_wal=self._with_wal, timeout_s=self._timeout_s
+                )
+
+
+def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
+    """A writer proved able to write: it has noted on disk that a use has begun."""
+    connection = connect_to_write(path, with_wal=with_wal, timeout_s=timeout_s)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        _mark_use(connection, closed_at=None)
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return Writer(connection)
+
+
+def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> None:
+    connection.execute(_MARK_USE, {"one": 1, "closed_at": closed_at})
+
+
+def _reading_engine(path: Path, *, timeout_s: float) -> Engine:
+    """Connections for SQLModel's sessions; none is opened before the first is asked for."""
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: connect_to_read(path, timeout_s=timeout_s),
+        poolclass=QueuePool,
+        pool_size=_READERS_MAX,
+        max_overflow=0,
+    )
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    # Without it every SELECT of a session would see another moment.
+    connection.exec_driver_sql("BEGIN")

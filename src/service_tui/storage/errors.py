@@ -1,0 +1,190 @@
+"""What storage says when it cannot keep its word, in sentences a person can act on.
+
+```
+StorageError
+├── StorageFullError         the disk is full; nothing was written
+├── StorageBusyError         another program holds the database, or too many writes wait
+├── DirectoryLockedError     another process works in this data directory: holder
+├── LockUnavailableError     this file system cannot lock
+├── UnreadableDirectoryError not ours, or open to others
+├── NewerSchemaError         written by a newer program: found, known
+├── CorruptDatabaseError     damaged: kept_as, backups
+├── JournalOrderError        a gap or a repetition in the journal
+├── DuplicateAnswerError     this idempotency key is already answered
+├── UnknownTicketError       no such ticket
+├── TicketStateError         a ticket does not go from this state to that
+├── ClaimedError             this once-key is taken
+└── BudgetExceededError      the intent is larger than what is left: reserved, asked, maximum
+```
+
+Knows sqlite3's result codes. Used by every file of this room and by whoever calls it.
+"""
+
+import errno
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+
+class StorageError(Exception):
+    """Something could not be read or written; the text says what and what to do."""
+
+
+class StorageFullError(StorageError):
+    """There is no room on the disk; nothing was written."""
+
+
+class StorageBusyError(StorageError):
+    """The database was held by somebody else for longer than we wait; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who works in a data directory, as its lock file tells.
+
+    `pid` and `since` (seconds since 1970) are None where the file cannot be read;
+    `address` is None until the holder has published where it serves.
+    """
+
+    pid: int | None
+    since: float | None
+    address: str | None
+
+
+class DirectoryLockedError(StorageError):
+    """Another process works in the data directory; `holder` says which."""
+
+    def __init__(self, directory: Path, holder: Holder) -> None:
+        super().__init__(
+            f"{directory} is in use by process {holder.pid or 'unknown'}; "
+            "close that one, or open this one for reading only"
+        )
+        self.holder = holder
+
+
+class LockUnavailableError(StorageError):
+    """The file system cannot lock files: open without a lock, which is slower."""
+
+
+class UnreadableDirectoryError(StorageError):
+    """The data directory, or a file in it, is not ours alone to write."""
+
+
+class NewerSchemaError(StorageError):
+    """A newer program wrote this database; nothing was written to it."""
+
+    def __init__(self, database: Path, *, found: int, known: int) -> None:
+        super().__init__(
+            f"{database} has schema {found} and this program knows {known}; "
+            "install the newer program, or choose another data directory"
+        )
+        self.found = found
+        self.known = known
+
+
+class CorruptDatabaseError(StorageError):
+    """The database is damaged. It was moved aside, never overwritten.
+
+    `kept_as` is where the damaged file is now; `backups` are whole copies, newest first.
+    """
+
+    def __init__(
+        self, database: Path, *, reason: str, kept_as: Path, backups: tuple[Path, ...]
+    ) -> None:
+        if backups:
+            names = ", ".join(backup.name for backup in backups)
+            remedy = (
+                f"to restore, copy {backups[0]} to {database} and start again; backups: {names}"
+            )
+        else:
+            remedy = "there is no backup yet; the next start begins with an empty database"
+        super().__init__(f"{database} is damaged ({reason}); it is kept as {kept_as}; {remedy}")
+        self.kept_as = kept_as
+        self.backups = backups
+
+
+class JournalOrderError(StorageError):
+    """The journal takes rows without gap and without repetition."""
+
+    def __init__(self, *, expected: int, seq: int) -> None:
+        super().__init__(f"the journal expects row {expected}, not row {seq}; reopen it")
+        self.expected = expected
+        self.seq = seq
+
+
+class DuplicateAnswerError(StorageError):
+    """This agent's idempotency key already has an answer; nothing was written."""
+
+
+class UnknownTicketError(StorageError):
+    """No ticket has this id."""
+
+
+class TicketStateError(StorageError):
+    """A ticket does not go from this state to that, or exists already."""
+
+
+class ClaimedError(StorageError):
+    """What this once-key stands for is done already, or on its way; nothing was written."""
+
+
+class BudgetExceededError(StorageError):
+    """An intent is larger than what its budget has left; all in micros. Nothing was written."""
+
+    def __init__(self, *, reserved: int, asked: int, maximum: int) -> None:
+        super().__init__(f"{asked} micros asked, {reserved} of {maximum} already reserved")
+        self.reserved = reserved
+        self.asked = asked
+        self.maximum = maximum
+
+
+_PRIMARY_CODE: Final = 0xFF
+"""The lower byte of an extended result code is its family. Source: sqlite.org/rescode.html."""
+
+_FULL: Final = "the disk is full, nothing was written; make room and try again"
+_BUSY: Final = "another program holds the database, nothing was written; try again"
+_DAMAGED: Final = "the database is damaged; close the program and start again to have it checked"
+
+_REFUSED: Final = "the disk or the database refused; nothing was acknowledged"
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+_BY_CODE: Final[dict[int, tuple[type[StorageError], str]]] = {
+    sqlite3.SQLITE_FULL: (StorageFullError, _FULL),
+    sqlite3.SQLITE_BUSY: (StorageBusyError, _BUSY),
+    sqlite3.SQLITE_LOCKED: (StorageBusyError, _BUSY),
+    sqlite3.SQLITE_CORRUPT: (StorageError, _DAMAGED),
+    sqlite3.SQLITE_NOTADB: (StorageError, _DAMAGED),
+    sqlite3.SQLITE_IOERR: (StorageError, _REFUSED),
+    sqlite3.SQLITE_READONLY: (StorageError, "the database is open for reading only"),
+    sqlite3.SQLITE_CANTOPEN: (StorageError, "the database file cannot be opened"),
+}
+
+
+def result_code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code, 0 where Python itself raised the error."""
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+
+
+def storage_error(error: sqlite3.Error | OSError) -> StorageError:
+    """Our error, with a plain sentence, for one of SQLite's or of the system's."""
+    if isinstance(error, OSError):
+        is_full = error.errno in _NO_ROOM
+        kind, sentence = (StorageFullError, _FULL) if is_full else (StorageError, _REFUSED)
+    else:
+        kind, sentence = _BY_CODE.get(result_code(error), (StorageError, _REFUSED))
+    mapped = kind(f"{sentence} ({error})")
+    mapped.__cause__ = error
+    return mapped
+
+
+@contextmanager
+def in_plain_words() -> Generator[None]:
+    """Turn what SQLite or the system raises inside into an error of ours."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise storage_error(error) from error

@@ -1,0 +1,131 @@
+"""A look at a database before anything is written to it.
+
+Knows what damage looks like, and moves a damaged database aside with all that belongs to it.
+Used by `database` when it opens.
+"""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import Final
+
+from sqlmodel import select
+
+from service_tui.storage.backups import backups_of, stamp
+from service_tui.storage.connection import COMPANIONS, connect_to_read, connect_to_write
+from service_tui.storage.errors import CorruptDatabaseError, NewerSchemaError, result_code
+from service_tui.storage.tables import Use, statement
+
+_MAGIC: Final = b"SQLite format 3\0"
+"""Source: sqlite.org/fileformat2.html, 1.3.1."""
+
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+_CLOSED_AT: Final = statement(select(Use.closed_at))
+
+
+class DamageFound(Exception):
+    """The file is no database of ours, or no longer; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a database says of itself: its schema version, and whether its last use was closed."""
+
+    version: int
+    ended_in_order: bool
+
+
+def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
+    """Look at an existing database without writing to it; `known` is the newest schema of ours.
+
+    Returns:
+        What was seen; the version is at least 1 and at most `known`.
+
+    Raises:
+        DamageFound: empty, cut, overwritten, or a database of somebody else.
+        NewerSchemaError: its schema is above `known`.
+    """
+    with path.open("rb") as file:
+        head = file.read(len(_MAGIC))
+    if head != _MAGIC:
+        raise DamageFound("the file is not a database" if head else "the file is empty")
+    _finish_rollback(path, timeout_s=timeout_s)
+    with _looked_at(path, timeout_s=timeout_s) as connection:
+        version = _version(connection)
+        if version > known:
+            raise NewerSchemaError(path, found=version, known=known)
+        if version == 0:
+            raise DamageFound("it is a database of another program")
+        closed = connection.execute(_CLOSED_AT).fetchone()
+        return Inspection(version, ended_in_order=closed is not None and closed[0] is not None)
+
+
+def check_pages(path: Path, *, timeout_s: float) -> None:
+    """Read every page of a database.
+
+    Raises:
+        DamageFound: a page is not as it must be.
+    """
+    with _looked_at(path, timeout_s=timeout_s) as connection:
+        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise DamageFound(str(verdict))
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that the file itself is broken."""
+    return isinstance(error, sqlite3.Error) and result_code(error) in _DAMAGE
+
+
+def move_aside(path: Path, *, reason: str, now: float) -> CorruptDatabaseError:
+    """Keep a damaged database, and what SQLite put beside it, under a name that was free.
+
+    Returns:
+        The error to raise, which says where it is and how to restore.
+    """
+    kept_as = _free_name(path.with_name(f"{path.name}.corrupt-{stamp(now)}"))
+    # The database first: alone it would be taken for a whole one, its log alone never.
+    for suffix in ("", *COMPANIONS):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept_as.with_name(kept_as.name + suffix))
+    backups = backups_of(path.parent)
+    return CorruptDatabaseError(path, reason=reason, kept_as=kept_as, backups=backups)
+
+
+@contextmanager
+def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]:
+    """A reading connection in whose hands every sign of damage is called that."""
+    try:
+        with closing(connect_to_read(path, timeout_s=timeout_s)) as connection:
+            yield connection
+    except UnicodeDecodeError as error:
+        raise DamageFound("its text is not readable") from error
+    except sqlite3.Error as error:
+        # A statement of ours that is no SQL to it: tables or columns are not what they were.
+        if is_damage(error) or result_code(error) in {0, sqlite3.SQLITE_ERROR}:
+            raise DamageFound(str(error)) from error
+        raise
+
+
+def _finish_rollback(path: Path, *, timeout_s: float) -> None:
+    """Undo what a killed program left half written; a reader may not."""
+    if path.with_name(f"{path.name}-journal").exists():
+        with closing(connect_to_write(path, with_wal=False, timeout_s=timeout_s)) as connection:
+            _version(connection)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    # The count makes SQLite read the whole schema, and with it the size of the file.
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _free_name(wanted: Path) -> Path:
+    numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
+    return next(path for path in chain((wanted,), numbered) if not path.exists())

@@ -1,0 +1,164 @@
+"""The data directory: private, and with one holder at a time.
+
+Knows files, owners and modes, and the lock file's JSON. The kernel drops the lock of a dead
+process, so that what the file says is news, never the lock itself.
+Used by wiring at the start; `storage.database` asks for the lock before it turns on WAL.
+"""
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from stat import S_IWGRP, S_IWOTH
+from typing import Final, Self
+
+from service_tui.storage.errors import (
+    DirectoryLockedError,
+    Holder,
+    LockUnavailableError,
+    UnreadableDirectoryError,
+)
+
+LOCK_FILE: Final = "desk.lock"
+
+_OPEN_TO_OTHERS: Final = S_IWGRP | S_IWOTH
+_LINE_MAX: Final = 4096
+"""Bytes of the lock file that are read; ours has under 200."""
+
+_NOBODY_KNOWN: Final = Holder(None, None, None)
+
+
+class DataDirLock:
+    """The right to write in a data directory, held until `release` or the end of the process."""
+
+    def __init__(self, directory: Path, descriptor: int, holder: Holder) -> None:
+        self.directory = directory
+        self.holder = holder
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def acquire(cls, directory: Path, *, pid: int, now: float) -> Self:
+        """Take the lock, making the directory (0700) where there is none.
+
+        Args:
+            directory: the data directory.
+            pid: this process, for whoever finds the lock taken.
+            now: seconds since 1970.
+
+        Returns:
+            The lock, held. What a dead process left in the file is overwritten.
+
+        Raises:
+            DirectoryLockedError: another process, or another lock of this one, holds it.
+            LockUnavailableError: the file system cannot lock.
+            UnreadableDirectoryError: the directory or its lock file is not ours alone to write.
+        """
+        private_directory(directory)
+        path = directory / LOCK_FILE
+        refuse_foreign_file(path)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise UnreadableDirectoryError(f"{path} cannot be opened: {error.strerror}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = _read(descriptor)
+            os.close(descriptor)
+            raise DirectoryLockedError(directory, holder) from error
+        except OSError as error:
+            os.close(descriptor)
+            raise LockUnavailableError(f"{path} cannot be locked: {error.strerror}") from error
+        lock = cls(directory, descriptor, Holder(pid, now, None))
+        lock.publish(None)
+        return lock
+
+    @property
+    def is_held(self) -> bool:
+        """False once released."""
+        return self._descriptor is not None
+
+    def publish(self, address: str | None) -> None:
+        """Tell others where this process serves; None takes it back."""
+        if self._descriptor is None:
+            raise LockUnavailableError(f"the lock of {self.directory} is released already")
+        self.holder = Holder(self.holder.pid, self.holder.since, address)
+        body = {
+            "pid": self.holder.pid,
+            "started_at": self.holder.since,
+            "address": address,
+        }
+        line = json.dumps(body).encode() + b"\n"
+        # One write, then the cut: whoever reads between the two sees a whole first line.
+        os.pwrite(self._descriptor, line, 0)
+        os.ftruncate(self._descriptor, len(line))
+
+    def release(self) -> None:
+        """Let the next process in. A second call does nothing.
+
+        The file stays: to remove it would let two processes lock two files of one name.
+        """
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+        os.close(descriptor)
+
+
+def private_directory(directory: Path) -> None:
+    """Make a directory for us alone (0700), or check that the existing one is.
+
+    Raises:
+        UnreadableDirectoryError: it cannot be made, is no directory, belongs to another user, or
+            others may write in it.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = directory.stat()
+    except OSError as error:
+        raise UnreadableDirectoryError(
+            f"{directory} cannot be used as a data directory: {error.strerror}"
+        ) from error
+    _refuse_foreign(directory, status)
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        raise UnreadableDirectoryError(f"{directory} is not ours to write; chmod 700 {directory}")
+
+
+def refuse_foreign_file(path: Path) -> None:
+    """Check that a file, where there is one, is ours and that nobody else can write it.
+
+    Raises:
+        UnreadableDirectoryError: it belongs to another user, others may write it, or it is no
+            plain file.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UnreadableDirectoryError(f"{path} cannot be read: {error.strerror}") from error
+    if path.is_symlink() or not path.is_file():
+        raise UnreadableDirectoryError(f"{path} is not a plain file; move it away")
+    _refuse_foreign(path, status)
+
+
+def _refuse_foreign(path: Path, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
+        raise UnreadableDirectoryError(f"{path} belongs to another user; use a directory of yours")
+    if status.st_mode & _OPEN_TO_OTHERS:
+        raise UnreadableDirectoryError(f"others may write {path}; chmod go-w {path}")
+
+
+def _read(descriptor: int) -> Holder:
+    """Who the lock file names; nobody known where it is empty or not ours to understand."""
+    first, _, _ = os.pread(descriptor, _LINE_MAX, 0).partition(b"\n")
+    try:
+        match json.loads(first):
+            case {"pid": int(pid), "started_at": int() | float() as since, "address": address}:
+                return Holder(pid, since, address if isinstance(address, str) else None)
+            case _:
+                return _NOBODY_KNOWN
+    except (ValueError, RecursionError):
+        return _NOBODY_KNOWN

@@ -1,0 +1,134 @@
+"""How a data directory's database is opened: looked at first, then led to today's schema.
+
+Knows the order of the checks and what each failure means to a person. Everything here blocks.
+Used by wiring and by whoever reads beside a running desk.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from service_tui.storage.backups import back_up_before_migration
+from service_tui.storage.connection import (
+    BUSY_TIMEOUT_S,
+    COMPANIONS,
+    DATABASE_FILE,
+    connect_to_write,
+)
+from service_tui.storage.database import Database, start_writer
+from service_tui.storage.errors import LockUnavailableError, StorageError, in_plain_words
+from service_tui.storage.inspection import (
+    DamageFound,
+    check_pages,
+    inspect,
+    is_damage,
+    move_aside,
+)
+from service_tui.storage.lock import DataDirLock, private_directory, refuse_foreign_file
+from service_tui.storage.schema import SCHEMA, Schema, create, migrate
+
+
+def open_database(
+    directory: Path,
+    *,
+    now: float,
+    lock: DataDirLock | None,
+    timeout_s: float = BUSY_TIMEOUT_S,
+    schema: Schema = SCHEMA,
+) -> Database:
+    """Open the directory's database for writing, making it where there is none. Blocks.
+
+    Fails with `CorruptDatabaseError` when it was damaged, and is moved aside; with
+    `NewerSchemaError` when a newer program wrote it; with `UnreadableDirectoryError` when others
+    may write in it; with another `StorageError` for all that the disk refuses.
+
+    Args:
+        directory: the data directory.
+        now: seconds since 1970, for the names of copies.
+        lock: held for this directory; None where the file system cannot lock, which costs speed.
+        timeout_s: how long a write waits for another program.
+        schema: what this program knows; another one in tests.
+
+    Returns:
+        The database, with its writer running.
+
+    Raises:
+        LockUnavailableError: the lock is released or belongs to another directory.
+    """
+    if lock is not None and not _holds(lock, directory):
+        raise LockUnavailableError(f"the lock of {directory} is not held")
+    path = _guarded(directory)
+    with_wal = lock is not None
+    with _damage_moved_aside(path, now=now), in_plain_words():
+        _prepare(path, now=now, is_alone=with_wal, timeout_s=timeout_s, schema=schema)
+        writer = start_writer(path, with_wal=with_wal, timeout_s=timeout_s)
+    return Database(path, writer=writer, with_wal=with_wal, timeout_s=timeout_s)
+
+
+def open_for_reading(
+    directory: Path, *, timeout_s: float = BUSY_TIMEOUT_S, schema: Schema = SCHEMA
+) -> Database:
+    """Open a database that another process may be writing. Blocks.
+
+    Returns:
+        The database; everything that writes is refused.
+
+    Raises:
+        StorageError: there is none, or it is damaged, of an older schema, or, as a subclass, of a
+            newer one; it is left as it is.
+    """
+    path = _guarded(directory)
+    try:
+        with in_plain_words():
+            seen = inspect(path, known=schema.version, timeout_s=timeout_s)
+    except DamageFound as damage:
+        raise StorageError(f"{path} is damaged ({damage}); open it for writing once") from damage
+    if seen.version < schema.version:
+        raise StorageError(f"{path} has an older schema; open it for writing once")
+    return Database(path, writer=None, with_wal=False, timeout_s=timeout_s)
+
+
+@contextmanager
+def _damage_moved_aside(path: Path, *, now: float) -> Generator[None]:
+    """Keep what turns out to be damaged, and say so."""
+    try:
+        yield
+    except DamageFound as damage:
+        raise move_aside(path, reason=str(damage), now=now) from damage
+    except StorageError as error:
+        if is_damage(error.__cause__):
+            raise move_aside(path, reason=str(error.__cause__), now=now) from error
+        raise
+
+
+def _holds(lock: DataDirLock, directory: Path) -> bool:
+    return lock.is_held and lock.directory.resolve() == directory.resolve()
+
+
+def _guarded(directory: Path) -> Path:
+    """The database's path, once directory and files are known to be ours alone."""
+    private_directory(directory)
+    path = directory / DATABASE_FILE
+    for suffix in ("", *COMPANIONS):
+        refuse_foreign_file(path.with_name(path.name + suffix))
+    return path
+
+
+def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema: Schema) -> None:
+    """Leave a whole database of today's schema at `path`."""
+    if not path.exists():
+        if any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal")):
+            raise DamageFound("the file is gone, its log is still here")
+        create(path, version=schema.version)
+        return
+    seen = inspect(path, known=schema.version, timeout_s=timeout_s)
+    # Without the lock, one may have ended in order while another did not.
+    if not (is_alone and seen.ended_in_order):
+        check_pages(path, timeout_s=timeout_s)
+    if seen.version < schema.version:
+        back_up_before_migration(path.parent, version=seen.version, now=now)
+        connection = connect_to_write(path, with_wal=is_alone, timeout_s=timeout_s)
+        try:
+            migrate(connection, found=seen.version, schema=schema)
+        finally:
+            connection.close()

@@ -1,0 +1,76 @@
+"""Which shape of the database this program knows, and how an older one becomes it.
+
+Knows the tables through their declarations; a step between two versions is plain SQL, frozen on
+the day it was written.
+Used by `database` when it opens.
+"""
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlmodel import SQLModel
+
+from service_tui.storage.tables import statement
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A version of the tables; `steps[n]` are the statements that lead from version n to n + 1."""
+
+    version: int
+    steps: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+
+
+SCHEMA: Final = Schema(version=1)
+
+
+def create(path: Path, *, version: int) -> None:
+    """Make an empty database at `path`, for our eyes only, whole or not at all.
+
+    It grows under another name, so that an empty file under the real one always means damage.
+    """
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(unfinished, isolation_level=None)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for table in SQLModel.metadata.sorted_tables:
+            connection.execute(statement(CreateTable(table)))
+            for index in sorted(table.indexes, key=lambda one: str(one.name)):
+                connection.execute(statement(CreateIndex(index)))
+        connection.execute(f"PRAGMA user_version={version:d}")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+    unfinished.rename(path)
+    sync_directory(path.parent)
+
+
+def migrate(connection: sqlite3.Connection, *, found: int, schema: Schema) -> None:
+    """Lead a database from version `found` to the schema's, all steps in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for version in range(found, schema.version):
+            for step in schema.steps[version]:
+                connection.execute(step)
+        connection.execute(f"PRAGMA user_version={schema.version:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def sync_directory(directory: Path) -> None:
+    """Have the names in a directory on disk, as the contents of its files are."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,144 @@
+"""Every table of the data directory, declared once.
+
+Knows columns, keys and indexes; not what the texts in them mean. A class is named as its table
+is, but for the capital: read them as `tables.Journal`. All tables are STRICT, so that
+SQLite refuses a word where a number belongs, and NaN, which it stores as NULL, is refused as well.
+Used by the other files of this room: reads go through a Session on these classes, writes through
+`statement`, which is the same tables as plain SQL.
+"""
+
+from typing import Final
+
+from sqlalchemy import REAL, TEXT, ClauseElement, Index, LargeBinary, text
+from sqlalchemy.dialects.sqlite import dialect
+from sqlmodel import Field, SQLModel
+
+_STRICT: Final = {"sqlite_strict": True}
+_OF_AGENTS: Final = text("agent_id IS NOT NULL")
+OF_THE_CROWD: Final = text("agent_id IS NULL AND kind = 'crowd'")
+"""Rows that may be forgotten once two snapshots hold what they did."""
+
+UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
+"""Tickets whose end is not known: to reconcile at a start."""
+
+MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
+"""Tickets whose amount counts against a budget."""
+
+
+class Journal(SQLModel, table=True):
+    """What happened in the sim. `agent_id` is None for what happened to nobody's account."""
+
+    __table_args__ = (
+        Index("journal_by_agent", "agent_id", "seq", sqlite_where=_OF_AGENTS),
+        Index("journal_by_market", "market_id", "seq", sqlite_where=_OF_AGENTS),
+        Index("journal_of_the_crowd", "seq", sqlite_where=OF_THE_CROWD),
+        _STRICT,
+    )
+
+    seq: int = Field(primary_key=True)
+    at: float = Field(sa_type=REAL)
+    kind: str = Field(sa_type=TEXT)
+    agent_id: str | None = Field(default=None, sa_type=TEXT)
+    market_id: str | None = Field(default=None, sa_type=TEXT)
+    body: str = Field(sa_type=TEXT)
+
+
+class Snapshots(SQLModel, table=True):
+    """The whole sim as it stood right after journal row `seq`, compressed."""
+
+    __table_args__ = _STRICT
+
+    seq: int = Field(primary_key=True)
+    at: float = Field(sa_type=REAL)
+    body: bytes = Field(sa_type=LargeBinary)
+
+
+class Idempotency(SQLModel, table=True):
+    """An answer given under an idempotency key; keys of different agents do not meet."""
+
+    __table_args__ = _STRICT
+
+    agent_id: str = Field(primary_key=True, sa_type=TEXT)
+    key: str = Field(primary_key=True, sa_type=TEXT)
+    path: str = Field(sa_type=TEXT)
+    body_hash: str = Field(sa_type=TEXT)
+    answer: str = Field(sa_type=TEXT)
+    at: float = Field(sa_type=REAL, index=True)
+
+
+class Tickets(SQLModel, table=True):
+    """One command on its way, and how it ended."""
+
+    __table_args__ = (
+        Index("tickets_by_time", "at", "ticket_id"),
+        Index("tickets_unsettled", "at", sqlite_where=UNSETTLED),
+        _STRICT,
+    )
+
+    ticket_id: str = Field(primary_key=True, sa_type=TEXT)
+    at: float = Field(sa_type=REAL)
+    kind: str = Field(sa_type=TEXT)
+    subject: str = Field(sa_type=TEXT)
+    venue: str | None = Field(default=None, sa_type=TEXT)
+    body: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    sent_at: float | None = Field(default=None, sa_type=REAL)
+    settled_at: float | None = Field(default=None, sa_type=REAL)
+    outcome: str | None = Field(default=None, sa_type=TEXT)
+    amount_micros: int = 0
+    client_ref: str | None = Field(default=None, sa_type=TEXT)
+
+
+class Once(SQLModel, table=True):
+    """What must not be done twice, and when it was claimed."""
+
+    __table_args__ = _STRICT
+
+    key: str = Field(primary_key=True, sa_type=TEXT)
+    at: float = Field(sa_type=REAL)
+
+
+class Cache(SQLModel, table=True):
+    """The last answer under each key, for the first paint of the next start."""
+
+    __table_args__ = _STRICT
+
+    key: str = Field(primary_key=True, sa_type=TEXT)
+    at: float = Field(sa_type=REAL)
+    body: str = Field(sa_type=TEXT)
+
+
+class Preferences(SQLModel, table=True):
+    """What the person chose: theme, sort orders, welcome seen."""
+
+    __table_args__ = _STRICT
+
+    key: str = Field(primary_key=True, sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+
+
+class Use(SQLModel, table=True):
+    """One row: whether the last use of the database ended in order."""
+
+    __table_args__ = _STRICT
+
+    one: int = Field(default=1, primary_key=True)
+    closed_at: float | None = Field(default=None, sa_type=REAL)
+
+
+_DIALECT: Final = dialect(paramstyle="named")
+
+
+def statement(clause: ClauseElement) -> str:
+    """Translate a Core statement for the writer's connection.
+
+    Returns:
+        Plain SQL, with its parameters as `:names`.
+
+    Raises:
+        ValueError: a value stands in the statement, which would be lost in the text.
+    """
+    compiled = clause.compile(dialect=_DIALECT)
+    if any(value is not None for value in (compiled.params or {}).values()):
+        raise ValueError(f"name every parameter of: {compiled}")
+    return str(compiled)

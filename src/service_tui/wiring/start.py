@@ -1,0 +1,87 @@
+"""From the options to a first paint: what was known, then the desk behind it.
+
+Knows the cold cache and the console; imports nothing heavy, `live` comes after the first paint.
+Used by cli.
+"""
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from service_tui.clock import SystemClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.doors import DeskDoors
+from service_tui.console.theme import load_themes
+from service_tui.desk.frozen import STATE_KEY, thaw
+from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.state import DeskState
+from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.terms import Mode, Venue
+from service_tui.wiring.options import Options
+
+DATABASE_FILE: Final = "desk.sqlite3"
+STARS: Final = "stars"
+
+
+def first_state(options: Options) -> DeskState:
+    """What the console shows before anybody answered: the last known state, marked as such."""
+    path = options.data_dir / DATABASE_FILE
+    preferences = read_preferences(path)
+    state = DeskState(service=service_view(options), preferences=preferences)
+    kept = read_cache(path).get(STATE_KEY)
+    if kept is not None:
+        state = thaw(kept[1], state)
+    stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
+    return replace(state, stars=stars)
+
+
+def service_view(options: Options) -> ServiceView:
+    """The service that the options name, before it was heard of."""
+    embedded = options.url is None
+    return ServiceView(
+        label="embedded" if embedded else urlsplit(options.url or "").netloc,
+        mode=Mode.SIM,
+        venue=Venue.SIM,
+        embedded=embedded,
+        phase=Phase.CONNECTING,
+        read_only=options.read_only,
+    )
+
+
+@asynccontextmanager
+async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[DeskDoors]:
+    """The desk behind the console.
+
+    Raises:
+        DeskClosedError: it cannot be opened; says why and what to do.
+    """
+    # In a thread: the console stays alive while half a second of imports goes by.
+    await asyncio.to_thread(importlib.import_module, "service_tui.wiring.live")
+    from service_tui.wiring import live  # noqa: PLC0415  (there already, so this costs nothing)
+
+    async with live.closed_in_plain_words(), live.open_desk_of(options, initial) as desk:
+        yield desk
+
+
+def open_console(options: Options) -> int:
+    """Run the console.
+
+    Returns:
+        The exit code.
+    """
+    themes = load_themes(options.config_dir / "themes")
+    initial = first_state(options)
+    app = ConsoleApp(
+        open_desk=lambda: open_doors(options, initial),
+        initial=initial,
+        now=SystemClock().now,
+        themes=themes,
+        log_path=str(options.log_path),
+        data_path=str(options.data_dir),
+    )
+    app.run()
+    return app.return_code or 0
