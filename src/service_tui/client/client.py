@@ -45,6 +45,8 @@ from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
 from service_tui.wire.text import line, prose
 
 log = logging.getLogger(__name__)
+# Below this it writes the headers of answers, and a service may echo the key there.
+logging.getLogger("httpcore").setLevel(logging.INFO)
 
 READ_DEADLINE_S: Final = 15.0
 WRITE_DEADLINE_S: Final = 30.0
@@ -267,7 +269,9 @@ class Client:
             return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
         return Heard(
             status=response.status_code,
-            headers=response.headers,
+            headers=httpx.Headers([
+                (name, self._keys.masked(value)) for name, value in response.headers.raw
+            ]),
             raw=self._keys.masked(raw),
             at=self._clock.now(),
             latency_s=self._clock.monotonic() - started,

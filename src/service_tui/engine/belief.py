@@ -21,7 +21,7 @@ modelling"; bridge by Levy's midpoints.
 import math
 from typing import Final
 
-from service_tui.engine.draws import Draws, normal
+from service_tui.engine.draws import Draws, bits, quantile
 from service_tui.engine.listing import Listing
 from service_tui.units import Probability, Timestamp
 
@@ -35,8 +35,16 @@ LEAVES_LOG2_MAX: Final = 12
 NEWS_JUMP_MIN: Final = 0.15
 """Less is no news: 4 points at even odds."""
 
-_HALF_SD: Final = tuple(0.5 * 2.0 ** (-level / 2) for level in range(LEAVES_LOG2_MAX))
-"""Standard deviation of a bridge's middle, by the level of the halving."""
+_HALF_SD: Final = tuple(
+    (0.5 * 2.0 ** (-level / 2), 0.5 * 2.0 ** (-(level + 1) / 2))
+    for level in range(0, LEAVES_LOG2_MAX, 2)
+)
+"""Standard deviation of a bridge's middle given its ends, by the level of the halving, in pairs."""
+
+_THIRD_BITS: Final = 21
+_THIRDS: Final = 1 << _THIRD_BITS
+_THIRD: Final = _THIRDS - 1
+"""21 bits reach five standard deviations, which is as far as a path ever needs to go."""
 
 _KEY_AT: Final = 24
 """The last group of the market id keys the path: the listing alone is enough to price it."""
@@ -94,14 +102,19 @@ def _bridge(key: int, passed: float, levels: int) -> float:
     """A standard Brownian bridge at a share of its life, 0 < passed < 1."""
     node = 1
     left = right = 0.0
-    for level in range(levels):
-        middle = 0.5 * (left + right) + _HALF_SD[level] * normal(key, node)
-        passed += passed
-        if passed < 1.0:
-            right = middle
+    for pair in _HALF_SD[: (levels + 1) // 2]:
+        # One draw serves a node and both its children, 21 bits each: half the price of three.
+        drawn = bits(key, node)
+        for half_sd in pair:
+            middle = 0.5 * (left + right) + half_sd * quantile(((drawn & _THIRD) + 0.5) / _THIRDS)
+            passed += passed
             node += node
-        else:
-            left = middle
-            passed -= 1.0
-            node += node + 1
+            if passed < 1.0:
+                right = middle
+                drawn >>= _THIRD_BITS
+            else:
+                left = middle
+                drawn >>= 2 * _THIRD_BITS
+                passed -= 1.0
+                node += 1
     return left + (right - left) * passed

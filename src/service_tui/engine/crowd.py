@@ -51,6 +51,7 @@ _NOISE_MEDIAN: Final = 13.0
 _NOISE_SPREAD: Final = 1.05
 _WHALE_CHANCE: Final = 0.012
 _WHALE: Final = (150.0, 700.0)
+_NOISE_PRICE_MAX: Final = 0.98
 _LOT_B_MAX: Final = 0.3
 """Noise in $SIM: log-normal, now and then a whale, never so much that a small market jumps away."""
 
@@ -115,7 +116,9 @@ def intentions(
                 informed.append((abs(gap), wish))
                 continue
         if draws.unit() < -math.expm1(-_fashion(listing) * span_s):
-            noise.append((order, _noise(listing, price, draws)))
+            wish = _noise(listing, price, draws)
+            if wish is not None:
+                noise.append((order, wish))
     informed.sort(key=itemgetter(0), reverse=True)
     noise.sort(key=itemgetter(0))
     return [wish for _, wish in informed[:_INFORMED_MAX] + noise[:_NOISE_MAX]]
@@ -156,9 +159,11 @@ def _correction(
     return Intention(listing.market_id, side, Micros(cents * _CENT), draws.pick(INFORMED))
 
 
-def _noise(listing: Listing, price: float, draws: Draws) -> Intention:
-    """A purchase without a reason."""
+def _noise(listing: Listing, price: float, draws: Draws) -> Intention | None:
+    """A purchase without a reason; None where nothing is left to win."""
     side = Side.YES if draws.unit() < price else Side.NO
+    if (price if side is Side.YES else 1.0 - price) > _NOISE_PRICE_MAX:
+        return None
     if draws.unit() < _WHALE_CHANCE:
         amount = draws.between(*_WHALE)
         trader = draws.pick(WHALES)

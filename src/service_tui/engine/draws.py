@@ -18,7 +18,8 @@ _SECOND: Final = 0x94D049BB133111EB
 
 _UNIT: Final = 2.0**-53
 
-_quantile: Final = NormalDist().inv_cdf
+quantile: Final = NormalDist().inv_cdf
+"""The standard normal number below which a draw falls with this chance, 0 < p < 1."""
 
 
 def bits(key: int, count: int) -> int:
@@ -44,7 +45,7 @@ def unit(key: int, count: int) -> float:
 
 def normal(key: int, count: int) -> float:
     """A standard normal draw."""
-    return _quantile(((bits(key, count) >> 11) + 0.5) * _UNIT)
+    return quantile(((bits(key, count) >> 11) + 0.5) * _UNIT)
 
 
 class Draws:

@@ -172,48 +172,44 @@ class Exchange:
     def apply(self, fill: Fill) -> None:
         """Change cash, market and position by a fill that was checked, or read back."""
         agent = self.agents[fill.agent_id]
-        market = self.markets[fill.market_id]
         market_id = fill.market_id
-        side = fill.side
+        market = self.markets[market_id]
+        side, shares, money = fill.side, fill.shares, fill.money
         position = agent.positions.get(market_id)
         if position is None:
             position = agent.positions[market_id] = Position(fill.agent_id, market_id)
         if fill.action is _BUY:
-            self.ledger.transfer(agent.cash_account, market.account, fill.money)
-            market.move(side, fill.shares)
-            position.buy(side, fill.shares, fill.money, fill.at)
+            action = "buy"
+            self.ledger.transfer(agent.cash_account, market.account, money)
+            market.move(side, shares)
+            position.buy(side, shares, money, fill.at)
             day = day_of(fill.at)
             if day != agent.buys_day:
                 agent.buys_day = day
                 agent.day_buys = 0
             agent.day_buys += 1
-            self._note_source(agent, market_id, fill.note.source)
+            if fill.note.source:
+                self._note_source(agent, market_id, fill.note.source)
         else:
-            self.ledger.transfer(market.account, agent.cash_account, fill.money)
-            market.move(side, Micros(-fill.shares))
-            position.sell(side, fill.shares, fill.money)
+            action = "sell"
+            self.ledger.transfer(market.account, agent.cash_account, money)
+            market.move(side, Micros(-shares))
+            position.sell(side, shares, money)
             agent.realized = Micros(agent.realized + fill.realized)
             agent.win_count += fill.realized > 0
             agent.loss_count += fill.realized < 0
         agent.trades_count += 1
         agent.last_trade_at = fill.at
-        market.count_volume(fill.world_at, fill.money)
+        market.count_volume(fill.world_at, money)
         market.tape.append(
-            TapeTrade(
-                fill.world_at,
-                agent.settings.name,
-                side,
-                fill.action.value,
-                fill.shares,
-                fill.price_after,
-            )
+            TapeTrade(fill.world_at, agent.settings.name, side, action, shares, fill.price_after)
         )
 
     @staticmethod
     def _note_source(agent: Agent, market_id: str, source: str) -> None:
         """Remember which sources bought in a market: clients guard their rebuys by it."""
         known = agent.sources.get(market_id, ())
-        if source and source not in known:
+        if source not in known:
             agent.sources[market_id] = (*known, source)
 
 

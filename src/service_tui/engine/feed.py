@@ -19,6 +19,7 @@ from service_tui.engine.slots import (
     Slot,
     last_resolved,
     numbers_at,
+    resolved_at,
     times_of,
 )
 from service_tui.engine.topics.topic import Scope
@@ -92,7 +93,7 @@ class Tape:
         last = nlargest(
             limit,
             (
-                (times_of(self.seed, slot, number).resolved_at, slot.index, number)
+                (resolved_at(self.seed, slot, number), slot.index, number)
                 for slot, numbers in self._resolved(since, until)
                 for number in numbers[-limit:]
             ),

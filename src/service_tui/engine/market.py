@@ -105,7 +105,7 @@ class Market:
         self.recent: deque[tuple[Timestamp, float]] = deque(maxlen=RECENT_MAX)
         life_s = listing.resolves_at - listing.opens_at
         self.sample_step_s = max(SAMPLE_STEP_MIN_S, life_s / SAMPLES_MAX)
-        self.volumes: dict[int, Micros] = {}
+        self.volumes: dict[int, int] = {}
 
     def price(self) -> Probability:
         """Price of YES."""
@@ -204,12 +204,12 @@ class Market:
     def count_volume(self, world_at: Timestamp, money: Micros) -> None:
         """Count money traded in the tape's hour; hours older than a day are dropped."""
         hour = int(world_at // HOUR_S)
-        volumes = self.volumes
-        if hour not in volumes:
-            for old in [key for key in volumes if key <= hour - VOLUME_HOURS]:
-                del volumes[old]
-            volumes[hour] = Micros(0)
-        volumes[hour] = Micros(volumes[hour] + money)
+        try:
+            self.volumes[hour] += money
+        except KeyError:
+            recent = hour - VOLUME_HOURS
+            self.volumes = {then: sum_ for then, sum_ in self.volumes.items() if then > recent}
+            self.volumes[hour] = money
 
     def volume_24h(self, world_at: Timestamp) -> Micros:
         """Money traded in the last 24 hours of the tape."""

@@ -137,8 +137,13 @@ def times_of(seed: int, slot: Slot, number: int) -> Times:
     return Times(
         Timestamp(resolves_at - (1.0 + lead) * period_s),
         Timestamp(resolves_at),
-        Timestamp(resolves_at + delay_of(slot)),
+        resolved_at(seed, slot, number),
     )
+
+
+def resolved_at(seed: int, slot: Slot, number: int) -> Timestamp:
+    """When the outcome of the slot's market of this number is confirmed."""
+    return Timestamp(phase_of(seed, slot) + number * slot.clock.period_s + delay_of(slot))
 
 
 def numbers_at(seed: int, slot: Slot, at: Timestamp) -> range:

@@ -9,7 +9,7 @@ import asyncio
 import concurrent.futures
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
@@ -101,7 +101,8 @@ class Database:
         if self._writer is None:
             return
         writer, self._writer = self._writer, None
-        if writer.failure is None:
+        # A writer that has failed leaves the use unmarked, so that the next start looks at all.
+        with suppress(StorageError):
             writer.submit(lambda connection: _mark_use(connection, closed_at=now))
         writer.close()
 

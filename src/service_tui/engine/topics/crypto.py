@@ -99,7 +99,7 @@ CRYPTO: Final = (
         subjects=TOKENS,
         level=Level(4, 60, 1, unlikely=0.3, likely=0.98),
         questions=(
-            "Will a {subject} transfer above ${level}M be confirmed {by}?",
+            "Will any {subject} transfer above ${level}M be confirmed {by}?",
             "Will anyone move more than ${level}M of {subject} {by}?",
         ),
         criteria=(
@@ -127,7 +127,7 @@ CRYPTO: Final = (
         level=Level(0.2, 9, 0.05, unlikely=1.9, likely=1.04),
         questions=(
             "Will the median fee on {subject} fall below ${level} {by}?",
-            "Will a {subject} transfer cost less than ${level} {by}?",
+            "Will a transfer on {subject} cost less than ${level} {by}?",
         ),
         criteria=(
             "YES if the median fee of one {subject} block mined before {close} is below ${level}. "
@@ -152,7 +152,7 @@ CRYPTO: Final = (
         subjects=TOKENS,
         level=Level(1_200, 6_500, 50, unlikely=0.7, likely=0.985),
         questions=(
-            "Will a {subject} block carry {level} transactions {by}?",
+            "Will any {subject} block carry {level} transactions {by}?",
             "Will {subject} pack {level} transactions in one block {by}?",
         ),
         criteria=(

@@ -115,13 +115,13 @@ CULTURE: Final = (
             "included."
         ),
         raises=(
-            '"{subject}" trailer on course for {reading} views',
+            '"{subject}" trailer takes off, on course for {reading} views',
             'Lead actor posts about "{subject}"',
             'A dance from "{subject}" is being copied everywhere',
             '"{subject}" trailer recommended to all of the platform',
         ),
         lowers=(
-            '"{subject}" trailer on course for {reading} views',
+            '"{subject}" trailer cools, on course for {reading} views',
             'Studio pulls the trailer of "{subject}" for a subtitle error',
             'Views of "{subject}" corrected for bots',
             'Bigger premiere takes the spotlight off "{subject}"',
@@ -200,7 +200,7 @@ CULTURE: Final = (
             "Weekend camping at the {subject} {art} festival is full",
         ),
         lowers=(
-            "{subject} {art} festival: only {reading}% of tickets gone",
+            "{subject} {art} festival: sales slow at {reading}% of tickets",
             "{subject} adds 800 day tickets for the {art} festival",
             "Headliner leaves the bill of {subject}'s {art} festival",
             "Rain forecast for the {subject} {art} festival",
@@ -248,13 +248,13 @@ CULTURE: Final = (
             "before {close}. Midweek updates do not count. Remixes count if the chart merges them."
         ),
         raises=(
-            '"{song}" by {subject} at number {reading} in the midweek chart',
+            '"{song}" by {subject} climbs to number {reading} at midweek',
             'Film uses "{song}" by {subject} in its last scene',
             'Radio puts {subject} in heavy rotation with "{song}"',
             '{subject} perform "{song}" on the late show',
         ),
         lowers=(
-            '"{song}" by {subject} at number {reading} in the midweek chart',
+            '"{song}" by {subject} slips to number {reading} at midweek',
             'Surprise album crowds out "{song}" by {subject}',
             'Streaming of "{song}" by {subject} flat this week',
             'Vinyl of "{song}" by {subject} delayed at the plant',
@@ -329,13 +329,13 @@ CULTURE: Final = (
             "opening before {close}. School classes count by head. The weekly bulletin decides."
         ),
         raises=(
-            '"{theme}" in {subject} on course for {reading} visitors',
+            'Queues for "{theme}": {subject} on course for {reading} visitors',
             '{subject} museum opens "{theme}" until midnight',
             'Cruise ships add {subject} and its "{theme}" show',
             'A children\'s programme sends families to "{theme}" in {subject}',
         ),
         lowers=(
-            '"{theme}" in {subject} on course for {reading} visitors',
+            'Quiet days for "{theme}": {subject} on course for {reading} visitors',
             'Main hall of "{theme}" in {subject} closed for repairs',
             "Road works cut {subject} museum off from the bus",
             'Loan of the best piece of "{theme}" leaves {subject} early',

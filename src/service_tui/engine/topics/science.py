@@ -52,13 +52,13 @@ SCIENCE: Final = (
             "and {close}. Satellites are removed by the software. Its public counter decides."
         ),
         raises=(
-            "{subject} camera on course for {reading} meteors",
+            "{subject} camera ticks faster, on course for {reading} meteors",
             "Bright fireball lights up the dome at {subject}",
             "Clouds part over {subject} observatory",
             "Stream peaks early, {subject} astronomers say",
         ),
         lowers=(
-            "{subject} camera on course for only {reading} meteors",
+            "{subject} camera slows, on course for {reading} meteors",
             "Thin cloud drifts over {subject} observatory",
             "Moonrise brightens the sky at {subject}",
             "Dew on the dome at {subject}; heater switched on",
@@ -79,13 +79,13 @@ SCIENCE: Final = (
             "events since listing before {close}. Events removed later by analysis still count."
         ),
         raises=(
-            "{subject} detector on course for {reading} {particle} events",
+            "{subject} detector picks up, on course for {reading} {particle} events",
             "Beam at {subject} stronger than planned",
             "Third module of the {subject} detector back online",
             "Shift leader at {subject} skips the calibration run",
         ),
         lowers=(
-            "{subject} detector on course for {reading} {particle} events",
+            "{subject} detector falls behind, on course for {reading} {particle} events",
             "Beam at {subject} lost for a moment",
             "High-voltage trip in one sector at {subject}",
             "Calibration run takes data time at {subject}",

@@ -313,7 +313,7 @@ SPORTS: Final = (
         subjects=CLUBS,
         words={"injury": ("hamstring", "knee", "shoulder", "ankle", "calf")},
         questions=(
-            "Will {subject}'s captain return from a {injury} injury {by}?",
+            "Will {subject}'s captain return from {injury} trouble {by}?",
             "Will {subject} name their injured captain in the squad {by}?",
         ),
         criteria=(

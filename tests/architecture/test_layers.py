@@ -1,0 +1,50 @@
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "service_tui"
+HEAVY = ("fastapi", "sqlmodel", "sqlalchemy", "httpx", "pydantic", "uvicorn", "web3", "mcp")
+
+
+def modules_after(imported: str) -> set[str]:
+    code = f"import {imported}, sys; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize("imported", ["service_tui.wiring.start", "service_tui.cli"])
+def test_the_first_paint_needs_nothing_heavy(imported):
+    assert not modules_after(imported) & set(HEAVY)
+
+
+def test_the_engine_needs_the_standard_library_only():
+    assert not modules_after("service_tui.engine.world") & {*HEAVY, "textual", "rich"}
+
+
+def test_the_client_needs_no_server():
+    assert not modules_after("service_tui.client.client") & {"fastapi", "textual", "sqlmodel"}
+
+
+def test_only_the_console_imports_textual():
+    offenders = [
+        path.relative_to(SOURCE)
+        for path in SOURCE.rglob("*.py")
+        if "console" not in path.parts
+        and any(name in {"textual", "rich"} for name in imported_roots(path))
+        and path.parts[-2:] not in {("wiring", "demo.py")}
+    ]
+    assert offenders == []
+
+
+def imported_roots(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]

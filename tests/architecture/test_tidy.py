@@ -1,0 +1,68 @@
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "service_tui"
+FILES = sorted(SOURCE.rglob("*.py"))
+BANNED_NAMES = {"utils", "helpers", "common", "misc", "manager", "processor"}
+BANNED_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+SECRET = re.compile(r"(sk_live_[A-Za-z0-9_-]{16,}|\b0x[0-9a-fA-F]{64}\b)")
+KEPT_AS_IS = {"0xed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8"}
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def test_there_is_code_to_look_at():
+    assert len(FILES) > 50
+
+
+def test_every_module_says_what_it_is():
+    assert [path for path in FILES if not text_of(path).lstrip().startswith('"""')] == []
+
+
+def test_no_module_is_called_after_nothing():
+    assert [path for path in FILES if path.stem in BANNED_NAMES] == []
+
+
+def test_nothing_is_left_to_do_in_a_comment():
+    assert [path for path in FILES if BANNED_WORDS.search(text_of(path))] == []
+
+
+def test_no_file_has_grown_out_of_hand():
+    assert [(path.name, n) for path in FILES if (n := text_of(path).count("\n")) > 520] == []
+
+
+def test_no_secret_stands_in_the_tree():
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    found = [
+        (name, hit)
+        for name in tracked
+        if Path(name).suffix in {".py", ".md", ".toml", ".txt"} and (ROOT / name).exists()
+        for hit in SECRET.findall(text_of(ROOT / name))
+        if hit not in KEPT_AS_IS
+    ]
+    assert found == []
+
+
+def assumptions():
+    """Every `# ours:` of the source, with what stands behind it."""
+    for path in FILES:
+        for line in text_of(path).splitlines():
+            _, mark, said = line.partition("ours: ")
+            if mark:
+                yield path.relative_to(SOURCE).as_posix(), said.strip().rstrip('".')
+
+
+def test_the_readme_lists_every_assumption():
+    readme = text_of(ROOT / "README.md")
+    rows = {
+        tuple(cell.strip() for cell in line.strip("|").split("|"))[0].strip("`")
+        for line in readme.splitlines()
+        if line.startswith("| `") and ".py" in line
+    }
+    assert rows == {path for path, _ in assumptions()}

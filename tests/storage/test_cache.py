@@ -1,0 +1,89 @@
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from service_tui.storage.cache import Cache
+from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.connection import DATABASE_FILE
+from service_tui.storage.database import Database
+from service_tui.storage.lock import DataDirLock
+from service_tui.storage.opening import open_database
+
+NOW = 1_800_000_000.0
+
+
+async def test_the_youngest_answer_stays_under_a_key(database: Database) -> None:
+    cache = Cache(database)
+    await cache.put("markets", NOW, "[1]")
+    await cache.put("markets", NOW + 5, "[2]")
+    await cache.put("markets", NOW + 1, "[late]")
+    await cache.put("briefing", NOW, "{}")
+    assert read_cache(database.path) == {"markets": (NOW + 5, "[2]"), "briefing": (NOW, "{}")}
+
+
+async def test_preferences_are_read_cold_and_warm(database: Database) -> None:
+    cache = Cache(database)
+    await cache.put_preference("theme", "night")
+    await cache.put_preference("theme", "paper")
+    await cache.put_preference("welcome", "shown")
+    expected = {"theme": "paper", "welcome": "shown"}
+    assert cache.preferences() == expected
+    assert read_preferences(database.path) == expected
+
+
+async def test_a_cold_start_reads_what_a_killed_process_left_in_its_log(
+    directory: Path, lock: DataDirLock, tmp_path: Path
+) -> None:
+    database = open_database(directory, now=NOW, lock=lock)
+    await Cache(database).put("markets", NOW, "[1]")
+    left = tmp_path / "left"
+    left.mkdir(mode=0o700)
+    for name in (DATABASE_FILE, f"{DATABASE_FILE}-wal"):
+        shutil.copy2(directory / name, left / name)
+    database.close(NOW)
+    assert (left / f"{DATABASE_FILE}-wal").stat().st_size > 0
+    assert read_cache(left / DATABASE_FILE) == {"markets": (NOW, "[1]")}
+    again = DataDirLock.acquire(left, pid=1, now=NOW)
+    opened = open_database(left, now=NOW, lock=again)
+    assert read_cache(opened.path) == {"markets": (NOW, "[1]")}
+    opened.close(NOW)
+    again.release()
+
+
+def test_a_cold_start_after_an_orderly_end_leaves_nothing_of_its_own(
+    directory: Path, lock: DataDirLock
+) -> None:
+    database = open_database(directory, now=NOW, lock=lock)
+    asyncio.run(Cache(database).put("markets", NOW, "[1]"))
+    database.close(NOW)
+    assert read_cache(database.path) == {"markets": (NOW, "[1]")}
+    beside = {path.name for path in directory.iterdir()} - {"desk.lock"}
+    assert beside <= {DATABASE_FILE, f"{DATABASE_FILE}-wal", f"{DATABASE_FILE}-shm"}
+
+
+def test_what_cannot_be_read_is_not_there(tmp_path: Path) -> None:
+    missing, garbage, empty = (tmp_path / name for name in ("missing", "garbage", "empty"))
+    garbage.write_bytes(b"x" * 10_000)
+    empty.touch()
+    for path in (missing, garbage, empty, tmp_path):
+        assert read_cache(path) == {}
+        assert read_preferences(path) == {}
+    assert not missing.exists()
+    assert garbage.read_bytes() == b"x" * 10_000
+    assert empty.read_bytes() == b""
+
+
+def test_the_cold_reader_imports_nothing_heavy() -> None:
+    script = (
+        "import service_tui.storage.cold, sys;"
+        "heavy = {'sqlmodel', 'sqlalchemy', 'pydantic', 'asyncio', 'service_tui.storage.tables'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
+    )
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=os.environ
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0

@@ -1,0 +1,267 @@
+import sqlite3
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from service_tui.storage import journal as journal_room
+from service_tui.storage.answers import KEPT_S, Answer, Answers
+from service_tui.storage.database import Database
+from service_tui.storage.errors import (
+    DuplicateAnswerError,
+    JournalOrderError,
+    StorageError,
+    StorageFullError,
+)
+from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
+from service_tui.storage.lock import DataDirLock
+from service_tui.storage.opening import open_database
+
+NOW = 1_800_000_000.0
+
+
+def row(seq: int, kind: str = "trade", *, agent: str = "a", market: str = "m") -> JournalRow:
+    return JournalRow(seq, NOW + seq, kind, agent, market, f'{{"n": {seq}}}')
+
+
+def crowd(seq: int) -> JournalRow:
+    return JournalRow(seq, NOW + seq, "crowd", None, None, "[]")
+
+
+def answer(key: str = "k", *, agent: str = "a", at: float = NOW) -> Answer:
+    return Answer(agent, key, "/api/sdk/trade", "hash", '{"success": true}', at)
+
+
+def seqs(journal: Journal, after: int = 0) -> list[int]:
+    return [row.seq for row in journal.rows_after(after)]
+
+
+async def test_rows_come_back_as_they_were_written(database: Database) -> None:
+    journal = Journal(database)
+    rows = [row(1), crowd(2), row(3, "payout", agent="b", market="m2")]
+    await journal.append(rows[:1])
+    await journal.append(rows[1:])
+    assert list(journal.rows_after(0)) == rows
+    assert list(journal.rows_after(2)) == rows[2:]
+    assert journal.last_seq() == 3
+
+
+async def test_an_empty_journal_says_so(database: Database) -> None:
+    journal = Journal(database)
+    assert journal.last_seq() == 0
+    assert seqs(journal) == []
+    assert journal.latest_snapshot() is None
+    await journal.append([])
+    assert journal.last_seq() == 0
+
+
+async def test_a_long_replay_is_read_in_chunks(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_room, "_CHUNK", 7)
+    journal = Journal(database)
+    await journal.append([row(seq) for seq in range(1, 22)])
+    assert seqs(journal) == list(range(1, 22))
+    await journal.append([row(22)])
+    assert seqs(journal, 5) == list(range(6, 23))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected", "found"),
+    [
+        ([4], 3, 4),
+        ([2], 3, 2),
+        ([2, 3], 3, 2),
+        ([3, 5], 4, 5),
+        ([3, 3], 4, 3),
+        ([4, 3], 5, 3),
+        ([0], 3, 0),
+    ],
+)
+async def test_a_gap_or_a_repetition_is_refused_whole(
+    database: Database, *, numbers: list[int], expected: int, found: int
+) -> None:
+    journal = Journal(database)
+    await journal.append([row(1), row(2)])
+    with pytest.raises(JournalOrderError) as refused:
+        await journal.append([row(number) for number in numbers])
+    assert (refused.value.expected, refused.value.seq) == (expected, found)
+    assert seqs(journal) == [1, 2]
+    await journal.append([row(3)])
+
+
+async def test_a_row_behind_a_refused_one_is_refused_as_well(database: Database) -> None:
+    journal = Journal(database)
+    broken = JournalRow(1, NOW, "trade", "a", "m", "\ud800")
+    following = row(2)
+    with pytest.raises(UnicodeEncodeError):
+        await journal.append([broken])
+    with pytest.raises(JournalOrderError):
+        await journal.append([following])
+    assert journal.last_seq() == 0
+
+
+async def test_an_append_on_a_full_disk_leaves_what_was_acknowledged(database: Database) -> None:
+    journal = Journal(database)
+    await journal.append([row(1)])
+    await database.write(lambda connection: connection.execute("PRAGMA max_page_count=1"))
+    acknowledged = 1
+
+    async def trade_on() -> None:
+        nonlocal acknowledged
+        for seq in range(2, 5000):
+            await journal.append([JournalRow(seq, NOW, "trade", "a", "m", "x" * 900)])
+            acknowledged = seq
+
+    with pytest.raises(StorageFullError):
+        await trade_on()
+    assert seqs(journal) == list(range(1, acknowledged + 1))
+
+
+async def test_the_history_of_an_agent_is_its_own_and_newest_first(database: Database) -> None:
+    journal = Journal(database)
+    await journal.append([
+        row(1),
+        row(2, agent="b"),
+        crowd(3),
+        row(4, "payout"),
+        row(5, market="m2"),
+        row(6, "login"),
+        row(7),
+    ])
+    kinds = ("trade", "payout")
+
+    def found(history: History, limit: int = 50, offset: int = 0) -> tuple[list[int], int]:
+        rows, total = journal.rows_of(history, limit=limit, offset=offset)
+        return [one.seq for one in rows], total
+
+    assert found(History("a", kinds)) == ([7, 5, 4, 1], 4)
+    assert found(History("a", kinds), limit=2) == ([7, 5], 4)
+    assert found(History("a", kinds), limit=2, offset=3) == ([1], 4)
+    assert found(History("a", ("payout",))) == ([4], 1)
+    assert found(History("a", kinds, market_id="m")) == ([7, 4, 1], 3)
+    assert found(History("a", kinds, since=NOW + 4, until=NOW + 7)) == ([5, 4], 2)
+    assert found(History("nobody", kinds)) == ([], 0)
+    assert found(History("a", ())) == ([], 0)
+
+
+async def test_history_and_pruning_read_through_their_indexes(database: Database) -> None:
+    statements: list[str] = []
+    await database.write(lambda connection: connection.set_trace_callback(statements.append))
+    journal = Journal(database)
+    await journal.append([crowd(1), crowd(2)])
+    for seq in (1, 2):
+        await journal.add_snapshot(Snapshot(seq, NOW, b""))
+    await journal.prune_crowd(2)
+    (prune,) = {text for text in statements if text.startswith("DELETE FROM journal")}
+
+    def plan(connection: sqlite3.Connection, query: str) -> str:
+        return str(connection.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
+
+    of_agent = "SELECT count(*) FROM journal WHERE agent_id = 'a' AND kind IN ('trade')"
+    assert "journal_by_agent" in await database.write(lambda c: plan(c, of_agent))
+    assert "journal_of_the_crowd" in await database.write(lambda c: plan(c, prune))
+
+
+async def test_the_last_two_snapshots_are_kept(database: Database) -> None:
+    journal = Journal(database)
+    await journal.append([row(seq) for seq in range(1, 31)])
+    for seq in (10, 20, 30):
+        await journal.add_snapshot(Snapshot(seq, NOW + seq, b"world" * seq))
+    assert journal.latest_snapshot() == Snapshot(30, NOW + 30, b"world" * 30)
+    kept = await database.write(lambda c: c.execute("SELECT seq FROM snapshots").fetchall())
+    assert kept == [(20,), (30,)]
+
+
+async def test_a_snapshot_cannot_be_ahead_of_the_journal(database: Database) -> None:
+    journal = Journal(database)
+    await journal.append([row(1)])
+    with pytest.raises(JournalOrderError):
+        await journal.add_snapshot(Snapshot(2, NOW, b""))
+    await journal.add_snapshot(Snapshot(1, NOW, b"first"))
+    await journal.add_snapshot(Snapshot(1, NOW, b"again"))
+    assert journal.latest_snapshot() == Snapshot(1, NOW, b"again")
+
+
+async def test_the_snapshot_before_stands_in_for_one_that_cannot_be_read(
+    database: Database,
+) -> None:
+    journal = Journal(database)
+    await journal.append([row(1), row(2)])
+    for seq in (1, 2):
+        await journal.add_snapshot(Snapshot(seq, NOW, b"world"))
+    spoil = "UPDATE snapshots SET body = x'00ff' WHERE seq = ?"
+    await database.write(lambda c: c.execute(spoil, (2,)))
+    assert journal.latest_snapshot() == Snapshot(1, NOW, b"world")
+    await database.write(lambda c: c.execute(spoil, (1,)))
+    with pytest.raises(StorageError, match="restore a backup"):
+        journal.latest_snapshot()
+
+
+async def test_only_the_crowd_before_both_snapshots_is_forgotten(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_room, "_CHUNK", 3)
+    journal = Journal(database)
+    await journal.append([row(seq) if seq % 3 == 0 else crowd(seq) for seq in range(1, 41)])
+    assert await journal.prune_crowd(40) == 0
+    await journal.add_snapshot(Snapshot(20, NOW, b""))
+    assert await journal.prune_crowd(40) == 0
+    await journal.add_snapshot(Snapshot(35, NOW, b""))
+    assert await journal.prune_crowd(10) == 6
+    assert await journal.prune_crowd(40) == 7
+    left = seqs(journal)
+    assert [seq for seq in left if seq < 20] == [3, 6, 9, 12, 15, 18]
+    assert [seq for seq in left if seq >= 20] == list(range(20, 41))
+    await journal.append([row(41)])
+
+
+async def test_rows_of_agents_outlive_any_pruning(directory: Path, lock: DataDirLock) -> None:
+    database = open_database(directory, now=NOW, lock=lock)
+    journal = Journal(database)
+    await journal.append([crowd(seq) for seq in range(1, 6)])
+    for seq in (4, 5):
+        await journal.add_snapshot(Snapshot(seq, NOW, b""))
+    assert await journal.prune_crowd(100) == 3
+    database.close(NOW)
+    again = open_database(directory, now=NOW, lock=lock)
+    journal = Journal(again)
+    assert journal.last_seq() == 5
+    await journal.append([row(6)])
+    assert all(after == before + 1 for before, after in pairwise(seqs(journal)))
+    again.close(NOW)
+
+
+async def test_an_answer_is_written_with_its_rows_or_not_at_all(database: Database) -> None:
+    journal, answers = Journal(database), Answers(database)
+    await journal.append([row(1)], answer=answer())
+    assert answers.find("a", "k", now=NOW) == answer()
+    with pytest.raises(DuplicateAnswerError):
+        await journal.append([row(2)], answer=answer())
+    assert journal.last_seq() == 1
+    with pytest.raises(JournalOrderError):
+        await journal.append([row(5)], answer=answer("other"))
+    assert answers.find("a", "other", now=NOW) is None
+    await journal.append([], answer=answer("refused"))
+    assert answers.find("a", "refused", now=NOW) == answer("refused")
+
+
+async def test_agents_do_not_see_each_others_answers(database: Database) -> None:
+    journal, answers = Journal(database), Answers(database)
+    await journal.append([row(1)], answer=answer())
+    assert answers.find("b", "k", now=NOW) is None
+    await journal.append([row(2, agent="b")], answer=answer(agent="b"))
+    assert answers.find("b", "k", now=NOW) == answer(agent="b")
+
+
+async def test_an_answer_is_forgotten_after_a_day(database: Database) -> None:
+    journal, answers = Journal(database), Answers(database)
+    await journal.append([row(1)], answer=answer())
+    assert answers.find("a", "k", now=NOW + KEPT_S - 1) is not None
+    assert answers.find("a", "k", now=NOW + KEPT_S) is None
+    # The old one stands in nobody's way, though nobody has swept it out.
+    later = answer(at=NOW + KEPT_S)
+    await journal.append([row(2)], answer=later)
+    await journal.append([], answer=answer("old"))
+    assert await answers.forget_old(NOW + KEPT_S) == 1
+    assert answers.find("a", "k", now=NOW + KEPT_S) == later

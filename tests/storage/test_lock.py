@@ -1,0 +1,135 @@
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service_tui.storage.errors import (
+    DirectoryLockedError,
+    Holder,
+    LockUnavailableError,
+    UnreadableDirectoryError,
+)
+from service_tui.storage.lock import LOCK_FILE, DataDirLock
+
+NOW = 1_800_000_000.0
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from service_tui.storage.lock import DataDirLock
+lock = DataDirLock.acquire(Path(sys.argv[1]), pid=4242, now=5.0)
+lock.publish("http://127.0.0.1:9")
+print("held", flush=True)
+time.sleep(60)
+"""
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_directory_and_lock_file_are_for_us_alone(directory: Path) -> None:
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    assert mode(directory) == 0o700
+    assert mode(directory / LOCK_FILE) == 0o600
+    lock.release()
+
+
+def test_a_second_lock_hears_who_holds_the_first(directory: Path) -> None:
+    lock = DataDirLock.acquire(directory, pid=4711, now=NOW)
+    with pytest.raises(DirectoryLockedError, match="process 4711") as before:
+        DataDirLock.acquire(directory, pid=2, now=NOW + 1)
+    assert before.value.holder == Holder(pid=4711, since=NOW, address=None)
+    lock.publish("http://127.0.0.1:8017")
+    with pytest.raises(DirectoryLockedError) as after:
+        DataDirLock.acquire(directory, pid=2, now=NOW + 1)
+    assert after.value.holder == Holder(4711, NOW, "http://127.0.0.1:8017")
+    lock.release()
+
+
+def test_a_shorter_address_leaves_nothing_of_the_longer_one(directory: Path) -> None:
+    lock = DataDirLock.acquire(directory, pid=4711, now=NOW)
+    lock.publish("http://127.0.0.1:65000/a/long/way")
+    lock.publish(None)
+    with pytest.raises(DirectoryLockedError) as refused:
+        DataDirLock.acquire(directory, pid=2, now=NOW)
+    assert refused.value.holder.address is None
+    lock.release()
+
+
+def test_a_released_lock_is_free_and_says_nothing(directory: Path) -> None:
+    first = DataDirLock.acquire(directory, pid=1, now=NOW)
+    first.release()
+    first.release()
+    assert not first.is_held
+    assert (directory / LOCK_FILE).read_bytes() == b""
+    with pytest.raises(LockUnavailableError):
+        first.publish("http://127.0.0.1:1")
+    second = DataDirLock.acquire(directory, pid=2, now=NOW)
+    assert second.is_held
+    second.release()
+
+
+def test_the_lock_of_a_killed_process_is_taken_over(directory: Path) -> None:
+    with subprocess.Popen(  # noqa: S603 - our own script
+        [sys.executable, "-c", HOLD, str(directory)], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(DirectoryLockedError) as refused:
+            DataDirLock.acquire(directory, pid=1, now=NOW)
+        assert refused.value.holder == Holder(4242, 5.0, "http://127.0.0.1:9")
+        holder.send_signal(signal.SIGKILL)
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    assert b'"pid": 1' in (directory / LOCK_FILE).read_bytes()
+    lock.release()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"{", b"[]", b'{"pid": "x"}', b"[" * 4000, b"null"]
+)
+def test_a_holder_that_cannot_be_read_is_unknown(directory: Path, content: bytes) -> None:
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    (directory / LOCK_FILE).write_bytes(content)
+    with pytest.raises(DirectoryLockedError, match="process unknown") as refused:
+        DataDirLock.acquire(directory, pid=2, now=NOW)
+    assert refused.value.holder == Holder(None, None, None)
+    lock.release()
+
+
+@pytest.mark.parametrize("bits", [0o770, 0o777, 0o702])
+def test_a_directory_that_others_may_write_is_refused(directory: Path, bits: int) -> None:
+    directory.mkdir()
+    directory.chmod(bits)
+    with pytest.raises(UnreadableDirectoryError, match="chmod go-w"):
+        DataDirLock.acquire(directory, pid=1, now=NOW)
+
+
+def test_a_file_in_place_of_the_directory_is_refused(directory: Path) -> None:
+    directory.write_text("mine")
+    with pytest.raises(UnreadableDirectoryError, match="cannot be used as a data directory"):
+        DataDirLock.acquire(directory, pid=1, now=NOW)
+    assert directory.read_text() == "mine"
+
+
+def test_a_lock_file_that_leads_elsewhere_is_refused(directory: Path, tmp_path: Path) -> None:
+    directory.mkdir(mode=0o700)
+    (tmp_path / "other").write_text("precious")
+    (directory / LOCK_FILE).symlink_to(tmp_path / "other")
+    with pytest.raises(UnreadableDirectoryError, match="not a plain file"):
+        DataDirLock.acquire(directory, pid=1, now=NOW)
+    assert (tmp_path / "other").read_text() == "precious"
+
+
+@as_root
+def test_a_directory_of_somebody_else_is_refused(directory: Path) -> None:
+    directory.mkdir(mode=0o700)
+    os.chown(directory, 65534, 65534)
+    with pytest.raises(UnreadableDirectoryError, match="belongs to another user"):
+        DataDirLock.acquire(directory, pid=1, now=NOW)

@@ -1,0 +1,130 @@
+"""Surroundings of tests: a whole embedded service and a desk on it, in manual time."""
+
+import itertools
+import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.clock import ManualClock
+from service_tui.desk.desk import Desk
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.state import DeskState
+from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.storage.database import Database
+from service_tui.storage.lock import DataDirLock
+from service_tui.storage.opening import open_database
+from service_tui.terms import Mode, Plan, Venue
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import REGISTER
+
+OPERATOR = "op_test_key_of_the_operator"
+SEED = 7
+
+
+@asynccontextmanager
+async def open_directory(path: Path, clock: ManualClock) -> AsyncGenerator[Database]:
+    lock = DataDirLock.acquire(path, pid=1, now=clock.now())
+    database = open_database(path, now=clock.now(), lock=lock)
+    try:
+        yield database
+    finally:
+        database.close(clock.now())
+        lock.release()
+
+
+@dataclass
+class Stage:
+    """An embedded service with one agent, and clients to talk to it."""
+
+    sim: Sim
+    client: Client
+    clock: ManualClock
+    database: Database
+    key: str
+    agent_id: str
+
+    @property
+    def world(self):
+        return self.sim.service.world
+
+    @property
+    def agent(self):
+        return self.world.agents[self.agent_id]
+
+    def open_markets(self):
+        return [
+            market
+            for market in self.world.markets.values()
+            if market.status(self.world.world_at).value == "active"
+        ]
+
+
+def client_of(sim: Sim, clock: ManualClock, api: str | None) -> Client:
+    keys = Keys(
+        Key(api, BASE_URL) if api is not None else None,
+        Key(OPERATOR, BASE_URL),
+    )
+    return Client(sim.transport, BASE_URL, keys, clock=clock, rng=random.Random(1))
+
+
+@asynccontextmanager
+async def open_stage(
+    path: Path,
+    clock: ManualClock | None = None,
+    *,
+    key: str | None = None,
+    agent_id: str = "",
+    plan: Plan = Plan.PRO,
+    speed: int | None = None,
+) -> AsyncGenerator[Stage]:
+    clock = clock or ManualClock()
+    settings = SimSettings(seed=SEED, plan=plan, speed=speed, operator_key=OPERATOR)
+    async with (
+        open_directory(path, clock) as database,
+        open_sim(database, clock, settings) as sim,
+    ):
+        if key is None:
+            async with client_of(sim, clock, None) as nobody:
+                reply = await nobody.call(REGISTER, body=RegisterRequest(name="tester"))
+            key, agent_id = reply.answer.api_key, reply.answer.agent_id
+        sim.service.operator_agent = agent_id
+        async with client_of(sim, clock, key) as client:
+            yield Stage(sim, client, clock, database, key, agent_id)
+
+
+def first_state(*, read_only: bool = False) -> DeskState:
+    return DeskState(
+        service=ServiceView(
+            label="embedded",
+            mode=Mode.SIM,
+            venue=Venue.SIM,
+            embedded=True,
+            phase=Phase.CONNECTING,
+            read_only=read_only,
+        )
+    )
+
+
+@asynccontextmanager
+async def open_test_desk(stage: Stage, initial: DeskState | None = None) -> AsyncGenerator[Desk]:
+    ids = (f"id{count:06d}-{random.Random(count).getrandbits(64):x}" for count in itertools.count())
+    around = Surroundings(
+        stage.client, stage.database, stage.clock, lambda: next(ids), random.Random(2)
+    )
+    async with open_desk(initial or first_state(), around) as desk:
+        yield desk
+
+
+async def until(desk: Desk, is_so, clock: ManualClock, *, step_s: float = 0.5, tries: int = 80):
+    """Let manual time pass until the desk's state is as wanted."""
+    for _ in range(tries):
+        if is_so(desk.state):
+            return desk.state
+        await clock.advance(step_s)
+    raise AssertionError("the desk never came to the wanted state")
