@@ -90,10 +90,16 @@ async def _register(options: Options, sim: Sim, keys: DeskKeys, clock: Clock) ->
     return made
 
 
-@asynccontextmanager
-async def embedded_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
+def embedded_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
     """A desk on the embedded service of the data directory."""
-    clock = SystemClock()
+    return embedded_parts(options, initial, SystemClock(), random.SystemRandom())
+
+
+@asynccontextmanager
+async def embedded_parts(
+    options: Options, initial: DeskState, clock: Clock, rng: random.Random
+) -> AsyncGenerator[Desk]:
+    """The same with the time and the chance that are handed in."""
     async with (
         open_data(options.data_dir, clock) as database,
         open_embedded(options, database, clock) as (sim, keys),
@@ -102,10 +108,10 @@ async def embedded_desk(options: Options, initial: DeskState) -> AsyncGenerator[
             BASE_URL,
             _embedded_keys(keys),
             clock=clock,
-            rng=random.SystemRandom(),
+            rng=rng,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, database, clock)) as desk,
+        open_desk(initial, _around(client, database, clock, rng)) as desk,
     ):
         yield desk
 
@@ -127,7 +133,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, database, clock)) as desk,
+        open_desk(initial, _around(client, database, clock, random.SystemRandom())) as desk,
     ):
         yield desk
 
@@ -137,10 +143,8 @@ def _embedded_keys(keys: DeskKeys) -> Keys:
     return Keys(api, Key(keys.operator, BASE_URL))
 
 
-def _around(client: Client, database: Database, clock: Clock) -> Surroundings:
-    return Surroundings(
-        client, database, clock, lambda: secrets.token_hex(16), random.SystemRandom()
-    )
+def _around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
+    return Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
 
 
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:

@@ -1,0 +1,131 @@
+"""The pictures of the screens: a real desk on a real embedded world, in time of its own.
+
+Knows both towers and Textual's headless mode. Same seed, same pictures.
+Used by cli ('demo --screenshot').
+"""
+
+import asyncio
+import random
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import ManualClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.theme import load_themes
+from service_tui.desk.commands import PlaceTrade, SetPreference, SetStar
+from service_tui.desk.desk import Desk
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wiring.live import embedded_parts
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+START: Final = Timestamp(1_800_014_400.0)
+SEED: Final = 11
+SIZE: Final = (132, 40)
+BUYS: Final = (
+    (0, Side.YES, 120),
+    (3, Side.NO, 80),
+    (7, Side.YES, 200),
+    (12, Side.YES, 45),
+    (20, Side.NO, 150),
+)
+"""Which of the busiest markets the demo buys, which side, and for how many $SIM."""
+
+PICTURES: Final = (
+    ("markets", "2,j,j,j", "night"),
+    ("portfolio", "1", "night"),
+    ("ticket", "2,j,b,2,5", "night"),
+    ("blotter", "9", "night"),
+    ("attention", "0", "night"),
+    ("settings", "8", "night"),
+    ("help", "2,question_mark", "night"),
+    ("markets-paper", "2,j,j,j", "paper"),
+    ("markets-contrast", "2,j,j,j", "contrast"),
+)
+"""Name of the file, keys pressed, theme."""
+
+
+def make_screenshots(folder: Path) -> Iterator[Path]:
+    """Write one SVG a picture into a folder.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, svg in asyncio.run(_pictures()):
+        path = folder / f"{name}.svg"
+        path.write_text(svg, encoding="utf-8")
+        yield path
+
+
+async def _pictures() -> list[tuple[str, str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        clock = ManualClock(START)
+        options = Options(
+            Path(folder), Path(folder), Path(folder) / "log", seed=SEED, plan=Plan.PRO
+        )
+        async with _lived_in_desk(options, clock) as desk:
+            return [
+                (name, await _picture(desk, clock, keys, theme)) for name, keys, theme in PICTURES
+            ]
+
+
+@asynccontextmanager
+async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator[Desk]:
+    """A desk that has traded for a while."""
+    around = embedded_parts(options, first_state(options), clock, random.Random(SEED))  # noqa: S311
+    async with around as desk:
+        await _settle(clock, 5)
+        markets = sorted(desk.state.markets.values(), key=lambda market: -(market.volume or 0))
+        for index, side, money in BUYS:
+            market = markets[index]
+            order = PlaceTrade(
+                market.market_id,
+                side,
+                Action.BUY,
+                Venue.SIM,
+                amount=Micros(money * ONE),
+                reasoning="the news has not reached the price yet",
+                question=market.question,
+            )
+            desk.submit(order)
+            await _settle(clock, 240)
+        for index in (1, 5):
+            desk.submit(SetStar(markets[index].market_id, on=True))
+        desk.submit(SetPreference("welcome", "seen"))
+        await _settle(clock, 40)
+        yield desk
+
+
+async def _settle(clock: ManualClock, seconds: int) -> None:
+    """Let the world run; every second is a tick and a round of the pollers."""
+    for _ in range(seconds):
+        await clock.advance(1.0)
+        await asyncio.sleep(0.002)
+
+
+async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str:
+    """One screen as SVG."""
+
+    @asynccontextmanager
+    async def doors() -> AsyncGenerator[Desk]:
+        yield desk
+
+    state: DeskState = desk.state
+    app = ConsoleApp(open_desk=doors, initial=state, now=clock.now, themes=load_themes(None))
+    async with app.run_test(size=SIZE) as pilot:
+        app.theme = theme
+        await pilot.pause()
+        for key in keys.split(","):
+            await pilot.press(key)
+            await asyncio.sleep(0.2)
+            await _settle(clock, 3)
+            await pilot.pause()
+        await asyncio.sleep(0.8)
+        await pilot.pause()
+        return app.export_screenshot(title="service-tui", simplify=True)
