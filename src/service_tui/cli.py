@@ -36,7 +36,7 @@ examples:
   service-tui                                open the desk on the embedded service (play money)
   service-tui --speed 10                     the same, the offline world ten times as fast
   service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
-  service-tui login --url https://host       store the key of another service (asked, not typed here)
+  service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui demo --screenshot DIR          make the pictures of the screens
   service-tui doctor                         say what is where, and what is wrong
@@ -202,6 +202,9 @@ def _remote(
 def check_url(url: str) -> str:
     """The address of a service without its trailing slash.
 
+    Returns:
+        The address.
+
     Raises:
         CannotError: it is no http(s) address.
     """
@@ -229,7 +232,8 @@ def _start_log(options: Options) -> None:
         options.log_path.chmod(0o600)
     except OSError as error:
         raise CannotError(
-            f"{options.log_path.parent} cannot be written ({error.strerror}); give another --data-dir"
+            f"{options.log_path.parent} cannot be written ({error.strerror}); "
+            "give another --data-dir"
         ) from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])

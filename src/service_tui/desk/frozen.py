@@ -73,6 +73,9 @@ def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of record
 def thaw(text: str, state: DeskState) -> DeskState:
     """The given state with what was frozen put in, marked as cached.
 
+    Returns:
+        The new state.
+
     Text that this program cannot read changes nothing: a cache is no truth.
     """
     try:

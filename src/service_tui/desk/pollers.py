@@ -32,7 +32,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import EquityPoint, Topic, PositionView
+from service_tui.desk.records import EquityPoint, PositionView, Topic
 from service_tui.desk.translate import (
     account_view,
     detail_of_history,
@@ -45,6 +45,7 @@ from service_tui.desk.translate import (
 )
 from service_tui.terms import Mode
 from service_tui.units import Timestamp
+from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import (
     AGENT,
     BRIEFING,
@@ -57,7 +58,6 @@ from service_tui.wire.endpoints import (
     USER_SETTINGS,
     WORLD,
 )
-from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.markets import HistoryQuery, MarketBody, MarketsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsQuery
 from service_tui.wire.world import TapeQuery
@@ -209,6 +209,7 @@ async def poll(
     topic: Topic,
     ports: Ports,
     watched: Watched,
+    *,
     rest: Callable[[Topic, float], Awaitable[None]],
     rng: random.Random,
 ) -> None:

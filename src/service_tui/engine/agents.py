@@ -54,7 +54,8 @@ class Agent:
     """One trading program, or the desk's own person. Changed by events only.
 
     `day_buys` belong to the UTC day `buys_day`; `day_equity` is the equity at the first tick of
-    the UTC day `equity_day`. `sources` are the trade sources by market, for the rebuy guards of clients.
+    the UTC day `equity_day`. `sources` are the trade sources by market: clients guard their rebuys
+    by them.
     """
 
     agent_id: str

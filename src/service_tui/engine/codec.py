@@ -103,7 +103,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "fill": fill_of,
     "crowd": _ticked_of,
     "resolved": _resolved_of,
-    "speed": lambda fields: SpeedSet._make(fields),
+    "speed": SpeedSet._make,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")
@@ -124,6 +124,9 @@ def dumps(fields: object) -> str:
 
 def decode(kind: str, body: str) -> Event:
     """An event from its row.
+
+    Returns:
+        The event, equal to the one that was encoded.
 
     Raises:
         JournalError: the row is of no kind or shape that this program knows.

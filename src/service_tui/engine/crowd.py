@@ -23,8 +23,8 @@ from service_tui.units import ONE, Micros, Timestamp
 INTENTIONS_MAX: Final = 40
 """Trades of one tick, however much time it covers: at 60x the crowd trades in larger lots."""
 
-_INFORMED_MAX: Final = 26
-"""Of these at most so many corrections: the widest gaps first."""
+_NOISE_MAX: Final = 14
+"""Of these at most so many are noise; the rest go to the widest gaps."""
 
 _LOOKS_A_SECOND: Final = 0.22
 _LOOKS_SHORT_A_SECOND: Final = 0.6
@@ -44,8 +44,6 @@ _BUDGET_B: Final = 0.4
 
 _NOISE_A_SECOND: Final = (0.03, 0.16)
 """Noise trades of one market; some markets are more in fashion than others."""
-
-_NOISE_MAX: Final = INTENTIONS_MAX - _INFORMED_MAX
 
 _NOISE_MEDIAN: Final = 13.0
 _NOISE_SPREAD: Final = 1.05
@@ -101,7 +99,7 @@ def intentions(
     Returns:
         At most INTENTIONS_MAX intentions, in the order in which to carry them out.
     """
-    informed: list[tuple[float, Intention]] = []
+    informed: list[tuple[float, float, Intention]] = []
     noise: list[tuple[float, Intention]] = []
     for listing, price in quotes:
         if not listing.opens_at <= at < listing.resolves_at:
@@ -113,15 +111,19 @@ def intentions(
             gap = belief(listing, at) - price
             wish = _correction(listing, price, gap=gap, looks=looks, draws=draws)
             if wish is not None:
-                informed.append((abs(gap), wish))
+                informed.append((-abs(gap), order, wish))
                 continue
         if draws.unit() < -math.expm1(-_fashion(listing) * span_s):
             wish = _noise(listing, price, draws)
             if wish is not None:
                 noise.append((order, wish))
-    informed.sort(key=itemgetter(0), reverse=True)
+    # Too many are cut by rank, never by the order of the quotes: widest gaps, then the lot.
+    informed.sort(key=itemgetter(0, 1))
     noise.sort(key=itemgetter(0))
-    return [wish for _, wish in informed[:_INFORMED_MAX] + noise[:_NOISE_MAX]]
+    del noise[_NOISE_MAX:]
+    chosen = noise + [ranked[1:] for ranked in informed[: INTENTIONS_MAX - len(noise)]]
+    chosen.sort(key=itemgetter(0))
+    return [wish for _, wish in chosen]
 
 
 def _looks(listing: Listing) -> float:

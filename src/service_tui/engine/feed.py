@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import Final, NamedTuple
 from zlib import crc32
 
-from service_tui.engine.belief import belief, chance_of, log_odds, news_jump
+from service_tui.engine.belief import chance_of, log_odds, news_jump
 from service_tui.engine.draws import Draws, bits, mix
 from service_tui.engine.listing import Listing, Report
 from service_tui.engine.questions import Wording, headline, word
@@ -24,8 +24,6 @@ from service_tui.engine.slots import (
 )
 from service_tui.engine.topics.topic import Scope
 from service_tui.units import ONE, Micros, Probability, Timestamp
-
-__all__ = ["Listing", "NewsItem", "Report", "Tape"]
 
 START_MIN: Final = 0.08
 START_MAX: Final = 0.92
@@ -115,15 +113,10 @@ class Tape:
         return listing
 
     @staticmethod
-    def belief(listing: Listing, at: Timestamp) -> Probability:
-        """Chance of YES given everything known at a moment."""
-        return belief(listing, at)
-
-    @staticmethod
     def news(listing: Listing, since: Timestamp, until: Timestamp) -> tuple[NewsItem, ...]:
         """News of a market with since < at <= until, oldest first."""
         return tuple(
-            _told(listing, Report(*report)) for report in listing.news if since < report[0] <= until
+            _told(listing, report) for report in listing.news if since < report.at <= until
         )
 
     def _resolved(self, since: Timestamp, until: Timestamp) -> list[tuple[Slot, range]]:

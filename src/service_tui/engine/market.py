@@ -63,7 +63,7 @@ class TapeTrade(NamedTuple):
     price: float
 
 
-class Market:
+class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
     """The market maker's book of one question.
 
     `yes` and `no` are the shares outstanding, the start offset included: `start` shares of YES
@@ -137,6 +137,9 @@ class Market:
     def quote_buy(self, side: Side, spend: Micros) -> Quote:
         """Shares for a spend, rounded down, whole quanta.
 
+        Returns:
+            The shares, the spend itself, and the price before and after.
+
         Raises:
             BelowMinimum: the spend buys less than one quantum.
             PriceOutOfRange: the price would leave its range.
@@ -159,6 +162,9 @@ class Market:
 
     def quote_sell(self, side: Side, shares: Micros) -> Quote:
         """Proceeds for shares, rounded down.
+
+        Returns:
+            The shares themselves, the proceeds, and the price before and after.
 
         Raises:
             BelowMinimum: the sale brings less than a micro.

@@ -95,9 +95,7 @@ class Position:
         """Cost that a sale would take off; refuses like `SidePosition.cost_of`."""
         return self.on(side).cost_of(shares)
 
-    def buy(  # noqa: PLR0917 - the order of a fill's own fields
-        self, side: Side, shares: Micros, spend: Micros, at: Timestamp
-    ) -> None:
+    def buy(self, side: Side, shares: Micros, spend: Micros, at: Timestamp) -> None:
         """Add shares and what they cost.
 
         Raises:

@@ -60,6 +60,9 @@ def fields_of(world: World) -> Named:
 def world_of(fields: Named) -> World:
     """The world that was written down.
 
+    Returns:
+        A world that trades on exactly as the one that was written down.
+
     Raises:
         JournalError: it is of a newer format, or not whole.
     """

@@ -30,9 +30,9 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
-from service_tui.engine.listing import Listing
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
+from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market, Quote, TapeTrade
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
@@ -70,7 +70,7 @@ class Meanwhile:
     equity_before: dict[str, Micros]
 
 
-class World:
+class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
 
     def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
@@ -117,6 +117,9 @@ class World:
     def quote(self, order: Order) -> Quote:
         """What an order would get now.
 
+        Returns:
+            Shares, money and prices; nothing changes.
+
         Raises:
             Refusal: the market does not take the order.
         """
@@ -157,6 +160,9 @@ class World:
 
     def market(self, market_id: str) -> Market:
         """The market with this id.
+
+        Returns:
+            The market, open or not.
 
         Raises:
             MarketNotFound: there is none.

@@ -15,14 +15,15 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
 from service_tui.server.refusals import denied, unauthenticated
 from service_tui.terms import Plan
-from service_tui.wire.endpoints import Endpoint
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import Endpoint
 
 KEY_PREFIX: Final = "sk_live_"
 EMBEDDED_HOST: Final = "embedded.localhost"
 """Name under which the console reaches the app in process; it never leaves the process."""
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})
+KEY_MAX: Final = 200
 BODY_MAX: Final = 256 * 1024
 _PLAN_RANK: Final = {Plan.FREE: 0, Plan.PRO: 1, Plan.ELITE: 2}
 
@@ -54,6 +55,9 @@ def check_origin(headers: Headers) -> None:
 def key_of(headers: Headers) -> str:
     """The key that was sent, in either header.
 
+    Returns:
+        The key as sent.
+
     Raises:
         Denied: 401 when it is missing, malformed, or sent twice.
     """
@@ -69,7 +73,7 @@ def key_of(headers: Headers) -> str:
         key = plain[0]
     else:
         raise unauthenticated("no key was sent")
-    if not key.isascii() or any(letter.isspace() for letter in key) or len(key) > 200:
+    if not key.isascii() or any(letter.isspace() for letter in key) or len(key) > KEY_MAX:
         raise unauthenticated("the key holds spaces, line breaks or foreign letters")
     return key
 
@@ -82,6 +86,9 @@ class Access:
 
     def agent(self, world: World, headers: Headers, endpoint: Endpoint[WireModel]) -> Agent:
         """The agent that calls an endpoint with its key.
+
+        Returns:
+            The agent.
 
         Raises:
             Denied: 401 without a known key, 403 when the plan does not include the endpoint.

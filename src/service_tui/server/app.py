@@ -121,6 +121,9 @@ def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None
 async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
     """The decoded body.
 
+    Returns:
+        The body, or None where the endpoint asks for none.
+
     Raises:
         Denied: 413 too large, 415 not JSON, 422 not of the endpoint's shape.
     """
@@ -145,6 +148,9 @@ async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel
 
 def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
     """The decoded query; numbers and booleans come as text, so this is not strict.
+
+    Returns:
+        The query, or None where the endpoint has none.
 
     Raises:
         Denied: 422 for a value out of its range, or a name given twice.

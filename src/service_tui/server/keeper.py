@@ -60,6 +60,9 @@ class Keeper:
     async def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order; it is on disk when this returns.
 
+        Returns:
+            The fill.
+
         Raises:
             Refusal: the venue said no; nothing changed.
             StorageError: the disk refused; nothing was traded.

@@ -21,13 +21,13 @@ from service_tui.wire import (
 from service_tui.wire.base import Line, Moment, WireModel
 
 Answer = TypeVar("Answer", bound=WireModel)
-AnswerOf = TypeVar("AnswerOf", bound=WireModel, covariant=True)
+Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
 SDK: Final = "/api/sdk"
 DESK: Final = "/api/desk"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint(Generic[AnswerOf]):
+class Endpoint(Generic[Answer_co]):
     """One thing that can be asked of the service.
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
@@ -36,7 +36,7 @@ class Endpoint(Generic[AnswerOf]):
 
     method: str
     path: str
-    answers: type[AnswerOf]
+    answers: type[Answer_co]
     asks: type[WireModel] | None = None
     query: type[WireModel] | None = None
     plan: Plan = Plan.FREE

@@ -53,6 +53,9 @@ PICTURES: Final = (
 def make_screenshots(folder: Path) -> Iterator[Path]:
     """Write one SVG a picture into a folder.
 
+    Yields:
+        Each file, once it is written.
+
     Raises:
         OSError: the folder cannot be written.
     """
@@ -117,7 +120,7 @@ async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str
         yield desk
 
     state: DeskState = desk.state
-    app = ConsoleApp(open_desk=doors, initial=state, now=clock.now, themes=load_themes(None))
+    app = ConsoleApp(open_desk=doors, initial=state, now=clock.now, themes=load_themes())
     async with app.run_test(size=SIZE) as pilot:
         app.theme = theme
         await pilot.pause()

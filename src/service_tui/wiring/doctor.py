@@ -27,13 +27,12 @@ def findings(options: Options) -> tuple[list[str], bool]:
     cache = read_cache(database)
     lines = [
         f"data       {options.data_dir}",
-        f"database   {size}, SQLite {sqlite3.sqlite_version}, cached answers: {len(cache)}, "
-        f"preferences: {len(read_preferences(database))}",
+        f"database   {size}, SQLite {sqlite3.sqlite_version}",
+        f"kept       {len(cache)} answers, {len(read_preferences(database))} preferences",
         f"log        {options.log_path}",
         f"profiles   {_profiles(options, problems)}",
         f"lock       {_lock(options)}",
-        f"terminal   {os.environ.get('TERM', 'not set')}, "
-        f"{'a terminal' if sys.stdout.isatty() else 'no terminal'}",
+        f"terminal   {os.environ.get('TERM', 'not set')}, {_kind_of_output()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
     if options.data_dir.exists() and not os.access(options.data_dir, os.W_OK):
@@ -45,6 +44,10 @@ def findings(options: Options) -> tuple[list[str], bool]:
             problems.append(str(error))
     lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
     return lines, not problems
+
+
+def _kind_of_output() -> str:
+    return "a terminal" if sys.stdout.isatty() else "no terminal"
 
 
 def _profiles(options: Options, problems: list[str]) -> str:

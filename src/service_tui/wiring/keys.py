@@ -44,6 +44,9 @@ class DeskKeys:
 def desk_keys(data_dir: Path) -> DeskKeys:
     """The keys of a data directory; the operator's is made at the first start.
 
+    Returns:
+        The operator's key, and the agent's once it is registered.
+
     Raises:
         KeysError: the file cannot be read.
     """
@@ -73,6 +76,9 @@ def keep_desk_keys(data_dir: Path, keys: DeskKeys) -> None:
 
 def profiles(config_dir: Path) -> dict[str, Profile]:
     """Stored services by name.
+
+    Returns:
+        Profiles, also none; an entry that is no profile is passed over.
 
     Raises:
         KeysError: the file cannot be read.

@@ -56,6 +56,9 @@ def service_view(options: Options) -> ServiceView:
 async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[DeskDoors]:
     """The desk behind the console.
 
+    Yields:
+        The desk's three doors.
+
     Raises:
         DeskClosedError: it cannot be opened; says why and what to do.
     """

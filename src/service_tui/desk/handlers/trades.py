@@ -4,7 +4,9 @@ Knows ports, commands, facts. Must not know widgets or arithmetic of the venue.
 Used by desk.desk.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from service_tui.client.errors import (
@@ -55,32 +57,38 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
     )
 
 
-def preflight(state: DeskState, order: PlaceTrade) -> tuple[str, str] | None:
-    """Why the desk itself says no, and what to do; None when it has no objection.
+Objection = tuple[str, str]
+"""Why not, and what to do about it."""
 
-    Limits are written so that a number that is none fails them.
-    """
+
+def preflight(state: DeskState, order: PlaceTrade) -> Objection | None:
+    """Why the desk itself says no, and what to do; None when it has no objection."""
+    rails = _against_selling if order.action is Action.SELL else _against_buying
+    return next(chain(_against_any(state), rails(state, order)), None)
+
+
+def _against_any(state: DeskState) -> Iterator[Objection]:
     if state.service.read_only:
-        return "this desk is read-only", "start it without --read-only"
+        yield "this desk is read-only", "start it without --read-only"
     if state.service.mode is not Mode.SIM:
-        return "only play money is traded in this mode", "use the embedded service"
-    if order.action is Action.SELL:
-        held = state.position(f"{order.market_id}:{order.side.value}")
-        if held is None or not 0 < order.shares <= held.shares:
-            return "more than is held", "sell at most what the portfolio shows"
-        return None
-    limits = state.limits
+        yield "only play money is traded in this mode", "use the embedded service"
+
+
+def _against_selling(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+    held = state.position(f"{order.market_id}:{order.side.value}")
+    if held is None or not 0 < order.shares <= held.shares:
+        yield "more than is held", "sell at most what the portfolio shows"
+
+
+def _against_buying(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+    """Limits are written so that a number that is none fails them."""
+    limits, account = state.limits, state.account
     if limits is None or limits.paused:
-        return "trading is paused: entries are blocked", "resume trading in the settings"
-    if not 0 < order.amount <= limits.max_trade:
-        return (
-            f"the limit of one trade is {decimal(limits.max_trade):,.2f}",
-            "lower the amount",
-        )
-    account = state.account
+        yield "trading is paused: entries are blocked", "resume trading in the settings"
+    elif not 0 < order.amount <= limits.max_trade:
+        yield f"the limit of one trade is {decimal(limits.max_trade):,.2f}", "lower the amount"
     if account is None or not order.amount <= account.cash:
-        return "not enough cash", "lower the amount or sell something first"
-    return None
+        yield "not enough cash", "lower the amount or sell something first"
 
 
 async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> None:
@@ -97,7 +105,7 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
             intent_of(ticket, request.model_dump_json(exclude_none=True))
         )
     except StorageError as error:
-        _end(ports, ticket, TicketState.FAILED, f"{error}; nothing was traded", "free disk space")
+        _end(ports, ticket, TicketState.FAILED, (f"{error}; nothing was traded", "free disk space"))
         return
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
@@ -139,10 +147,9 @@ _TONES: Final = {
 }
 
 
-def _end(
-    ports: Ports, ticket: TicketView, state: TicketState, outcome: str, fix: str
-) -> TicketView:
+def _end(ports: Ports, ticket: TicketView, state: TicketState, said: Objection) -> TicketView:
     """Tell the end of a ticket, in the blotter's row and as one notice."""
+    outcome, fix = said
     ended = replace(ticket, state=state, settled_at=ports.now(), outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
     ports.say(Noticed(_TONES[state], f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")))
@@ -153,7 +160,7 @@ async def settle(
     ports: Ports, ticket: TicketView, state: TicketState, said: tuple[str, str]
 ) -> None:
     """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
-    ended = _end(ports, ticket, state, *said)
+    ended = _end(ports, ticket, state, said)
     try:
         await ports.blotter.settle(
             ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()

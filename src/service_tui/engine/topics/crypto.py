@@ -243,7 +243,7 @@ CRYPTO: Final = (
             "Legal opinion on {subject} reaches {venue}",
         ),
         lowers=(
-            "{venue} pauses new listings for the month",
+            "{venue} pauses new listings, {subject} among them",
             "{venue} asks {subject} for another audit",
             "Regulator questions {venue} about tokens like {subject}",
             "{subject} left out of {venue}'s next batch",

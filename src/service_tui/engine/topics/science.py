@@ -328,7 +328,7 @@ SCIENCE: Final = (
             "Two sites of trial {subject} report late data",
             "{illness} patients in {subject} drop out more than planned",
             "Sponsor of {subject} changes its statistician",
-            "Similar drug against {illness} fails elsewhere",
+            "A drug like that of {subject} fails against {illness} elsewhere",
         ),
     ),
     Topic(
@@ -347,7 +347,7 @@ SCIENCE: Final = (
         raises=(
             "Sample from {subject} behaves as claimed in a visitor's lab",
             "{subject} shares its raw data on the {claim}",
-            "Second group says its {claim} run looks good",
+            "Second group says its run of {subject}'s {claim} looks good",
             "Known sceptic travels to {subject} and leaves impressed",
         ),
         lowers=(

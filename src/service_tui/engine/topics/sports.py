@@ -382,7 +382,7 @@ SPORTS: Final = (
         lowers=(
             "{subject} held at home in the last minute",
             "Points deduction for {subject} under review",
-            "Chasing pack in the {league} wins across the board",
+            "Chasing pack behind {subject} wins across the board",
             "{subject}'s top scorer out for the month",
         ),
     ),

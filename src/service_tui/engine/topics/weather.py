@@ -89,6 +89,32 @@ WEATHER: Final = (
         ),
     ),
     Topic(
+        tag="shower",
+        scopes=FAST,
+        subjects=TOWNS,
+        questions=(
+            "Will it be raining in {subject} {at}?",
+            "Will the rain gauge at {subject} be ticking {at}?",
+        ),
+        criteria=(
+            "YES if the gauge at {subject} registers at least one tick in the last full minute "
+            "before {close}. Drizzle that leaves the gauge dry is NO. If the gauge is silent for "
+            "technical reasons, the radar picture decides."
+        ),
+        raises=(
+            "Radar: a shower heads straight for {subject}",
+            "First drops on the market square of {subject}",
+            "Cloud base over {subject} sinks by the minute",
+            "Umbrellas go up in the harbour of {subject}",
+        ),
+        lowers=(
+            "Blue sky opens upwind of {subject}",
+            "Radar: the shower splits before {subject}",
+            "Rain in {subject} thins to a drizzle",
+            "Wind picks up and pushes the shower past {subject}",
+        ),
+    ),
+    Topic(
         tag="rain",
         scopes=DAILY,
         subjects=TOWNS,

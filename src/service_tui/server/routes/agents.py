@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui import __version__
 from service_tui.engine.events import AgentRegistered
 from service_tui.engine.limits import PLANS
 from service_tui.server.access import hash_of
@@ -18,9 +19,8 @@ from service_tui.wire.agents import (
     RegisterBody,
     RegisterRequest,
 )
-from service_tui.wire.endpoints import AGENT, CONTEXT, HEALTH, PATCH_AGENT, REGISTER, HealthBody
 from service_tui.wire.base import moment
-from service_tui import __version__
+from service_tui.wire.endpoints import AGENT, CONTEXT, HEALTH, PATCH_AGENT, REGISTER, HealthBody
 
 CODE_WORDS: Final = ("reef", "fern", "dune", "mist", "vale", "cove", "moor", "glen")
 PREFIX_LENGTH: Final = 12

@@ -34,10 +34,12 @@ def _tests(query: MarketsQuery, world_at: Timestamp) -> list[Test]:
     elif query.status != "all":
         wanted = MarketStatus(query.status)
         tests.append(lambda market: market.status(world_at) is wanted)
-    for tag in query.tags.lower().split(",") if query.tags else ():
-        tests.append(lambda market, tag=tag.strip(): tag in market.listing.tags)
-    for token in query.q.lower().split() if query.q else ():
-        tests.append(lambda market, token=token: token in _searched(market))
+    if query.tags:
+        tags = frozenset(tag.strip() for tag in query.tags.lower().split(","))
+        tests.append(lambda market: tags.issubset(market.listing.tags))
+    if query.q:
+        tokens = query.q.lower().split()
+        tests.append(lambda market: all(token in _searched(market) for token in tokens))
     if query.max_hours_to_resolution is not None:
         until = world_at + query.max_hours_to_resolution * HOUR_S
         tests.append(lambda market: market.listing.resolves_at <= until)

@@ -41,10 +41,10 @@ async def _change(asked: Asked, wanted: dict[str, object]) -> None:
     changes: dict[str, object] = {}
     ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
     for name, value in wanted.items():
-        if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
-            if not value <= ceiling:
-                said = f"the plan allows at most {ceiling}"
-                raise invalid_items([(("body", name), said, "less_than_equal")])
+        too_many = ceiling is not None and isinstance(value, int) and not value <= ceiling
+        if name == "max_trades_per_day" and too_many:
+            said = f"the plan allows at most {ceiling}"
+            raise invalid_items([(("body", name), said, "less_than_equal")])
         if name in MONEY and isinstance(value, float):
             try:
                 changes[FIELDS[name]] = micros(value)

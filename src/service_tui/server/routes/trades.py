@@ -23,6 +23,9 @@ CENT: Final = 10_000
 def _size_of(request: TradeRequest) -> Micros:
     """The size of the order in micros.
 
+    Returns:
+        Money of a buy, shares of a sale.
+
     Raises:
         Denied: 422 when it has more decimals than the wire carries.
     """
@@ -44,6 +47,9 @@ def _size_of(request: TradeRequest) -> Micros:
 
 async def place(asked: Asked) -> TradeBody:
     """Carry out an order, or with `dry_run` say what it would get.
+
+    Returns:
+        The fill, the quote, or the venue's no.
 
     A refusal of the venue is an answer (200, `success` false); only an unknown market is a fault
     of the request. Source: decisions, "Refused trade".
