@@ -7,7 +7,7 @@ Used by wiring (thaw) and by the desk's memory (freeze).
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from service_tui.desk.records import (
     AccountView,
@@ -25,6 +25,8 @@ from service_tui.terms import AgentStatus, MarketStatus, Plan, Side, TradeStatus
 STATE_KEY: Final = "state"
 """Key of the cache under which the frozen state lies."""
 
+Record = TypeVar("Record")
+
 MARKETS_MAX: Final = 300
 TRADES_MAX: Final = 50
 NEWS_MAX: Final = 40
@@ -33,12 +35,17 @@ NEWS_MAX: Final = 40
 Fields = dict[str, Any]
 """A record's fields as JSON gives them; every use below makes typed values of them."""
 
-_TERMS: Final[dict[str, Callable[[str], object]]] = {
+Terms = dict[str, Callable[[Any], object]]
+_MARKET: Final[Terms] = {
     "status": MarketStatus,
-    "side": Side,
     "venue": Venue,
-    "plan": Plan,
+    "tags": tuple,
+    "sparkline": tuple,
 }
+_POSITION: Final[Terms] = {"status": MarketStatus, "side": Side, "venue": Venue}
+_TRADE: Final[Terms] = {"status": TradeStatus, "side": Side, "venue": Venue}
+_ACCOUNT: Final[Terms] = {"status": AgentStatus, "plan": Plan}
+"""What is more than a number or a text in each record, and what makes it."""
 
 
 def freeze(state: DeskState) -> str:
@@ -85,23 +92,17 @@ def thaw(text: str, state: DeskState) -> DeskState:
 
 
 def _thawed(frozen: Fields, state: DeskState) -> DeskState:
-    markets = [_made(MarketView, row) for row in frozen["markets"]]
+    markets = [_made(MarketView, row, _MARKET) for row in frozen["markets"]]
     account = frozen["account"]
     limits = frozen["limits"]
     world = frozen["world"]
     return replace(
         state,
-        account=account
-        and AccountView(
-            **(account | {"status": AgentStatus(account["status"]), "plan": Plan(account["plan"])})
-        ),
+        account=account and _made(AccountView, account, _ACCOUNT),
         limits=limits and LimitsView(**limits),
         markets={market.market_id: market for market in markets},
-        positions=tuple(_made(PositionView, row) for row in frozen["positions"]),
-        trades=tuple(
-            _made(TradeView, row | {"status": TradeStatus(row["status"])})
-            for row in frozen["trades"]
-        ),
+        positions=tuple(_made(PositionView, row, _POSITION) for row in frozen["positions"]),
+        trades=tuple(_made(TradeView, row, _TRADE) for row in frozen["trades"]),
         world=world and WorldView(**world),
         news=tuple(NewsView(**row) for row in frozen["news"]),
         equity=tuple(EquityPoint(at, equity) for at, equity in frozen["equity"]),
@@ -110,15 +111,13 @@ def _thawed(frozen: Fields, state: DeskState) -> DeskState:
     )
 
 
-def _made(kind: Callable[..., Any], fields: Fields) -> Any:  # noqa: ANN401  (the kind's own type)
-    """A record from its fields: words become terms, lists tuples."""
-    made: Fields = {}
-    for name, value in fields.items():
-        if name in _TERMS and type(value) is str:
-            made[name] = _TERMS[name](value)
-        else:
-            made[name] = tuple(value) if type(value) is list else value
-    return kind(**made)
+def _made(kind: Callable[..., Record], fields: Fields, terms: Terms) -> Record:
+    """A record from its fields: words become terms again, lists tuples."""
+    return kind(**{name: terms.get(name, _same)(value) for name, value in fields.items()})
+
+
+def _same(value: object) -> object:
+    return value
 
 
 def last_seen(text: str) -> float | None:
