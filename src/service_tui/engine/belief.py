@@ -47,7 +47,7 @@ _THIRD: Final = _THIRDS - 1
 """21 bits reach five standard deviations, which is as far as a path ever needs to go."""
 
 _KEY_AT: Final = 24
-"""The last group of the market id keys the path: the listing alone is enough to price it."""
+"""Where the last group of a market id begins."""
 
 _ODDS_MAX: Final = math.log(CERTAIN / (1.0 - CERTAIN))
 
@@ -80,11 +80,17 @@ def log_odds(listing: Listing, at: Timestamp) -> float:
     start = math.log(listing.start_price / (1.0 - listing.start_price))
     if passed <= 0.0:
         return start
-    key = int(listing.market_id[_KEY_AT:], 16)
     strength = listing.strength
-    noise = _bridge(key, passed, min(LEAVES_LOG2_MAX, int(life_s / LEAF_S).bit_length()))
+    noise = _bridge(
+        path_key(listing), passed, min(LEAVES_LOG2_MAX, int(life_s / LEAF_S).bit_length())
+    )
     known = strength * (0.5 * sign * strength * passed + noise) / (1.0 - passed)
     return start + known + sum(jump for then, jump, _ in listing.news if then <= at)
+
+
+def path_key(listing: Listing) -> int:
+    """The key of a market's draws, from its id: the listing alone is enough to price it."""
+    return int(listing.market_id[_KEY_AT:], 16)
 
 
 def news_jump(draws: Draws, strength: float, *, outcome: bool) -> float:

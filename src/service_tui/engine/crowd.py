@@ -14,8 +14,8 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from service_tui.engine import lmsr
-from service_tui.engine.belief import belief
-from service_tui.engine.draws import Draws
+from service_tui.engine.belief import belief, path_key
+from service_tui.engine.draws import Draws, mix
 from service_tui.engine.listing import Listing
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
@@ -101,10 +101,11 @@ def intentions(
     """
     informed: list[tuple[float, float, Intention]] = []
     noise: list[tuple[float, Intention]] = []
+    moment = mix(seed, tick)
     for listing, price in quotes:
         if not listing.opens_at <= at < listing.resolves_at:
             continue
-        draws = Draws(seed, tick, int(listing.market_id[24:], 16))
+        draws = Draws(moment, path_key(listing))
         order = draws.unit()
         looks = _looks(listing) * span_s
         if draws.unit() < -math.expm1(-looks):

@@ -26,12 +26,13 @@ from service_tui.engine.events import Fill, Note
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX, day_of
 from service_tui.engine.market import Market, Quote, TapeTrade
-from service_tui.engine.position import Position
+from service_tui.engine.position import Position, SidePosition
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
 NO_NOTE: Final = Note()
 _BUY: Final = Action.BUY
+_SIM: Final = Venue.SIM
 _SIM_TRADE_MAX: Final = TRADE_MAX[Venue.SIM]
 _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
 
@@ -70,25 +71,7 @@ class Exchange:
         Raises:
             Refusal: the market does not take the order.
         """
-        market = self.markets.get(order.market_id)
-        if market is None:
-            raise MarketNotFound(f"no market has the id {order.market_id}")
-        if order.venue is not Venue.SIM:
-            raise VenueNotServed(f"this service does not trade on {order.venue.value}")
-        market.check_open(world_at)
-        if order.action is _BUY:
-            quote = market.quote_buy(order.side, order.size)
-            if order.price_limit is not None and not quote.price_after <= order.price_limit:
-                raise PriceBeyondLimit(
-                    f"the price would reach {quote.price_after:.4f}, above {order.price_limit}"
-                )
-            return quote
-        quote = market.quote_sell(order.side, order.size)
-        if order.price_limit is not None and not quote.price_after >= order.price_limit:
-            raise PriceBeyondLimit(
-                f"the price would fall to {quote.price_after:.4f}, below {order.price_limit}"
-            )
-        return quote
+        return _quote(self._open_market(order, world_at), order)
 
     def check(self, order: Order, trade_id: str, times: tuple[Timestamp, Timestamp]) -> Fill:
         """The fill that the order would be, with every limit asked; nothing changes.
@@ -105,28 +88,17 @@ class Exchange:
             Refusal: any of the venue's reasons to say no.
         """
         at, world_at = times
-        agent = order.agent
+        market = self._open_market(order, world_at)
         if order.action is _BUY:
             self._check_entry(order, at)
-            realized = 0
+            quote, realized = _quote(market, order), 0
         else:
-            position = agent.positions.get(order.market_id)
-            held = position.shares(order.side) if position is not None else 0
-            if not 0 < order.size <= held:
-                raise InsufficientShares(
-                    f"insufficient shares to sell: {decimal(order.size):,.5f} asked, "
-                    f"{decimal(Micros(held)):,.5f} held"
-                )
-            if order.size % SHARE_QUANTUM and order.size != held:
-                raise BelowMinimum("shares are sold in steps of 0.00001", "round the shares down")
-            realized = -1
-        quote = self.quote(order, world_at)
-        if realized:
-            cost = agent.positions[order.market_id].cost_of(order.side, order.size)
-            realized = quote.money - cost
+            held = _held_for(order)
+            quote = _quote(market, order)
+            realized = quote.money - held.cost_of(order.size)
         return Fill(
             trade_id,
-            agent.agent_id,
+            order.agent.agent_id,
             order.market_id,
             order.side,
             order.action,
@@ -139,6 +111,23 @@ class Exchange:
             Micros(realized),
             order.note,
         )
+
+    def _open_market(self, order: Order, world_at: Timestamp) -> Market:
+        """The market of an order: the first question, so that a wrong id is never said otherwise.
+
+        Returns:
+            A market that takes orders now.
+
+        Raises:
+            Refusal: there is none, it is closed, or it belongs to a venue that is not here.
+        """
+        market = self.markets.get(order.market_id)
+        if market is None:
+            raise MarketNotFound(f"market not found: {order.market_id}")
+        if order.venue is not _SIM:
+            raise VenueNotServed(f"this service does not trade on {order.venue.value}")
+        market.check_open(world_at)
+        return market
 
     def _check_entry(  # noqa: C901  (one rail a line)
         self, order: Order, at: Timestamp
@@ -165,14 +154,14 @@ class Exchange:
         if allowed is not None and not agent.buys_today(at) < allowed:
             raise DayTrades(f"daily trade limit reached: {allowed} buys")
         position = agent.positions.get(order.market_id)
-        if position is not None:
+        cost = size if position is None else position.total_cost() + size
+        cap = settings.max_position
+        if cap is None or cap > _SIM_MARKET_MAX:
             cap = _SIM_MARKET_MAX
-            if settings.max_position is not None:
-                cap = min(cap, settings.max_position)
-            if not position.total_cost() + size <= cap:
-                raise MarketTooLarge(
-                    f"the position would cost more than {decimal(cap):,.2f} $SIM in one market"
-                )
+        if not cost <= cap:
+            raise MarketTooLarge(
+                f"the position would cost more than {decimal(cap):,.2f} $SIM in one market"
+            )
 
     def apply(self, fill: Fill) -> None:
         """Change cash, market and position by a fill that was checked, or read back."""
@@ -194,7 +183,8 @@ class Exchange:
                 agent.day_buys = 0
             agent.day_buys += 1
             if fill.note.source:
-                self._note_source(agent, market_id, fill.note.source)
+                if fill.note.source:
+                _note_source(agent, market_id, fill.note.source)
         else:
             action = "sell"
             self.ledger.transfer(market.account, agent.cash_account, money)
@@ -210,12 +200,58 @@ class Exchange:
             TapeTrade(fill.world_at, agent.settings.name, side, action, shares, fill.price_after)
         )
 
-    @staticmethod
-    def _note_source(agent: Agent, market_id: str, source: str) -> None:
-        """Remember which sources bought in a market: clients guard their rebuys by it."""
-        known = agent.sources.get(market_id, ())
-        if source not in known:
-            agent.sources[market_id] = (*known, source)
+
+def _note_source(agent: Agent, market_id: str, source: str) -> None:
+    """Remember which sources bought in a market: clients guard their rebuys by it."""
+    known = agent.sources.get(market_id, ())
+    if source not in known:
+        agent.sources[market_id] = (*known, source)
+
+
+def _quote(market: Market, order: Order) -> Quote:
+    """What an open market gives for an order, within the price that the order names.
+
+    Returns:
+        Shares, money and prices.
+
+    Raises:
+        Refusal: too small, too large, or beyond the price limit.
+    """
+    limit = order.price_limit
+    if order.action is _BUY:
+        quote = market.quote_buy(order.side, order.size)
+        if limit is not None and not quote.price_after <= limit:
+            raise PriceBeyondLimit(f"the price would reach {quote.price_after:.4f}, above {limit}")
+        return quote
+    quote = market.quote_sell(order.side, order.size)
+    if limit is not None and not quote.price_after >= limit:
+        raise PriceBeyondLimit(
+            f"the price would fall to {quote.price_after:.4f}, below {limit}",
+            "lower the price limit or sell fewer shares",
+        )
+    return quote
+
+
+def _held_for(order: Order) -> SidePosition:
+    """The side of a position that a sale takes from.
+
+    Returns:
+        The side; it holds what is asked.
+
+    Raises:
+        InsufficientShares: less is held.
+        BelowMinimum: finer than a quantum, and not all that is held.
+    """
+    position = order.agent.positions.get(order.market_id)
+    held = position.shares(order.side) if position is not None else Micros(0)
+    if position is None or not 0 < order.size <= held:
+        raise InsufficientShares(
+            f"insufficient shares to sell: {decimal(order.size):,.5f} asked, "
+            f"{decimal(held):,.5f} held"
+        )
+    if order.size % SHARE_QUANTUM and order.size != held:
+        raise BelowMinimum("shares are sold in steps of 0.00001", "round the shares down")
+    return position.on(order.side)
 
 
 def open_shares(agents: Mapping[str, Agent], market_id: str, side: Side) -> Micros:

@@ -42,6 +42,10 @@ HOUR_S: Final = 3_600
 VOLUME_HOURS: Final = 24
 _YES: Final = Side.YES
 
+_ODDS_MAX: Final = math.log(PRICE_MAX / PRICE_MIN) - 1e-12
+"""The price range as log-odds: no order is too large to be compared with it. A hair less, so that
+the price itself, in doubles, stays inside."""
+
 
 class Quote(NamedTuple):
     """What an order gets now: shares and money in micros, prices of the side traded."""
@@ -146,19 +150,17 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """
         b = self.b
         x = (self.no - self.yes) / b if side is _YES else (self.yes - self.no) / b
-        shares = Micros(
-            int(lmsr.shares_for_spend(spend, b=b, x=x) // SHARE_QUANTUM) * SHARE_QUANTUM
-        )
+        shares = int(lmsr.shares_for_spend(spend, b=b, x=x) // SHARE_QUANTUM) * SHARE_QUANTUM
         if shares <= 0:
             raise BelowMinimum(f"{decimal(spend)} $SIM buys less than 0.00001 shares")
-        after = lmsr.price(x - shares / b)
-        if not after <= PRICE_MAX:
+        after = x - shares / b
+        if not after >= -_ODDS_MAX:
             most = lmsr.spend_to_price(PRICE_MAX, b=b, x=x) / ONE
             raise PriceOutOfRange(
                 f"the order would push the price of {side.value.upper()} above {PRICE_MAX}",
                 f"spend at most {max(0.0, math.floor(most * 100) / 100):.2f} $SIM here now",
             )
-        return Quote(shares, spend, lmsr.price(x), after)
+        return Quote(Micros(shares), spend, lmsr.price(x), lmsr.price(after))
 
     def quote_sell(self, side: Side, shares: Micros) -> Quote:
         """Proceeds for shares, rounded down.
@@ -172,16 +174,18 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """
         b = self.b
         x = (self.no - self.yes) / b if side is _YES else (self.yes - self.no) / b
-        proceeds = Micros(int(-lmsr.cost_of_shares(-shares, b=b, x=x)))
-        after = lmsr.price(x + shares / b)
-        if not after >= PRICE_MIN:
+        after = x + shares / b
+        if not after <= _ODDS_MAX:
             raise PriceOutOfRange(
                 f"the sale would push the price of {side.value.upper()} below {PRICE_MIN}",
                 "sell fewer shares, or wait for the outcome",
             )
+        proceeds = int(-lmsr.cost_of_shares(-shares, b=b, x=x))
         if proceeds <= 0:
-            raise BelowMinimum(f"selling {decimal(shares)} shares brings less than a micro")
-        return Quote(shares, proceeds, lmsr.price(x), after)
+            raise BelowMinimum(
+                f"selling {decimal(shares)} shares brings less than a micro", "sell more shares"
+            )
+        return Quote(shares, Micros(proceeds), lmsr.price(x), lmsr.price(after))
 
     def exit_value(self, side: Side, shares: Micros) -> Micros:
         """What selling all of it now brings, the price range aside."""

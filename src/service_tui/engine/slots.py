@@ -83,6 +83,7 @@ _DELAYS: Final = {
 
 Source: spec, resolution semantics: it varies by market type, weather can take hours.
 """
+# ours: the figures; as shares of the length, so that a short market does not wait for hours.
 
 
 @dataclass(frozen=True, slots=True)

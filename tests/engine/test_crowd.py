@@ -1,0 +1,208 @@
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+import pytest
+
+from service_tui.engine import lmsr
+from service_tui.engine.belief import belief
+from service_tui.engine.crowd import (
+    INFORMED,
+    INTENTIONS_MAX,
+    NOISE,
+    WHALES,
+    Intention,
+    intentions,
+)
+from service_tui.engine.feed import Tape
+from service_tui.engine.listing import Listing
+from service_tui.terms import Side
+from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Timestamp
+
+SEED: Final = 12
+START: Final = Timestamp(1_790_000_000.0)
+
+
+class Floor:
+    """Markets with nobody but the crowd: enough of a maker to see what it does to prices."""
+
+    def __init__(self) -> None:
+        self.tape = Tape(SEED)
+        self.prices: dict[str, float] = {}
+        self.wishes: list[Intention] = []
+        self.counts: list[int] = []
+        self.gaps: list[float] = []
+
+    def run(self, ticks: int, span_s: float) -> None:
+        for tick in range(ticks):
+            at = Timestamp(START + tick * span_s)
+            listings = [one for one in self.tape.listings_at(at) if at < one.resolves_at]
+            quotes = [
+                (one, self.prices.setdefault(one.market_id, belief(one, at))) for one in listings
+            ]
+            wishes = intentions(SEED, quotes, tick=tick, at=at, span_s=span_s)
+            known = {one.market_id: one for one in listings}
+            for wish in wishes:
+                self.prices[wish.market_id] = price_after(
+                    known[wish.market_id], self.prices[wish.market_id], wish
+                )
+            self.wishes += wishes
+            self.counts.append(len(wishes))
+            self.gaps += [abs(self.prices[one.market_id] - belief(one, at)) for one in listings]
+
+
+def price_after(listing: Listing, price: float, wish: Intention) -> float:
+    sign = 1.0 if wish.side is Side.YES else -1.0
+    x = -sign * math.log(price / (1.0 - price))
+    b = listing.b / ONE
+    shares = lmsr.shares_for_spend(wish.spend / ONE, b=b, x=x)
+    after = lmsr.price(x - shares / b)
+    return after if wish.side is Side.YES else 1.0 - after
+
+
+@cache
+def floor(ticks: int, span_s: float) -> Floor:
+    played = Floor()
+    played.run(ticks, span_s)
+    return played
+
+
+def open_listings(at: Timestamp = START) -> list[Listing]:
+    return [one for one in Tape(SEED).listings_at(at) if at < one.resolves_at]
+
+
+def at_price(price: float) -> list[tuple[Listing, float]]:
+    return [(one, price) for one in open_listings()]
+
+
+def many_ticks(quotes: Iterable[tuple[Listing, float]], ticks: int) -> list[Intention]:
+    return [
+        wish
+        for tick in range(ticks)
+        for wish in intentions(SEED, quotes, tick=tick, at=START, span_s=1.0)
+    ]
+
+
+def test_a_second_brings_six_to_fifteen_trades() -> None:
+    counts = floor(200, 1.0).counts
+    assert 6 < sum(counts) / len(counts) < 15
+    assert max(counts) <= INTENTIONS_MAX
+
+
+@pytest.mark.parametrize(("ticks", "span_s"), [(200, 1.0), (50, 10.0), (50, 60.0)])
+def test_prices_stay_near_the_beliefs_at_any_speed(ticks: int, span_s: float) -> None:
+    played = floor(ticks, span_s)
+    assert max(played.counts) <= INTENTIONS_MAX
+    assert sum(played.gaps) / len(played.gaps) < 0.03
+    assert all(PRICE_MIN < price < PRICE_MAX for price in played.prices.values())
+
+
+def test_a_tick_trades_each_market_at_most_once() -> None:
+    wishes = intentions(SEED, at_price(0.5), tick=1, at=START, span_s=60.0)
+    assert len(wishes) == INTENTIONS_MAX
+    assert len({wish.market_id for wish in wishes}) == len(wishes)
+
+
+def test_the_crowd_is_a_function_of_seed_tick_and_prices() -> None:
+    quotes = at_price(0.4)
+    once = intentions(SEED, quotes, tick=7, at=START, span_s=10.0)
+    assert intentions(SEED, quotes, tick=7, at=START, span_s=10.0) == once
+    assert intentions(SEED, reversed(quotes), tick=7, at=START, span_s=10.0) == once
+    assert intentions(SEED, quotes, tick=8, at=START, span_s=10.0) != once
+    assert intentions(SEED + 1, quotes, tick=7, at=START, span_s=10.0) != once
+
+
+def test_the_informed_close_part_of_the_gap_and_never_more() -> None:
+    quotes = at_price(0.5)
+    known = {one.market_id: one for one, _ in quotes}
+    seen = 0
+    for wish in many_ticks(quotes, 60):
+        if wish.trader not in INFORMED:
+            continue
+        seen += 1
+        target = belief(known[wish.market_id], START)
+        after = price_after(known[wish.market_id], 0.5, wish)
+        assert min(0.5, target) - 1e-4 <= after <= max(0.5, target) + 1e-4
+        assert (after - 0.5) * (target - 0.5) > 0
+    assert seen > 100
+
+
+def test_the_informed_leave_a_fair_price_alone() -> None:
+    quotes = [(one, float(belief(one, START))) for one in open_listings()]
+    assert not [wish for wish in many_ticks(quotes, 40) if wish.trader in INFORMED]
+
+
+def test_news_is_traded_within_seconds() -> None:
+    one = replace(open_listings()[0], news=())
+    price = belief(one, START) - 0.3 if belief(one, START) > 0.5 else belief(one, START) + 0.3
+    waits: list[int] = []
+    for trial in range(60):
+        for tick in range(60):
+            wishes = intentions(trial, [(one, price)], tick=tick, at=START, span_s=1.0)
+            if any(wish.trader in INFORMED for wish in wishes):
+                waits.append(tick)
+                break
+    assert len(waits) == 60
+    assert sum(waits) / len(waits) < 8
+
+
+def test_noise_buys_both_sides_and_pushes_nowhere() -> None:
+    for price in (0.1, 0.5, 0.85):
+        quotes = at_price(price)
+        known = {one.market_id: one for one, _ in quotes}
+        wishes = [wish for wish in many_ticks(quotes, 150) if wish.trader not in INFORMED]
+        assert {wish.side for wish in wishes} == {Side.YES, Side.NO}
+        moves = [price_after(known[wish.market_id], price, wish) - price for wish in wishes]
+        mean = sum(moves) / len(moves)
+        error = math.sqrt(sum(move * move for move in moves)) / len(moves)
+        assert abs(mean) < 4 * error
+
+
+def test_noise_is_small_and_round_with_a_rare_whale() -> None:
+    wishes = [wish for wish in many_ticks(at_price(0.5), 250) if wish.trader not in INFORMED]
+    spends = sorted(wish.spend / ONE for wish in wishes)
+    assert 5 < spends[len(spends) // 2] < 25
+    assert spends[-1] > 300
+    assert all(spend >= 1 and spend == int(spend) for spend in spends)
+    names = Counter(wish.trader for wish in wishes)
+    assert set(names) <= set(NOISE) | set(WHALES)
+    assert 0 < sum(names[name] for name in WHALES) < 0.05 * len(wishes)
+
+
+def test_twenty_four_handles_trade() -> None:
+    handles = {*INFORMED, *NOISE, *WHALES}
+    assert len(handles) == 24
+    assert all(handle.isprintable() and len(handle) <= 16 for handle in handles)
+    assert {wish.trader for wish in floor(200, 1.0).wishes} == handles
+
+
+@pytest.mark.parametrize("moved", ["before", "after"])
+def test_markets_that_are_not_open_are_passed_over(moved: str) -> None:
+    quotes = [
+        (
+            replace(one, opens_at=Timestamp(START + 1))
+            if moved == "before"
+            else replace(one, resolves_at=START),
+            0.5,
+        )
+        for one in open_listings()
+    ]
+    assert intentions(SEED, quotes, tick=1, at=START, span_s=60.0) == []
+
+
+@pytest.mark.parametrize("price", [0.0003, 0.004, 0.5, 0.996, 0.9997])
+def test_every_intention_is_a_legal_order_at_its_price(price: float) -> None:
+    quotes = at_price(price)
+    known = {one.market_id: one for one, _ in quotes}
+    for wish in many_ticks(quotes, 60):
+        assert wish.spend >= ONE
+        after = price_after(known[wish.market_id], price, wish)
+        assert min(price, 0.0004) <= after <= max(price, 0.9996)
+
+
+def test_a_calm_moment_brings_next_to_nothing() -> None:
+    quotes = [(one, float(belief(one, START))) for one in open_listings()]
+    assert len(intentions(SEED, quotes, tick=1, at=START, span_s=0.01)) <= 2

@@ -1,0 +1,358 @@
+import math
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from string import Formatter
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service_tui.engine.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
+from service_tui.engine.listing import Listing
+from service_tui.engine.questions import TOPICS, figure, headline, word
+from service_tui.engine.slots import SHARES, SLOTS, delay_of, times_of
+from service_tui.engine.topics.topic import Scope, Topic
+from service_tui.terms import Category
+from service_tui.units import ONE, Timestamp
+
+SEED: Final = 7
+START: Final = Timestamp(1_790_000_000.0)
+HOUR_S: Final = 3_600
+MONTH_S: Final = 30 * 86_400
+
+moments = st.floats(1_600_000_000, 2_200_000_000).map(Timestamp)
+seeds = st.integers(0, 2**64 - 1)
+ALL_TOPICS: Final = [
+    pytest.param(category, topic, id=f"{category.value}-{topic.tag}")
+    for category, topics in TOPICS.items()
+    for topic in topics
+]
+
+
+@cache
+def many() -> tuple[Listing, ...]:
+    tape = Tape(SEED)
+    return tuple(
+        tape.listing_of(slot.index, number) for slot in SLOTS for number in range(990, 1_014)
+    )
+
+
+def is_clean(text: str) -> bool:
+    return text.isprintable() and text == text.strip() and not re.search(r"[\[\]{}<>]|  ", text)
+
+
+# -- what stands when ----------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, at=moments)
+def test_at_any_time_sixty_markets_of_every_category_are_open(seed: int, at: Timestamp) -> None:
+    listings = Tape(seed).listings_at(at)
+    tradeable = [one for one in listings if at < one.resolves_at]
+    assert 60 <= len(tradeable) <= 110
+    assert {one.category for one in tradeable} == set(Category)
+    assert all(one.opens_at <= at < one.resolved_at for one in listings)
+    assert len({one.market_id for one in listings}) == len(listings)
+    assert len({one.question for one in tradeable}) == len(tradeable)
+    lives = [one.resolves_at - one.opens_at for one in tradeable]
+    assert min(lives) < 420
+    assert max(lives) > 20 * 86_400
+    assert min(one.resolves_at for one in tradeable) - at <= 300
+
+
+def test_a_market_stands_without_a_gap_from_its_opening_to_its_outcome() -> None:
+    tape = Tape(SEED)
+    step_s = 5
+    seen: dict[str, list[int]] = {}
+    known: dict[str, Listing] = {}
+    for step in range(720):
+        for one in tape.listings_at(Timestamp(START + step * step_s)):
+            seen.setdefault(one.market_id, []).append(step)
+            assert known.setdefault(one.market_id, one) == one
+    for market_id, steps in seen.items():
+        one = known[market_id]
+        assert steps == list(range(steps[0], steps[-1] + 1))
+        if steps[0] > 0:
+            assert 0 <= START + steps[0] * step_s - one.opens_at < step_s
+        if steps[-1] < 719:
+            assert 0 < one.resolved_at - START - steps[-1] * step_s <= step_s
+
+
+def test_new_markets_are_listed_as_old_ones_resolve() -> None:
+    tape = Tape(SEED)
+    before = {one.market_id for one in tape.listings_at(START)}
+    after = {one.market_id for one in tape.listings_at(Timestamp(START + HOUR_S))}
+    assert len(before - after) > 15
+    assert len(after - before) > 15
+    assert tape.resolved_count(START, Timestamp(START + HOUR_S)) > 100
+
+
+def test_any_market_is_found_at_once_whatever_was_missed() -> None:
+    fresh = Tape(SEED)
+    later = fresh.listings_at(Timestamp(START + MONTH_S))
+    stepped = Tape(SEED)
+    for day in range(31):
+        stepped.listings_at(Timestamp(START + day * 86_400))
+    assert stepped.listings_at(Timestamp(START + MONTH_S)) == later
+
+
+def test_the_same_seed_lists_the_same_world() -> None:
+    assert Tape(3).listings_at(START) == Tape(3).listings_at(START)
+    mine = {one.question for one in Tape(3).listings_at(START)}
+    assert len(mine & {one.question for one in Tape(4).listings_at(START)}) < 5
+
+
+def test_listings_kept_ready_are_bounded() -> None:
+    tape = Tape(SEED)
+    for hour in range(0, 120, 4):
+        tape.listings_at(Timestamp(START + hour * HOUR_S))
+    assert len(tape._ready) <= 1_024
+    assert tape.listings_at(START) == Tape(SEED).listings_at(START)
+
+
+# -- what has resolved ---------------------------------------------------------------------
+
+
+def test_resolved_markets_come_newest_last_and_are_counted() -> None:
+    tape = Tape(SEED)
+    until = Timestamp(START + HOUR_S)
+    expected: dict[str, Listing] = {}
+    for step in range(HOUR_S // 5):
+        for one in tape.listings_at(Timestamp(START + step * 5)):
+            if START < one.resolved_at <= until:
+                expected[one.market_id] = one
+    found = tape.resolved_between(START, until, 1_000)
+    assert {one.market_id for one in found} == set(expected)
+    assert all(one.resolved_at <= two.resolved_at for one, two in pairwise(found))
+    assert tape.resolved_count(START, until) == len(found)
+    assert tape.resolved_between(START, until, 10) == found[-10:]
+    assert tape.resolved_between(START, until, 0) == ()
+
+
+def test_a_months_absence_draws_only_what_is_shown() -> None:
+    tape = Tape(SEED)
+    assert len(tape.resolved_between(START, Timestamp(START + MONTH_S), 20)) == 20
+    assert len(tape._ready) == 20
+    assert tape.resolved_count(START, Timestamp(START + MONTH_S)) > 100_000
+
+
+def test_spans_of_resolution_neither_overlap_nor_leave_gaps() -> None:
+    tape = Tape(SEED)
+    edges = [Timestamp(START + 60 * k) for k in range(31)]
+    parts = [tape.resolved_count(since, until) for since, until in pairwise(edges)]
+    assert sum(parts) == tape.resolved_count(edges[0], edges[-1])
+
+
+def test_weather_takes_longest_to_confirm() -> None:
+    delays: dict[float, dict[Category, float]] = {}
+    for slot in SLOTS:
+        delays.setdefault(slot.clock.period_s, {})[slot.category] = delay_of(slot)
+    for by_category in delays.values():
+        assert max(by_category.values()) == by_category[Category.WEATHER]
+    for slot in SLOTS:
+        assert 0 < delay_of(slot) < slot.clock.period_s / 2
+    assert max(delay_of(slot) for slot in SLOTS) >= 5 * HOUR_S
+
+
+# -- what a listing is ---------------------------------------------------------------------
+
+
+def test_liquidity_is_log_uniform_in_whole_dollars() -> None:
+    liquidity = sorted(one.b / ONE for one in many())
+    assert all(B_MIN <= b <= B_MAX and b == int(b) for b in liquidity)
+    for share in (0.25, 0.5, 0.75):
+        wanted = math.log(B_MIN) + share * math.log(B_MAX / B_MIN)
+        assert math.log(liquidity[int(share * len(liquidity))]) == pytest.approx(wanted, abs=0.12)
+
+
+def test_outcomes_follow_the_start_price() -> None:
+    assert all(START_MIN < one.start_price < START_MAX for one in many())
+    expected = sum(one.start_price for one in many())
+    error = math.sqrt(sum(one.start_price * (1 - one.start_price) for one in many()))
+    assert abs(sum(one.outcome for one in many()) - expected) < 4 * error
+
+
+def test_an_identity_looks_random() -> None:
+    shape = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}\Z")
+    ids = {one.market_id for one in many()}
+    assert len(ids) == len(many())
+    assert all(shape.match(market_id) for market_id in ids)
+
+
+def test_a_market_names_itself_by_category_topic_and_clock() -> None:
+    for one in many():
+        assert one.tags[0] == one.category.value
+        assert one.tags[-1] == SLOTS[one.slot].clock.scope.value
+        assert len(one.tags) == 3
+
+
+# -- words ---------------------------------------------------------------------------------
+
+
+def test_texts_are_clean_and_short() -> None:
+    for one in many():
+        assert is_clean(one.question)
+        assert len(one.question) <= 120
+        assert one.question.startswith("Will ")
+        assert one.question.endswith("?")
+        assert is_clean(one.criteria)
+        assert 2 <= len(re.findall(r"(?<! [A-Z])\.(?: |$)", one.criteria)) <= 3
+        assert one.criteria.startswith("YES if ")
+        for report in one.news:
+            assert is_clean(report.headline)
+            assert len(report.headline) <= 160
+            assert report.headline[0] == report.headline[0].upper()
+
+
+def test_questions_hardly_ever_come_twice() -> None:
+    assert len({one.question for one in many()}) > 0.99 * len(many())
+
+
+@pytest.mark.parametrize(("category", "topic"), ALL_TOPICS)
+def test_every_text_of_a_topic_fits_with_its_longest_words(
+    category: Category, topic: Topic
+) -> None:
+    longest = {gap: max(words, key=len) for gap, words in topic.words.items()}
+    subject = max(topic.subjects, key=len)
+    dates = {"by": "by 18:00 UTC on 21 Nov", "at": "at 18:00 UTC on 21 Nov"}
+    gaps = {
+        **longest,
+        **dates,
+        "deadline": "18:00 UTC on 21 Nov",
+        "close": "18:00 UTC on 21 September 2026",
+        "subject": subject,
+        "rival": subject,
+        "level": "4,500,000",
+        "reading": "4,500,000",
+    }
+    assert len(topic.subjects) >= 2 * SHARES, category
+    for text in topic.questions:
+        assert len(text.format_map(gaps)) <= 120
+        names = {name for _, name, _, _ in Formatter().parse(text)}
+        assert "subject" in names
+        assert names & {"by", "at", "deadline"}
+    for text in (*topic.raises, *topic.lowers):
+        assert len(text.format_map(gaps)) <= 160
+        names = {name for _, name, _, _ in Formatter().parse(text)}
+        assert names & {"subject", "rival"}, text
+        assert not names & {"by", "at", "close", "deadline", "level"}
+        assert topic.level is not None or "reading" not in names
+    assert "{close}" in topic.criteria
+    assert len(set(topic.raises) & set(topic.lowers)) == 0
+    assert min(len(topic.raises), len(topic.lowers)) >= 4
+
+
+def test_every_clock_of_every_category_has_several_topics() -> None:
+    for topics in TOPICS.values():
+        for scope in Scope:
+            assert sum(scope in topic.scopes for topic in topics) >= 4
+
+
+def test_the_deadline_in_the_text_is_the_one_of_the_market() -> None:
+    slot = SLOTS[0]
+    closes = Timestamp(1_795_003_500.0)
+    fast = word(slot, 5, seed=1, closes=closes)
+    assert "12:05 UTC" in fast.question
+    assert "12:05 UTC on 18 November 2026" in fast.criteria
+    slow = next(slot for slot in SLOTS if slot.clock.scope is Scope.WEEKS)
+    assert "18 November" in word(slow, 5, seed=1, closes=closes).question
+
+
+def test_markets_end_on_whole_minutes() -> None:
+    for one in many():
+        assert one.resolves_at % SLOTS[one.slot].clock.grain_s == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "text"),
+    [
+        (41_273, 0, "41,300"),
+        (0.08234, 0, "0.0823"),
+        (412.7, 0, "413"),
+        (9.996, 0, "10.00"),
+        (31.26, 0.5, "31.5"),
+        (0.9934, 0.001, "0.993"),
+        (4_730, 50, "4,750"),
+        (6.4, 1, "6"),
+    ],
+)
+def test_figures_are_round_as_people_write_them(value: float, step: float, text: str) -> None:
+    assert figure(value, step) == text
+
+
+# -- news ----------------------------------------------------------------------------------
+
+
+def test_news_comes_in_order_and_in_time_to_trade_on() -> None:
+    counts = {len(one.news) for one in many()}
+    assert counts == set(range(6))
+    for one in many():
+        times = [report.at for report in one.news]
+        assert times == sorted(times)
+        assert all(one.opens_at < at < one.resolves_at for at in times)
+
+
+def _pattern(template: str) -> str:
+    parts = re.split(r"\{\w+\}", template.replace("s's ", "s' "))
+    return ".+".join(re.escape(part) for part in parts).replace("'s\\ ", "'s?\\ ")
+
+
+def test_headlines_say_which_way_the_chance_moved() -> None:
+    for one in many()[::3]:
+        slot = SLOTS[one.slot]
+        topic = word(slot, one.number, seed=SEED, closes=one.resolves_at).topic
+        for report in one.news:
+            lines = topic.raises if report.jump > 0 else topic.lowers
+            patterns = [re.compile(_pattern(line), re.IGNORECASE) for line in lines]
+            assert any(one.fullmatch(report.headline) for one in patterns), report.headline
+
+
+def test_a_line_of_news_states_its_jump_as_prices() -> None:
+    tape = Tape(SEED)
+    for one in many()[::7]:
+        items = tape.news(one, one.opens_at, one.resolves_at)
+        assert [item.at for item in items] == [report.at for report in one.news]
+        for item in items:
+            assert item.market_id == one.market_id
+            assert (item.price_after - item.price_before) * item.jump >= 0
+            odds = [math.log(p / (1 - p)) for p in (item.price_before, item.price_after)]
+            if max(abs(x) for x in odds) < 7:
+                assert odds[1] - odds[0] == pytest.approx(item.jump)
+
+
+def test_spans_of_news_neither_overlap_nor_leave_gaps() -> None:
+    tape = Tape(SEED)
+    one = next(one for one in many() if len(one.news) == 5)
+    at = one.news[2].at
+    early = tape.news(one, one.opens_at, at)
+    late = tape.news(one, at, one.resolves_at)
+    assert len(early) == 3
+    assert len(late) == 2
+    assert tape.news(replace(one, news=()), one.opens_at, one.resolves_at) == ()
+
+
+def test_figures_in_headlines_come_nearer_as_yes_comes_nearer() -> None:
+    slot = next(slot for slot in SLOTS if slot.category is Category.WEATHER)
+    number = next(
+        number
+        for number in range(20)
+        if word(slot, number, seed=1, closes=START).topic.tag == "fog"
+    )
+    wording = word(slot, number, seed=1, closes=START)
+    shown = [
+        int(re.sub(r"\D", "", headline(wording, rising=True, chance=chance, turn=0)))
+        for chance in (0.1, 0.5, 0.9)
+    ]
+    assert shown[0] > shown[1] > shown[2] >= wording.level
+
+
+def test_a_slot_never_asks_about_the_same_topic_twice_running() -> None:
+    for slot in SLOTS:
+        topics = [
+            word(slot, number, seed=9, closes=times_of(9, slot, number).resolves_at).topic.tag
+            for number in range(1_000, 1_009)
+        ]
+        assert all(one != two for one, two in pairwise(topics))
