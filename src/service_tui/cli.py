@@ -5,20 +5,26 @@ Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours.
 """
 
 import argparse
+import gc
 import getpass
 import logging
-import logging.handlers
 import os
 import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NoReturn
-from urllib.parse import urlsplit
+from typing import Final, NoReturn, TextIO
 
 from service_tui import __version__
-from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment, read_environment
+from service_tui.config import (
+    KEY_VARIABLE,
+    URL_VARIABLE,
+    Environment,
+    read_environment,
+)
 from service_tui.terms import Plan
+from service_tui.wiring.address import AddressError, check_url, folder_of
+from service_tui.wiring.logfile import keep_log
 from service_tui.wiring.options import Options
 
 OK: Final = 0
@@ -26,8 +32,8 @@ CANNOT: Final = 1
 WRONG_WORDS: Final = 2
 BUG: Final = 70
 
+KEEPS_LOG: Final = frozenset({"console", "login"})
 LOG_FILE: Final = "service-tui.log"
-LOG_BYTES: Final = 2_000_000
 SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 
@@ -47,7 +53,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_WORDS, f"service-tui: {message}; see 'service-tui --help'\n")
+        # What was typed is repeated here: it must stay one line and harmless.
+        said = "".join(letter if letter.isprintable() else "?" for letter in message)
+        self.exit(WRONG_WORDS, f"service-tui: {said}; see 'service-tui --help'\n")
 
 
 class CannotError(Exception):
@@ -63,15 +71,30 @@ def run(words: Sequence[str]) -> int:
     environment = read_environment(os.environ)
     parser = _parser(environment)
     given = parser.parse_args(words)
+    if given.url is not None and given.profile is not None:
+        parser.error("--url and --profile name two services: give one of them")
+    if given.door == "login" and given.url is None:
+        parser.error("login needs the address of the service: --url https://host")
+    log_path = ""
     try:
         options = _options(given, environment)
-        _start_log(options)
+        if given.door in KEEPS_LOG:
+            _start_log(options)
+            log_path = str(options.log_path)
+        else:
+            logging.basicConfig(handlers=[logging.NullHandler()])
         return _DOORS[given.door](options, given)
-    except CannotError as error:
+    except (AddressError, CannotError) as error:
         sys.stderr.write(f"service-tui: {error}\n")
         return CANNOT
     except KeyboardInterrupt:
         return OK
+    except Exception as error:  # noqa: BLE001  (the outermost door: places, never values)
+        from service_tui.console import fatal  # noqa: PLC0415
+
+        fatal.log_fault(error)
+        sys.stderr.write(f"{fatal.report(error, log_path)}\n")
+        return BUG
 
 
 def _parser(environment: Environment) -> _Parser:
@@ -81,7 +104,7 @@ def _parser(environment: Environment) -> _Parser:
         description="The terminal desk for people who supervise trading agents. Without --url it "
         "opens on its own embedded service: no account, no key, no network, play money.",
         epilog=f"{EXAMPLES}\ndata: {environment.data_dir}\n"
-        f"log:  DATA-DIR/{LOG_FILE}\n"
+        f"log:  {environment.data_dir / LOG_FILE} (with --data-dir: in that folder)\n"
         f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -95,7 +118,9 @@ def _parser(environment: Environment) -> _Parser:
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
     demo = doors.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
     demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
-    doctor = doors.add_parser("doctor", help="say what is where, and what is wrong")
+    doctor = doors.add_parser(
+        "doctor", help="say what is where, and what is wrong", allow_abbrev=False
+    )
     _add_common(doctor)
     return parser
 
@@ -108,7 +133,11 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
         "--profile", metavar="NAME", default=missing, help="a service stored by 'login'"
     )
     parser.add_argument(
-        "--data-dir", metavar="DIR", type=Path, default=missing, help="where the desk keeps state"
+        "--data-dir",
+        metavar="DIR",
+        type=_folder,
+        default=missing,
+        help="where the desk keeps state",
     )
     parser.add_argument(
         "--seed", metavar="N", type=_seed, default=missing, help="seed of a new offline world"
@@ -122,8 +151,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     )
     parser.add_argument(
         "--plan",
-        type=Plan,
-        choices=list(Plan),
+        choices=[plan.value for plan in Plan],
         default=missing,
         help="plan of new agents on the embedded service (default: pro)",
     )
@@ -133,6 +161,16 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
         default=False if top else argparse.SUPPRESS,
         help="refuse every write",
     )
+
+
+def _folder(text: str) -> Path:
+    """A folder; nothing at all is not the current one."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} names nobody's home") from error
 
 
 def _seed(text: str) -> int:
@@ -155,8 +193,14 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         url, wants_remote = environment.api_url, True
     if wants_remote and given.door == "console":
         url, key = _remote(given, environment, url)
-    data_dir = base / _folder_name(url) if url else base
-    if base.exists() and not base.is_dir():
+    elif url is not None:
+        url = check_url(url, may_be_plain=environment.allow_insecure)
+    data_dir = base / folder_of(url) if url else base
+    try:
+        is_other = base.exists() and not base.is_dir()
+    except OSError as error:
+        raise CannotError(f"{base} cannot be used ({error.strerror})") from error
+    if is_other:
         raise CannotError(f"{base} is not a directory; give another --data-dir")
     return Options(
         data_dir=data_dir,
@@ -166,7 +210,7 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         api_key=key if url else None,
         seed=given.seed,
         speed=given.speed,
-        plan=given.plan or Plan.PRO,
+        plan=Plan(given.plan or Plan.PRO),
         read_only=given.read_only,
         allow_insecure=environment.allow_insecure,
     )
@@ -187,9 +231,9 @@ def _remote(
         if profile is None:
             known = ", ".join(sorted(stored)) or "none"
             raise CannotError(f"no profile is called {given.profile!r} (stored: {known})")
-        return profile.url, profile.key
-    address = check_url(url or environment.api_url or "")
-    if environment.api_key:
+        return check_url(profile.url, may_be_plain=environment.allow_insecure), profile.key
+    address = check_url(url or environment.api_url or "", may_be_plain=environment.allow_insecure)
+    if environment.api_key and _is_meant_for(environment, address):
         return address, environment.api_key
     match = next((one for one in stored.values() if one.url == address), None)
     if match is None:
@@ -199,68 +243,63 @@ def _remote(
     return match.url, match.key
 
 
-def check_url(url: str) -> str:
-    """The address of a service without its trailing slash.
-
-    Returns:
-        The address.
-
-    Raises:
-        CannotError: it is no http(s) address.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
-        raise CannotError(f"{url!r} is no address of a service, like https://host")
-    return url.rstrip("/")
-
-
-def _folder_name(url: str) -> str:
-    """A folder for each service: host and port, letters that every file system takes."""
-    netloc = urlsplit(url).netloc
-    return "at-" + "".join(
-        letter if letter.isalnum() or letter in ".-" else "_" for letter in netloc
-    )
+def _is_meant_for(environment: Environment, address: str) -> bool:
+    """Whether the environment's key may go there: where an address stands beside it, only there."""
+    if environment.api_url is None:
+        return True
+    return check_url(environment.api_url, may_be_plain=True) == address
 
 
 def _start_log(options: Options) -> None:
     """Log to a file: the terminal belongs to the console."""
     try:
-        options.log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            options.log_path, maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8"
-        )
-        options.log_path.chmod(0o600)
+        keep_log(options.log_path)
     except OSError as error:
         raise CannotError(
             f"{options.log_path.parent} cannot be written ({error.strerror}); "
             "give another --data-dir"
         ) from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-    # The HTTP library would log whole addresses, queries included.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def _console(options: Options, _: argparse.Namespace) -> int:
+    if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+        raise CannotError("the console needs a terminal for its keys and its screen; see --help")
+    # Nothing is garbage before the first paint; wiring.start switches the collector on again.
+    gc.disable()
     from service_tui.wiring.start import open_console  # noqa: PLC0415
 
     return open_console(options)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream leads to a terminal; None is what Python makes of a closed one."""
+    return stream is not None and stream.isatty()
 
 
 def _login(options: Options, given: argparse.Namespace) -> int:
     """Ask for the key, never show it, store it for its address."""
     from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
 
-    address = check_url(given.url or "")
-    key = getpass.getpass(f"API key for {address}: ").strip()
+    address = check_url(given.url, may_be_plain=options.allow_insecure)
+    key = _asked_for(f"API key for {address}: ")
     if not key or any(letter.isspace() for letter in key):
         raise CannotError("that is no key: it is empty or holds spaces; nothing was stored")
     try:
         keep_profile(options.config_dir, Profile(given.name, address, key))
-    except (KeysError, OSError) as error:
+    except KeysError as error:
         raise CannotError(f"the key was not stored: {error}") from error
     sys.stdout.write(f"stored; open it with 'service-tui --profile {given.name}'\n")
     return OK
+
+
+def _asked_for(prompt: str) -> str:
+    """What a person types unseen, or what a file or another program hands in."""
+    try:
+        if _is_terminal(sys.stdin):
+            return getpass.getpass(prompt).strip()
+        return sys.stdin.readline().strip() if sys.stdin else ""
+    except (EOFError, UnicodeDecodeError):
+        return ""
 
 
 def _demo(_: Options, given: argparse.Namespace) -> int:

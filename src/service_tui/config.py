@@ -36,11 +36,19 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
     # The signer will take this key from here; until then nobody else shall find it.
     environ.pop(WALLET_VARIABLE, None)
     folders = PlatformDirs(APP)
-    own = environ.get(DATA_VARIABLE)
+    own = environ.get(DATA_VARIABLE, "")
     return Environment(
         api_key=environ.get(KEY_VARIABLE) or None,
         api_url=environ.get(URL_VARIABLE) or None,
         allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in _TRUE,
-        data_dir=Path(own).expanduser() if own else folders.user_data_path,
+        data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
     )
+
+
+def _at_home(folder: str) -> Path:
+    """A folder whose '~' is a home, where it is somebody's."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError:
+        return Path(folder)

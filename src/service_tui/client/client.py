@@ -248,7 +248,7 @@ class Client:
         started = self._clock.monotonic()
         left_s = asked.until - started
         # A connection that fails before the deadline proves that nothing was sent.
-        early_s = min(CONNECT_MAX_S, left_s / 4)
+        early_s = min(CONNECT_MAX_S, left_s / 2)
         timeout = httpx.Timeout(left_s, connect=early_s, pool=early_s)
         asked.request.extensions["timeout"] = timeout.as_dict()
         try:

@@ -19,8 +19,9 @@ Answer = TypeVar("Answer", bound=WireModel)
 
 OBJECTS_MAX: Final = 20_000
 VALUES_MAX: Final = 100_000
-"""ours: four times the largest honest page. Two megabytes of `{}` as rows would otherwise hold the
-loop for three seconds and take a gigabyte for their faults (measured)."""
+FAULTS_MAX: Final = 5_000
+"""ours: some times what the largest honest page has. Two megabytes of `{}` as rows would otherwise
+hold the loop for three seconds and take a gigabyte for their faults (measured)."""
 
 _Location = tuple[int | str, ...]
 
@@ -72,12 +73,15 @@ def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
     if tree is None:
         raise NotProtocolError("the answer is not a JSON object")
     answer, faults = _validated(answers, _raw_of(tree))
+    if answer is not None:
+        return answer, 0
     dropped = 0
-    if answer is None:
+    fatal = [fault for fault in faults if _row_of(tree, fault) is None]
+    if not fatal:
         dropped = _drop_rows(tree, faults)
-        answer, faults = _validated(answers, _raw_of(tree)) if dropped else (None, faults)
+        answer, fatal = _validated(answers, _raw_of(tree))
     if answer is None:
-        where = line(".".join(str(part) for part in faults[0])) or "the whole"
+        where = line(".".join(str(part) for part in fatal[0])) or "the whole"
         raise NotProtocolError(f"the answer has another shape: {where} is missing or invalid")
     return answer, dropped
 
@@ -108,26 +112,29 @@ def _raw_of(tree: Mapping[str, object]) -> bytes:
 
 
 def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequence[_Location]]:
-    """The answer, or None and where its faults lie."""
+    """Try the bytes.
+
+    Returns:
+        The answer, or None and where its faults lie.
+
+    Raises:
+        NotProtocolError: more faults than anybody wants to hear of.
+    """
     try:
         return answers.model_validate_json(raw), ()
     except ValidationError as error:
+        if error.error_count() > FAULTS_MAX:
+            raise NotProtocolError(f"the answer has {error.error_count():,} faults") from None
         faults = error.errors(include_input=False, include_url=False, include_context=False)
         return None, [fault["loc"] for fault in faults]
 
 
 def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
-    """Take the rows with faults out of their lists.
-
-    Returns:
-        How many; 0, and nothing changed, when a fault lies outside of any row.
-    """
+    """Take the rows with faults out of their lists, and say how many."""
     rows: dict[int, tuple[list[object], set[int]]] = {}
     for fault in faults:
-        row = _row_of(tree, fault)
-        if row is None:
-            return 0
-        rows.setdefault(id(row[0]), (row[0], set()))[1].add(row[1])
+        if (row := _row_of(tree, fault)) is not None:
+            rows.setdefault(id(row[0]), (row[0], set()))[1].add(row[1])
     for held, bad in rows.values():
         held[:] = [entry for index, entry in enumerate(held) if index not in bad]
     return sum(len(bad) for _, bad in rows.values())

@@ -48,6 +48,11 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
     Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
+    Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
+    Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
+    Key(
+        "app.suspend", "app", ("ctrl+z",), "suspend_process", "suspend", "To the shell; fg is back"
+    ),
     Key("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
     Key("app.out", "app", ("q",), "back_out", "back out", "One level out; at the top, quit"),
     # what every table of rows offers
@@ -57,6 +62,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("rows.copy", "rows", ("y",), "copy_cell", "copy", "Copy the cell"),
     Key("rows.copy_row", "rows", ("Y",), "copy_row", "copy row", "Copy the row as JSON"),
     Key("rows.explain", "rows", ("i",), "explain", "explain", "Formula, inputs, source, age"),
+    Key("rows.out", "rows", ("escape",), "one_out", "one level out", "Detail, search, filters"),
     # markets
     Key("markets.buy", "markets", ("b",), "buy", "buy", "Buy in the market", footer=True),
     Key("markets.exit", "markets", ("x",), "exit", "sell", "Sell what I hold", footer=True),
@@ -70,8 +76,32 @@ KEYS: Final[tuple[Key, ...]] = (
     # portfolio
     Key("portfolio.sell", "portfolio", ("x",), "exit", "sell", "Close or trim", footer=True),
     Key("portfolio.buy", "portfolio", ("b",), "buy", "buy more", footer=True),
-    Key("portfolio.market", "portfolio", ("g",), "open_market", "market", "Show the market"),
+    Key("portfolio.market", "portfolio", ("M",), "open_market", "market", "Show the market"),
     Key("portfolio.closed", "portfolio", ("o",), "toggle_closed", "closed", "Closed positions"),
+    # what needs me
+    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
+    Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
+    # the blotter
+    Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
+    Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
+    # settings
+    Key("settings.take", "settings", ("enter",), "take_theme", "use theme", footer=True),
+    # every dialog but the ticket
+    Key("dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"),
+    # the order ticket
+    Key("ticket.preset1", "ticket", ("f1", "alt+1"), "preset(0)", "first preset", shown="F1"),
+    Key("ticket.preset2", "ticket", ("f2", "alt+2"), "preset(1)", "second preset", shown="F2"),
+    Key("ticket.preset3", "ticket", ("f3", "alt+3"), "preset(2)", "third preset", shown="F3"),
+    Key("ticket.preset4", "ticket", ("f4", "alt+4"), "preset(3)", "the most", shown="F4"),
+    Key("ticket.side", "ticket", ("f5",), "side('other')", "other side", shown="F5"),
+    Key("ticket.turn", "ticket", ("f6",), "turn('other')", "buy or sell", shown="F6"),
+    Key("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "While no text is typed"),
+    Key("ticket.no", "ticket", ("n",), "side('no')", "NO", "While no text is typed"),
+    Key("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "While no text is typed"),
+    Key("ticket.sell", "ticket", ("x",), "turn('sell')", "sell", "While no text is typed"),
+    Key("ticket.place", "ticket", ("ctrl+j",), "place", "place", "Enter does it too"),
+    Key("ticket.cancel", "ticket", ("escape",), "cancel", "cancel", "Places nothing"),
 )
 """The whole table. A key's meaning is the same on every screen where it stands."""
 
@@ -92,3 +122,45 @@ def bindings_of(group: str) -> list[Binding]:
         for key in KEYS
         if key.group == group
     ]
+
+
+def keys_of(group: str) -> tuple[Key, ...]:
+    """The actions of one place, in the order of the table."""
+    return tuple(key for key in KEYS if key.group == group)
+
+
+def key_named(ident: str) -> Key:
+    """The action with this id, which must be in the table."""
+    return next(key for key in KEYS if key.ident == ident)
+
+
+_SHOWN: Final = {
+    "escape": "esc",
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "at": "@",
+    "asterisk": "*",
+    "minus": "-",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
+
+
+def shown_key(key: Key) -> str:
+    """The first key of an action as a person reads it on the key cap."""
+    return key.shown or readable(key.keys[0])
+
+
+def readable(name: str) -> str:
+    """One of Textual's names of keys as a person reads it on the key cap."""
+    if name[:1] == "f" and name[1:].isdecimal():
+        return name.upper()
+    return _SHOWN.get(name, name)
+
+
+def action_name(action: str) -> str:
+    """The name of an action without its arguments."""
+    return action.partition("(")[0]

@@ -6,6 +6,7 @@ Used by screens and dialogs (which post them) and by the app (which handles them
 
 from textual.message import Message
 
+from service_tui.console.keys import Key
 from service_tui.desk.commands import Command
 
 
@@ -33,3 +34,28 @@ class Said(Message):
         super().__init__()
         self.text = text
         self.tone = tone
+
+
+class Copied(Message):
+    """A text for the clipboard; `what` names it in the toast that says what was copied."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text = text
+        self.what = what
+
+
+class KeyChosen(Message):
+    """An action of the key table was chosen by the mouse or by name; the app finds who does it."""
+
+    def __init__(self, key: Key) -> None:
+        super().__init__()
+        self.key = key
+
+
+class ThemeTried(Message):
+    """Show a theme without keeping it; None shows again the one that is kept."""
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__()
+        self.name = name

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from service_tui.client.errors import ServiceError
@@ -25,6 +26,7 @@ from service_tui.desk.commands import (
 )
 from service_tui.desk.facts import Fact, Noticed, TicketChanged
 from service_tui.desk.handlers import settings, trades
+from service_tui.desk.lookup import is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
@@ -42,10 +44,15 @@ IN_FLIGHT_MAX: Final = 8
 DRAIN_S: Final = 2.0
 """How long a close waits for commands in flight. Source: decisions, "Deadlines"."""
 
+SEND_WITHIN_S: Final = 10.0
+"""ours: an order that has waited longer for its turn is not what the person sees any more."""
+
 PROBE_S: Final = 4.0
 RECONCILE_S: Final = 10.0
+RECONCILE_OLD_S: Final = 60.0
 SAVE_S: Final = 10.0
-"""How often an offline service is probed, unknown trades are looked up, the state is cached."""
+"""How often an offline service is probed, unknown trades are looked up (those past their horizon
+more seldom), the state is cached. Source: failures, F-01 and F-08."""
 
 
 class Desk:
@@ -61,7 +68,7 @@ class Desk:
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._settled = asyncio.Event()
         self._closing = False
-        self._running: set[str] = set()
+        self._running: dict[str, Ticket] = {}
         self._watched = Watched()
         self._memory = memory
         self._clock = around.clock
@@ -100,7 +107,8 @@ class Desk:
         """Take a command in; never blocks, never raises.
 
         Returns:
-            The ticket. A full inbox or a closing desk fails it at once: nothing was sent.
+            The ticket. Too many commands under way or a closing desk fail it at once: nothing
+            was sent.
         """
         self._count += 1
         view = TicketView(
@@ -113,9 +121,10 @@ class Desk:
             amount=command.amount if isinstance(command, PlaceTrade) else Micros(0),
         )
         ticket = Ticket(command, view)
-        if self._closing or self._inbox.full():
+        if self._closing or self._inbox.qsize() + len(self._running) >= INBOX_MAX:
             why = "the desk is closing" if self._closing else "too many commands at once"
-            return self._fail(ticket, f"{why}; nothing was sent")
+            self._fail(ticket, why)
+            return ticket
         self._inbox.put_nowait(ticket)
         if command.moves_money:
             self._tickets[view.ticket_id] = ticket
@@ -142,27 +151,51 @@ class Desk:
         self._closing = True
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
-                while self._running or not self._inbox.empty():  # noqa: ASYNC110  (bounded, at the end)
+                while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
         await self._memory.save(self._state)
 
+    def _is_busy(self) -> bool:
+        """Whether something is under way that is worth waiting for; an answer to a quote is not."""
+        return not self._inbox.empty() or any(
+            not isinstance(ticket.command, AskQuote) for ticket in self._running.values()
+        )
+
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
         """Give each command a task of its own, so that a slow one holds up no other."""
+        asking: asyncio.Task[None] | None = None
         while True:
             ticket = await self._inbox.get()
-            self._running.add(ticket.view.ticket_id)
-            tasks.create_task(self._carry_out(ticket))
+            self._running[ticket.view.ticket_id] = ticket
+            task = tasks.create_task(self._carry_out(ticket))
+            task.add_done_callback(partial(self._ended, ticket))
+            if isinstance(ticket.command, AskQuote):
+                # Only the newest question matters, and one that changes nothing may be dropped.
+                if asking is not None:
+                    asking.cancel()
+                asking = task
 
     async def _carry_out(self, ticket: Ticket) -> None:
-        try:
-            async with self._slots:
-                if ticket.command.moves_money:
-                    # What was left unknown by an earlier run is looked up before anything trades.
-                    await self._settled.wait()
+        if not ticket.command.moves_money:
+            await self._handle(ticket)
+            return
+        came_at = self._clock.monotonic()
+        # What was left unknown by an earlier run is looked up before anything trades.
+        await self._either(self._settled, SEND_WITHIN_S)
+        async with self._slots:
+            if not self._settled.is_set():
+                self._fail(ticket, "an earlier order is unknown and not looked up yet")
+            elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
+                self._fail(ticket, "it waited too long for the orders before it")
+            else:
                 await self._handle(ticket)
-        finally:
-            self._running.discard(ticket.view.ticket_id)
-            ticket.end()
+
+    def _ended(self, ticket: Ticket, _: object) -> None:
+        """Whatever became of its task, nobody waits for this command any longer."""
+        self._running.pop(ticket.view.ticket_id, None)
+        if ticket.command.moves_money and ticket.view.state is TicketState.QUEUED:
+            self._fail(ticket, "the desk was closed")
+        ticket.end()
 
     async def _handle(self, ticket: Ticket) -> None:  # noqa: C901  (one line a kind)
         match ticket.command:
@@ -183,14 +216,16 @@ class Desk:
                 for topic in READINGS:
                     self._poke(topic)
 
-    def _fail(self, ticket: Ticket, why: str) -> Ticket:
+    def _fail(self, ticket: Ticket, why: str) -> None:
+        """End a command that never left."""
+        said = f"{why}; nothing was sent"
         view = replace(
-            ticket.view, state=TicketState.FAILED, settled_at=self._clock.now(), outcome=why
+            ticket.view, state=TicketState.FAILED, settled_at=self._clock.now(), outcome=said
         )
         ticket.update(view)
-        ticket.end()
-        self._say(Noticed("bad", f"{view.what}: {why}"))
-        return ticket
+        if ticket.command.moves_money:
+            self._say(TicketChanged(view))
+        self._say(Noticed("bad", f"{view.what}: {said}"))
 
     # -- state -----------------------------------------------------------------------------
 
@@ -212,8 +247,13 @@ class Desk:
     async def _rest(self, topic: Topic, seconds: float) -> None:
         """Wait so long, or until the topic is poked."""
         poked = self._pokes[topic]
+        await self._either(poked, seconds)
+        poked.clear()
+
+    async def _either(self, event: asyncio.Event, seconds: float) -> None:
+        """Wait for an event, but only so long."""
         waits = {
-            asyncio.ensure_future(poked.wait()),
+            asyncio.ensure_future(event.wait()),
             asyncio.ensure_future(self._clock.sleep(seconds)),
         }
         try:
@@ -221,7 +261,6 @@ class Desk:
         finally:
             for wait in waits:
                 wait.cancel()
-            poked.clear()
 
     async def _probe(self) -> None:
         """While the service is away, ask for its health; when it is back, ask for everything."""
@@ -230,22 +269,29 @@ class Desk:
             if self._state.service.phase is not Phase.OFFLINE:
                 continue
             with suppress(ServiceError):
-                await self.ports.client.call(HEALTH)
+                # Not longer than a pause: a service that swallowed the last probe may be back.
+                await self.ports.client.call(HEALTH, deadline_s=PROBE_S)
                 for topic in READINGS:
                     self._poke(topic)
 
     async def _reconcile(self) -> None:
         """Look unknown trades up, those of an earlier run first; nothing trades before that."""
+        old_at = self._clock.monotonic()
         while True:
-            unknown = tuple(
+            now, with_old = self._clock.now(), self._clock.monotonic() >= old_at
+            unknown = [
                 ticket
                 for ticket in self._state.tickets
-                if ticket.state is TicketState.UNKNOWN and ticket.client_ref
-            )
+                if ticket.state is TicketState.UNKNOWN
+                and ticket.client_ref
+                and (with_old or not is_overdue(ticket, now))
+            ]
             try:
                 if unknown:
-                    await trades.reconcile(unknown, self.ports)
+                    await reconcile(unknown, self.ports)
                 self._settled.set()
+                if with_old:
+                    old_at = self._clock.monotonic() + RECONCILE_OLD_S
             except ServiceError as error:
                 log.info("unknown trades stay unknown: %s", error)
             await self._clock.sleep(RECONCILE_S)
@@ -255,6 +301,7 @@ class Desk:
         saved: DeskState | None = None
         while True:
             await self._clock.sleep(SAVE_S)
+            await self._memory.back_up()
             if self._state is not saved:
                 saved = self._state
                 await self._memory.save(saved)

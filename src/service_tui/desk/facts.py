@@ -67,6 +67,7 @@ class TradesSeen:
     """The newest trades."""
 
     trades: tuple[TradeView, ...]
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class ServiceAnswered:
 class ServiceFailed:
     """A call failed; what was known stays, and grows old.
 
-    `offline` is False when the service was there but answered something unusable.
+    `offline` is False when the service was there and said no in order.
     """
 
     topic: Topic

@@ -5,9 +5,13 @@ Used by wiring (thaw) and by the desk's memory (freeze).
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any, Final, TypeVar
+from enum import StrEnum
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Any, Final, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from service_tui.desk.records import (
     AccountView,
@@ -20,7 +24,7 @@ from service_tui.desk.records import (
     WorldView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, MarketStatus, Plan, Side, TradeStatus, Venue
+from service_tui.units import Timestamp
 
 STATE_KEY: Final = "state"
 """Key of the cache under which the frozen state lies."""
@@ -35,21 +39,11 @@ NEWS_MAX: Final = 40
 Fields = dict[str, Any]
 """A record's fields as JSON gives them; every use below makes typed values of them."""
 
-Terms = dict[str, Callable[[Any], object]]
-_MARKET: Final[Terms] = {
-    "status": MarketStatus,
-    "venue": Venue,
-    "tags": tuple,
-    "sparkline": tuple,
-}
-_POSITION: Final[Terms] = {"status": MarketStatus, "side": Side, "venue": Venue}
-_TRADE: Final[Terms] = {"status": TradeStatus, "side": Side, "venue": Venue}
-_ACCOUNT: Final[Terms] = {"status": AgentStatus, "plan": Plan}
-"""What is more than a number or a text in each record, and what makes it."""
+Reader = Callable[[Any], object]
 
 
 def freeze(state: DeskState) -> str:
-    """The part of the state that is worth showing before an answer, as JSON."""
+    """The part of the state worth showing before an answer: held, starred and busiest markets."""
     held = {position.market_id for position in state.positions} | state.stars
     ranked = sorted(
         state.markets.values(),
@@ -59,7 +53,7 @@ def freeze(state: DeskState) -> str:
         {
             "account": _plain(state.account),
             "limits": _plain(state.limits),
-            "markets": [_plain(market) for market in ranked[:MARKETS_MAX]],
+            "markets": [_plain(market) for market in ranked[: max(MARKETS_MAX, len(held))]],
             "positions": [_plain(position) for position in state.positions],
             "trades": [_plain(trade) for trade in state.trades[:TRADES_MAX]],
             "world": _plain(None if state.world is None else replace(state.world, meanwhile=None)),
@@ -80,50 +74,111 @@ def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of record
 def thaw(text: str, state: DeskState) -> DeskState:
     """The given state with what was frozen put in, marked as cached.
 
-    Returns:
-        The new state.
+    Text that this program cannot read changes nothing: a cache is no truth, and a screen must not
+    meet a word where a number belongs.
 
-    Text that this program cannot read changes nothing: a cache is no truth.
+    Returns:
+        The new state; its service was last heard of when the frozen one was.
     """
     try:
         return _thawed(json.loads(text), state)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return state
 
 
 def _thawed(frozen: Fields, state: DeskState) -> DeskState:
-    markets = [_made(MarketView, row, _MARKET) for row in frozen["markets"]]
-    account = frozen["account"]
-    limits = frozen["limits"]
-    world = frozen["world"]
+    markets = [_made(MarketView, row) for row in frozen["markets"]]
     return replace(
         state,
-        account=account and _made(AccountView, account, _ACCOUNT),
-        limits=limits and LimitsView(**limits),
+        service=replace(state.service, last_ok_at=_last_seen(frozen["seen"])),
+        account=_made_or_none(AccountView, frozen["account"]),
+        limits=_made_or_none(LimitsView, frozen["limits"]),
         markets={market.market_id: market for market in markets},
-        positions=tuple(_made(PositionView, row, _POSITION) for row in frozen["positions"]),
-        trades=tuple(_made(TradeView, row, _TRADE) for row in frozen["trades"]),
-        world=world and WorldView(**world),
-        news=tuple(NewsView(**row) for row in frozen["news"]),
-        equity=tuple(EquityPoint(at, equity) for at, equity in frozen["equity"]),
-        stars=frozenset(frozen["stars"]),
+        positions=tuple(_made(PositionView, row) for row in frozen["positions"]),
+        trades=tuple(_made(TradeView, row) for row in frozen["trades"]),
+        world=_made_or_none(WorldView, frozen["world"]),
+        news=tuple(_made(NewsView, row) for row in frozen["news"]),
+        equity=tuple(
+            _made(EquityPoint, {"at": at, "equity": equity}) for at, equity in frozen["equity"]
+        ),
+        stars=frozenset(_text(star) for star in frozen["stars"]),
         from_cache=True,
     )
 
 
-def _made(kind: Callable[..., Record], fields: Fields, terms: Terms) -> Record:
-    """A record from its fields: words become terms again, lists tuples."""
-    return kind(**{name: terms.get(name, _same)(value) for name, value in fields.items()})
+def _last_seen(seen: Fields) -> Timestamp | None:
+    """When any topic was last heard of."""
+    return Timestamp(max(_number(at) for at in seen.values())) if seen else None
 
 
-def _same(value: object) -> object:
-    return value
+def _made_or_none(kind: type[Record], fields: Fields | None) -> Record | None:
+    return None if fields is None else _made(kind, fields)
 
 
-def last_seen(text: str) -> float | None:
-    """When the frozen state was last true, seconds since 1970; None when it cannot be read."""
-    try:
-        seen = json.loads(text)["seen"]
-        return max(seen.values(), default=None)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
+def _made(kind: type[Record], fields: Fields) -> Record:
+    """A record from its fields, each checked against the type that it is declared with."""
+    readers = _readers(kind)
+    return kind(**{name: readers[name](value) for name, value in fields.items()})
+
+
+@cache
+def _readers(kind: type[object]) -> dict[str, Reader]:
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _reader(hint: Any) -> Reader:  # noqa: ANN401  (whatever a field is declared as)
+    """What makes a typed value of a field of the declared type, or raises."""
+    declared = getattr(hint, "__supertype__", hint)
+    if isinstance(declared, type) and issubclass(declared, StrEnum):
+        return declared
+    if declared in _PLAIN:
+        return _PLAIN[declared]
+    inner = [_reader(part) for part in get_args(declared) if part not in {NoneType, Ellipsis}]
+    if get_origin(declared) is tuple:
+        return partial(_entries, inner[0])
+    if get_origin(declared) in {Union, UnionType} and len(inner) == 1:
+        return lambda value: None if value is None else inner[0](value)
+    # Other records are never frozen: where one may stand, only nothing is read.
+    return _nothing
+
+
+def _entries(read: Reader, value: object) -> tuple[object, ...]:
+    if _is_list(value):
+        return tuple([read(entry) for entry in value])
+    raise TypeError("no list")
+
+
+def _text(value: object) -> str:
+    if type(value) is str:
+        return value
+    raise TypeError("no text")
+
+
+def _number(value: object) -> float:
+    if (type(value) is float or type(value) is int) and math.isfinite(value):
+        return float(value)
+    raise TypeError("no finite number")
+
+
+def _whole(value: object) -> int:
+    if type(value) is int:
+        return value
+    raise TypeError("no whole number")
+
+
+def _truth(value: object) -> bool:
+    if type(value) is bool:
+        return value
+    raise TypeError("neither true nor false")
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return type(value) is list
+
+
+def _nothing(value: object) -> None:
+    if value is not None:
+        raise TypeError("not empty")
+
+
+_PLAIN: Final[dict[Any, Reader]] = {str: _text, float: _number, int: _whole, bool: _truth}

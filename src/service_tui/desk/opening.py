@@ -15,7 +15,9 @@ from service_tui.clock import Clock
 from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
 from service_tui.desk.frozen import STATE_KEY, freeze
+from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
+from service_tui.desk.reduce import capped
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.cache import Cache
@@ -31,12 +33,15 @@ class DeskMemory:
     """What stays on this machine between two starts. A failing disk is logged, no more."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._cache = Cache(database)
         self._clock = clock
 
     async def save(self, state: DeskState) -> None:
-        """Keep the state for a cold start."""
+        """Keep the state for a cold start, and take up writing again once a full disk has room."""
         try:
+            if self._database.failure is not None:
+                await self._database.reopen()
             await self._cache.put(STATE_KEY, self._clock.now(), freeze(state))
         except StorageError as error:
             log.warning("the state was not cached: %s", error)
@@ -45,8 +50,16 @@ class DeskMemory:
         """Keep one preference."""
         try:
             await self._cache.put_preference(name, value)
-        except StorageError as error:
+        except (StorageError, UnicodeError) as error:
+            # Half a surrogate, which a keyboard may bring, is no text to a database.
             log.warning("a preference was not kept: %s", error)
+
+    async def back_up(self) -> None:
+        """Copy the database once a day. Source: failures, F-15."""
+        try:
+            await self._database.back_up(self._clock.now())
+        except StorageError as error:
+            log.warning("the daily copy was not made: %s", error)
 
 
 @asynccontextmanager
@@ -65,7 +78,7 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
     desk = Desk(
-        replace(initial, tickets=tuple(tickets)),
+        replace(initial, tickets=capped(tuple(tickets)), polls=PERIODS),
         around,
         blotter,
         DeskMemory(around.database, around.clock),

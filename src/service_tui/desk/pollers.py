@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.client.errors import (
+    PlanRequiredError,
+    RefusedError,
     ServiceError,
-    ServiceFaultError,
     UnauthenticatedError,
-    UnreachableError,
 )
 from service_tui.client.retry import next_delay
 from service_tui.desk.facts import (
@@ -27,12 +27,12 @@ from service_tui.desk.facts import (
     PositionsSeen,
     ServiceAnswered,
     ServiceFailed,
-    TradesSeen,
     WorldSeen,
 )
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import EquityPoint, PositionView, Topic
+from service_tui.desk.records import EquityPoint, PositionView, TicketState, Topic
+from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     account_view,
     detail_of_history,
@@ -44,7 +44,7 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.terms import Mode
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import (
     AGENT,
@@ -79,6 +79,8 @@ EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
 HISTORY_HOURS_MAX: Final = 168
 CHART_POINTS: Final = 300
+REFUSED_REST_S: Final = 3_600.0
+"""Until a topic is asked again whose key or plan was refused; a poke asks at once."""
 
 
 @dataclass(slots=True)
@@ -89,11 +91,14 @@ class Watched:
     span_s: int = 0
 
 
-Reading = Callable[[Ports, Watched], Awaitable[tuple[list[Fact], float]]]
-"""Asks once; returns what became known and how long the call took, seconds."""
+Read = tuple[list[Fact], float | None]
+"""What became known and how long the call took, seconds; None when nothing was asked."""
+
+Reading = Callable[[Ports, Watched], Awaitable[Read]]
+"""Asks once."""
 
 
-async def read_markets(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+async def read_markets(ports: Ports, _: Watched) -> Read:
     """All markets, page by page."""
     bodies: list[MarketBody] = []
     dropped = 0
@@ -116,67 +121,72 @@ async def read_markets(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
     return [MarketsSeen(views, dropped=dropped)], latency_s
 
 
-async def _holdings(ports: Ports) -> tuple[tuple[PositionView, ...], int, float]:
-    reply = await ports.client.call(POSITIONS, query=PositionsQuery(status="all"))
-    markets = ports.state().markets
-    views = tuple(
-        view
-        for body in reply.answer.positions
-        for view in position_views(body, markets.get(body.market_id))
-    )
-    return views, reply.dropped, reply.latency_s
-
-
-async def read_positions(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+async def read_positions(ports: Ports, _: Watched) -> Read:
     """What is held, and what was."""
-    views, dropped, latency_s = await _holdings(ports)
-    fact = PositionsSeen(
-        tuple(view for view in views if view.outcome is None and view.shares > 0),
-        tuple(view for view in views if view.outcome is not None),
-        dropped,
-    )
-    return [fact], latency_s
+    reply = await ports.client.call(POSITIONS, query=PositionsQuery(status="all"))
+    known = ports.state()
+    views: list[PositionView] = []
+    dropped = reply.dropped
+    for body in reply.answer.positions:
+        try:
+            views.extend(position_views(body, known.markets.get(body.market_id)))
+        except ValueError:
+            # A side that is neither yes nor no: the wire takes any word there.
+            dropped += 1
+    held = tuple(view for view in views if view.outcome is None and view.shares > 0)
+    closed = tuple(view for view in views if view.outcome is not None)
+    if _shares(held) != _shares(known.positions):
+        # Shares went or came, so money did as well: both, or the equity is wrong for seconds.
+        ports.poke(Topic.ACCOUNT)
+    return [PositionsSeen(held, closed, dropped)], reply.latency_s
 
 
-async def read_account(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
+    return {view.key: view.shares for view in held}
+
+
+async def read_account(ports: Ports, _: Watched) -> Read:
     """Who we are, what we have, what binds us."""
     agent = await ports.client.call(AGENT)
     portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
     settings = await ports.client.call(SETTINGS)
     user = await ports.client.call(USER_SETTINGS)
     sim = ports.state().service.mode is Mode.SIM
-    account = account_view(agent.answer, portfolio.answer, ports.state().positions)
+    known = ports.state()
+    account = account_view(agent.answer, portfolio.answer, known.positions)
+    if known.account is not None and known.account.cash != account.cash:
+        # The same the other way round.
+        ports.poke(Topic.POSITIONS)
     return [
         AccountSeen(account),
         LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
     ], agent.latency_s
 
 
-async def read_briefing(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+async def read_briefing(ports: Ports, _: Watched) -> Read:
     """The heartbeat."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
     return [], reply.latency_s
 
 
-async def read_trades(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+async def read_trades(ports: Ports, _: Watched) -> Read:
     """The newest trades."""
-    started = ports.clock.monotonic()
-    trades = await recent_trades(ports)
-    return [TradesSeen(trades)], ports.clock.monotonic() - started
+    fact, latency_s = await recent_trades(ports)
+    return [fact], latency_s
 
 
-async def read_world(ports: Ports, _: Watched) -> tuple[list[Fact], float]:
+async def read_world(ports: Ports, _: Watched) -> Read:
     """The offline world's clock, pace and news."""
     reply = await ports.client.call(WORLD)
     news = tuple(news_view(row) for row in reply.answer.news)
     return [WorldSeen(world_view(reply.answer), news)], reply.latency_s
 
 
-async def read_detail(ports: Ports, watched: Watched) -> tuple[list[Fact], float]:
+async def read_detail(ports: Ports, watched: Watched) -> Read:
     """Chart, news and trades of the market in focus; nothing when none is."""
     market_id, span_s = watched.market_id, watched.span_s
     if market_id is None:
-        return [], 0.0
+        return [], None
     path = {"market_id": market_id}
     if ports.state().service.embedded:
         tape = await ports.client.call(
@@ -227,29 +237,51 @@ async def poll(
     while True:
         try:
             facts, latency_s = await reading(ports, watched)
-        except UnauthenticatedError as error:
-            ports.say(ServiceFailed(topic, ports.now(), str(error), unauthorized=True))
-            await rest(topic, 3_600.0)
         except ServiceError as error:
             failures += 1
-            offline = isinstance(error, (UnreachableError, ServiceFaultError))
-            ports.say(ServiceFailed(topic, ports.now(), str(error), offline=offline))
-            await rest(topic, next_delay(failures, rng))
+            ports.say(_failure(topic, error, ports.now()))
+            refused = isinstance(error, (UnauthenticatedError, PlanRequiredError))
+            await rest(topic, REFUSED_REST_S if refused else next_delay(failures, rng))
         else:
             failures = 0
             for fact in facts:
                 ports.say(fact)
-            ports.say(ServiceAnswered(topic, ports.now(), latency_s))
+            # Who asked nothing has heard nothing, and must not call the service online.
+            if latency_s is not None:
+                ports.say(ServiceAnswered(topic, ports.now(), latency_s))
             await rest(topic, PERIODS[topic])
+
+
+def _failure(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:
+    """What a failed call means, with what to do about it where the service said so."""
+    fix = error.fix if isinstance(error, RefusedError) else ""
+    return ServiceFailed(
+        topic,
+        at,
+        f"{error}; {fix}" if fix else str(error),
+        unauthorized=isinstance(error, UnauthenticatedError),
+        offline=not isinstance(error, RefusedError),
+    )
 
 
 async def mark_equity(ports: Ports) -> None:
     """Add a point to the equity curve now and then, while the figures are fresh."""
     while True:
         state = ports.state()
-        if state.account is not None and not state.from_cache:
-            fresh = Topic.ACCOUNT in state.seen
+        if state.account is not None and _is_whole(state):
             last = state.equity[-1].at if state.equity else Timestamp(0.0)
-            if fresh and ports.now() - last >= EQUITY_EVERY_S / 2:
+            # A last point in the future means that the clock was set back.
+            if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
                 ports.say(EquityMarked(EquityPoint(ports.now(), state.account.equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
+
+
+def _is_whole(state: DeskState) -> bool:
+    """Whether cash and positions are of one moment: a trade changes the one, then the other."""
+    if state.from_cache or Topic.ACCOUNT not in state.seen:
+        return False
+    held_at = state.seen.get(Topic.POSITIONS)
+    return held_at is not None and all(
+        ticket.state is not TicketState.DONE or (ticket.settled_at or 0.0) <= held_at
+        for ticket in state.tickets
+    )

@@ -30,6 +30,10 @@ class Memory(Protocol):
         """Keep one preference."""
         ...
 
+    async def back_up(self) -> None:
+        """Copy everything once a day; a failing disk is no error here."""
+        ...
+
 
 IdSource = Callable[[], str]
 """Fresh random text, 128 bits or more."""

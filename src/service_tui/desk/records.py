@@ -6,7 +6,7 @@ Used by desk.translate (which makes them), desk.reduce, and every screen.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from service_tui.terms import (
@@ -210,7 +210,11 @@ class LimitsView:
 
 @dataclass(frozen=True, slots=True)
 class ServiceView:
-    """The service that this desk talks to, and how that goes."""
+    """The service that this desk talks to, and how that goes.
+
+    `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
+    by topic, the rows of the last answer that were not of the protocol.
+    """
 
     label: str
     mode: Mode
@@ -220,8 +224,14 @@ class ServiceView:
     last_ok_at: Timestamp | None = None
     latency_s: float | None = None
     problem: str = ""
-    dropped_rows: int = 0
+    problem_of: Topic | None = None
+    dropped: Mapping[Topic, int] = field(default_factory=dict[Topic, int])
     read_only: bool = False
+
+    @property
+    def dropped_rows(self) -> int:
+        """Rows that could not be used, of the last answers together."""
+        return sum(self.dropped.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +375,7 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         return position
     price = market.price_of(position.side)
     value = Micros(math.floor(position.shares * price))
-    if value == position.mark_value:
+    if value == position.mark_value and position.status is market.status:
         return position
     return replace(
         position,

@@ -38,13 +38,16 @@ from service_tui.desk.records import (
     remark,
 )
 from service_tui.desk.state import DeskState
-from service_tui.units import Micros
+from service_tui.units import Micros, Timestamp
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
 EQUITY_MAX: Final = 2_000
 NEWS_MAX: Final = 200
 """What the state keeps of endless things; the database keeps the rest."""
+
+OFFLINE_AFTER_S: Final = 5.0
+"""ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
 
 def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
@@ -55,13 +58,13 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case PositionsSeen():
             return _with_positions(state, fact)
         case AccountSeen():
-            return replace(state, account=fact.account)
+            return _with_account(replace(state, account=fact.account))
         case CashSeen():
             return _with_account(state, cash=fact.cash)
         case LimitsSeen():
             return replace(state, limits=fact.limits)
         case TradesSeen():
-            return replace(state, trades=fact.trades)
+            return _dropped(replace(state, trades=fact.trades), Topic.TRADES, fact.dropped)
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
         case DetailSeen():
@@ -94,18 +97,21 @@ def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
     for market in fact.markets:
         old = known.get(market.market_id)
         markets[market.market_id] = market if old is None or old != market else old
-    return _marked(
-        replace(
-            state,
-            markets=markets,
-            service=replace(state.service, dropped_rows=fact.dropped),
-        )
-    )
+    return _dropped(_marked(replace(state, markets=markets)), Topic.MARKETS, fact.dropped)
 
 
 def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
     closed = state.closed if fact.closed is None else fact.closed
-    return _marked(replace(state, positions=fact.positions, closed=closed))
+    marked = _marked(replace(state, positions=fact.positions, closed=closed))
+    return _dropped(marked, Topic.POSITIONS, fact.dropped)
+
+
+def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
+    """Count the rows of a topic's last answer that could not be used."""
+    if state.service.dropped.get(topic, 0) == count:
+        return state
+    dropped = {**state.service.dropped, topic: count}
+    return replace(state, service=replace(state.service, dropped=dropped))
 
 
 def _marked(state: DeskState) -> DeskState:
@@ -155,18 +161,27 @@ def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[T
     """The list with this ticket in its place, or first."""
     if any(old.ticket_id == ticket.ticket_id for old in tickets):
         return tuple(ticket if old.ticket_id == ticket.ticket_id else old for old in tickets)
-    return (ticket, *tickets)[:TICKETS_MAX]
+    return capped((ticket, *tickets))
+
+
+def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
+    """The newest `TICKETS_MAX`; one whose end is not known is never among those forgotten."""
+    if len(tickets) <= TICKETS_MAX:
+        return tickets
+    room = TICKETS_MAX - sum(ticket.in_flight for ticket in tickets)
+    ended = [ticket for ticket in tickets if not ticket.in_flight][max(0, room) :]
+    forgotten = {ticket.ticket_id for ticket in ended}
+    return tuple(ticket for ticket in tickets if ticket.ticket_id not in forgotten)
 
 
 def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     seen = {**state.seen, fact.topic: fact.at}
     service = replace(
-        state.service,
-        phase=Phase.ONLINE,
-        last_ok_at=fact.at,
-        latency_s=fact.latency_s,
-        problem="",
+        state.service, phase=Phase.ONLINE, last_ok_at=fact.at, latency_s=fact.latency_s
     )
+    # What another topic met stands until that one answers: a broken path must not be hushed up.
+    if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
+        service = replace(service, problem="", problem_of=None)
     # What stood in the cache is shown as old until markets and positions were both heard of.
     fresh = Topic.MARKETS in seen and Topic.POSITIONS in seen
     cached = state.from_cache and not fresh
@@ -174,13 +189,22 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
 
 
 def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
-    phase = state.service.phase
+    service = state.service
+    phase = service.phase
     if fact.unauthorized:
         phase = Phase.UNAUTHORIZED
-    elif fact.offline:
+    elif phase is Phase.UNAUTHORIZED:
+        # Nothing is asked any more; what a late call met must not hide what is to be checked.
+        return state
+    elif fact.offline and not _heard_lately(service, fact.at):
         phase = Phase.OFFLINE
-    service: ServiceView = replace(state.service, phase=phase, problem=fact.problem)
-    return _phase_notice(state, replace(state, service=service))
+    failed = replace(service, phase=phase, problem=fact.problem, problem_of=fact.topic)
+    return _phase_notice(state, replace(state, service=failed))
+
+
+def _heard_lately(service: ServiceView, now: Timestamp) -> bool:
+    """Whether any topic was answered a moment ago; never true once the clock was set back."""
+    return service.last_ok_at is not None and 0 <= now - service.last_ok_at < OFFLINE_AFTER_S
 
 
 def _phase_notice(before: DeskState, after: DeskState) -> DeskState:

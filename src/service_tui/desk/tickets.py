@@ -7,7 +7,7 @@ Used by desk.submit (which makes them) and by whoever wants to know the end.
 import asyncio
 
 from service_tui.desk.commands import Command
-from service_tui.desk.records import TicketView
+from service_tui.desk.records import TicketState, TicketView
 
 
 class Ticket:
@@ -21,7 +21,7 @@ class Ticket:
     def update(self, view: TicketView) -> None:
         """Take the newest view; an end, `unknown` included, wakes whoever waits."""
         self.view = view
-        if view.settled_at is not None or not view.in_flight:
+        if view.state not in {TicketState.QUEUED, TicketState.SENT}:
             self._ended.set()
 
     def end(self) -> None:

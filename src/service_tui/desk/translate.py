@@ -80,8 +80,9 @@ def _rebuilt(body: PositionBody, side: Side, shares: float) -> PositionSideBody:
     """A side of a published row, which mixes both: cost and P&L are shared out by value."""
     price = body.current_price if side is Side.YES else 1.0 - body.current_price
     value = shares * price
-    part = value / body.current_value if body.current_value > 0 else 1.0
-    part = min(1.0, max(0.0, part)) if body.shares_yes > 0 and body.shares_no > 0 else 1.0
+    # By the value of these shares, not by the row's own: the parts then sum to one.
+    whole = body.shares_yes * body.current_price + body.shares_no * (1.0 - body.current_price)
+    part = value / whole if whole > 0 else 1.0
     cost = body.cost_basis * part
     return PositionSideBody.model_construct(
         side=side.value,

@@ -90,6 +90,10 @@ class Agent:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
 
+    def held(self) -> list[Position]:
+        """Positions with shares; one that was sold whole stays for its P&L until the outcome."""
+        return [one for one in self.positions.values() if one.yes.shares or one.no.shares]
+
     def change(self, changes: dict[str, object]) -> None:
         """Take new settings; names are fields of AgentSettings."""
         self.settings = replace(self.settings, **changes)  # pyright: ignore[reportArgumentType]
@@ -99,6 +103,6 @@ def status_of(agent: Agent, cash: Micros) -> AgentStatus:
     """The agent's status; broke only when nothing is held that could still pay."""
     if agent.settings.suspended:
         return AgentStatus.SUSPENDED
-    if cash == 0 and not agent.positions:
+    if cash == 0 and not agent.held():
         return AgentStatus.BROKE
     return AgentStatus.ACTIVE if agent.settings.claimed else AgentStatus.UNCLAIMED

@@ -49,44 +49,43 @@ def listing_of(fields: Named) -> Listing:
         **fields,
         "category": Category(fields["category"]),
         "tags": tuple(fields["tags"]),
-        "news": tuple(Report._make(row) for row in fields["news"]),
+        "news": tuple(Report(*row) for row in fields["news"]),
     }
     return Listing(**known)
 
 
 def note_of(fields: Fields) -> Note:
     """What a trader said, read back."""
-    return Note._make(fields)
+    return Note(*fields)
 
 
 def fill_of(fields: Fields) -> Fill:
     """A fill, read back."""
     head, side, action, tail = fields[:3], Side(fields[3]), Action(fields[4]), fields[5:-1]
-    return Fill._make([*head, side, action, *tail, note_of(fields[-1])])
+    known: Fields = [*head, side, action, *tail, note_of(fields[-1])]
+    return Fill(*known)
 
 
 def payout_of(fields: Fields) -> Payout:
     """A payout, read back."""
-    return Payout._make([fields[0], Side(fields[1]), *fields[2:]])
+    return Payout(fields[0], Side(fields[1]), *fields[2:])
 
 
 def _ticked_of(fields: Fields) -> Ticked:
-    at, world_at, trades, closed = fields
-    return Ticked(
-        at,
-        world_at,
-        tuple(CrowdTrade._make([row[0], Side(row[1]), *row[2:]]) for row in trades),
-        closed,
-    )
+    at, world_at, trades, *rest = fields
+    made = tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in trades)
+    return Ticked(at, world_at, made, *rest)
 
 
 def _resolved_of(fields: Fields) -> MarketResolved:
-    head, payouts, crowd = fields[:4], fields[4], fields[5]
-    return MarketResolved._make([*head, tuple(payout_of(row) for row in payouts), crowd])
+    payouts = tuple(payout_of(row) for row in fields[4])
+    known: Fields = [*fields[:4], payouts, *fields[5:]]
+    return MarketResolved(*known)
 
 
 def _agent_of(fields: Fields) -> AgentRegistered:
-    return AgentRegistered._make([*fields[:6], Plan(fields[6]), *fields[7:]])
+    known: Fields = [*fields[:6], Plan(fields[6]), *fields[7:]]
+    return AgentRegistered(*known)
 
 
 def _change_of(fields: Fields) -> AgentChanged:
@@ -103,7 +102,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "fill": fill_of,
     "crowd": _ticked_of,
     "resolved": _resolved_of,
-    "speed": SpeedSet._make,
+    "speed": lambda fields: SpeedSet(*fields),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -127,6 +127,12 @@ def intentions(
     return [wish for _, wish in chosen]
 
 
+def turnover(listing: Listing) -> float:
+    """What the crowd trades in a market, $SIM a second, on average and roughly."""
+    lot = min(_NOISE_MEDIAN * math.exp(_NOISE_SPREAD**2 / 2), _LOT_B_MAX * listing.b / ONE)
+    return _fashion(listing) * lot
+
+
 def _looks(listing: Listing) -> float:
     short = listing.resolves_at - listing.opens_at < _SHORT_S
     return _LOOKS_SHORT_A_SECOND if short else _LOOKS_A_SECOND

@@ -129,9 +129,7 @@ class Exchange:
         market.check_open(world_at)
         return market
 
-    def _check_entry(  # noqa: C901  (one rail a line)
-        self, order: Order, at: Timestamp
-    ) -> None:
+    def _check_entry(self, order: Order, at: Timestamp) -> None:
         """Ask every rail that binds a buy and only a buy."""
         agent = order.agent
         settings = agent.settings
@@ -183,7 +181,6 @@ class Exchange:
                 agent.day_buys = 0
             agent.day_buys += 1
             if fill.note.source:
-                if fill.note.source:
                 _note_source(agent, market_id, fill.note.source)
         else:
             action = "sell"

@@ -14,7 +14,7 @@ from typing import Final
 from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
-from service_tui.engine.crowd import intentions
+from service_tui.engine.crowd import intentions, turnover
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
@@ -33,7 +33,7 @@ from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import Market, Quote, TapeTrade
+from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
@@ -44,6 +44,9 @@ MAKERS: Final = "makers"
 
 STEP_MAX_S: Final = 5.0
 """A longer silence of the ticker counts as "the desk was closed" and is crossed in one move."""
+
+AWAY_MIN_S: Final = 60.0
+"""A shorter gap is no absence, and nobody needs telling what happened meanwhile."""
 
 CLOSED_SPEED_MAX: Final = 1
 # ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
@@ -143,7 +146,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return []
         crossed = gap_s > STEP_MAX_S or not self.markets
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
-        if pace == 0 and not crossed:
+        if pace == 0 and self.markets:
             self.at = at
             return []
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
@@ -152,7 +155,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
         events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
-        if gap_s > STEP_MAX_S:
+        if gap_s > AWAY_MIN_S:
             self._remember(before, events, equity)
         return events
 
@@ -223,6 +226,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             case AgentChanged():
                 self.agents[event.agent_id].change(event.changes)
             case SpeedSet():
+                # Time that passed while the tape stood still left no event: it must not run later.
+                self.at = max(self.at, event.at)
                 self.speed = event.speed
 
     def _apply_agent(self, event: AgentRegistered) -> None:
@@ -259,6 +264,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _apply_tick(self, event: Ticked) -> None:
         self._mark_day(event.at)
+        if event.closed:
+            self._count_unseen(event.world_at)
         self.at = event.at
         self.world_at = event.world_at
         self.tick_count += 1
@@ -266,6 +273,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             market = self.markets[trade.market_id]
             self.ledger.transfer(CROWD, market.account, trade.cost)
             market.move(trade.side, trade.shares)
+            if event.closed:
+                # One move stands for many trades that nobody saw: it belongs on no tape.
+                continue
             market.count_volume(event.world_at, trade.cost)
             market.tape.append(
                 TapeTrade(
@@ -280,6 +290,18 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
+
+    def _count_unseen(self, world_at: Timestamp) -> None:
+        """The volume of hours in which the crowd traded unseen, as it is on average."""
+        for market in self.markets.values():
+            listing = market.listing
+            last = min(world_at, listing.resolves_at)
+            first = max(listing.opens_at, market.last_sample_at, world_at - VOLUME_HOURS * HOUR_S)
+            for hour in range(int(first // HOUR_S), int(last // HOUR_S) + 1):
+                seconds = min(last, (hour + 1) * HOUR_S) - max(first, hour * HOUR_S)
+                if seconds > 0:
+                    traded = Micros(round(turnover(listing) * seconds * ONE))
+                    market.count_volume(Timestamp(hour * HOUR_S), traded)
 
     def _mark_day(self, at: Timestamp) -> None:
         """Note every agent's equity at the first tick of a UTC day, before anything moves."""
@@ -317,6 +339,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             )
         for agent in self.agents.values():
             agent.positions.pop(market.market_id, None)
+            agent.sources.pop(market.market_id, None)
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)

@@ -88,7 +88,7 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
         claim_url=claim_url(address, agent),
         plan=agent.settings.plan,
         balance=decimal(cash),
-        positions_count=len(agent.positions),
+        positions_count=len(agent.held()),
         trading_paused=agent.settings.trading_paused,
         checked_at=moment(now),
     )

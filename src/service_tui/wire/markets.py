@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import MarketStatus
-from service_tui.wire.base import AnyVenue, Count, Line, Moment, Money, Price, Prose, WireModel
+from service_tui.wire.base import AnyVenue, Count, Identifier, Line, Moment, Money, Price, Prose, WireModel
 
 
 class MarketBody(WireModel):
     """One market. Prices are of YES, 0 to 1; volume in the venue's money."""
 
-    id: Line
+    id: Identifier
     question: Line
     status: MarketStatus = MarketStatus.ACTIVE
     current_probability: Price

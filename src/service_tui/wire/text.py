@@ -22,6 +22,12 @@ _ESCAPES: Final = re.compile(
     r"|\x1b[ -/]*[0-~]?"  # all other escapes: one letter, perhaps after some marks
 )
 _PLAIN: Final = re.compile(r"[ -~]*\Z")
+_SIMPLE: Final = re.compile(
+    "[ -\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u205e\u20a0-\u20bf"
+    "\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]*\\Z"
+)
+"""Common letters without any mark; text of these that is printable need not be looked at singly."""
+
 _UNWANTED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _STACKED: Final = re.compile(r"[\u1160-\u11ff\ud7b0-\ud7ff]")
 """Letters that take no cell of their own: parts of Hangul syllables."""
@@ -53,10 +59,13 @@ def _bare(text: str) -> str:
 
 
 def _clean(text: str) -> str:
+    text = _bare(text)
+    if text.isprintable() and _SIMPLE.match(text):
+        return text
     kept: list[str] = []
     # A mark without a letter before it would sit on whatever the screen shows to its left.
     marks = _COMBINING_MAX
-    for letter in _bare(text):
+    for letter in text:
         category = unicodedata.category(letter)
         if category in _UNWANTED or _UNSEEN.match(letter):
             # Tabs and breaks separate words; everything else of these leaves no trace.

@@ -14,11 +14,11 @@ from typing import Final
 
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
-from service_tui.console.theme import load_themes
-from service_tui.desk.commands import PlaceTrade, SetPreference, SetStar
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.commands import PlaceTrade, SetPreference, SetSpeed, SetStar
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
@@ -69,9 +69,7 @@ def make_screenshots(folder: Path) -> Iterator[Path]:
 async def _pictures() -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         clock = ManualClock(START)
-        options = Options(
-            Path(folder), Path(folder), Path(folder) / "log", seed=SEED, plan=Plan.PRO
-        )
+        options = Options(Path(folder), Path(folder), Path(folder) / "log", seed=SEED, speed=60)
         async with _lived_in_desk(options, clock) as desk:
             return [
                 (name, await _picture(desk, clock, keys, theme)) for name, keys, theme in PICTURES
@@ -97,11 +95,12 @@ async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator
                 question=market.question,
             )
             desk.submit(order)
-            await _settle(clock, 240)
+            await _settle(clock, 20)
         for index in (1, 5):
             desk.submit(SetStar(markets[index].market_id, on=True))
         desk.submit(SetPreference("welcome", "seen"))
-        await _settle(clock, 40)
+        desk.submit(SetSpeed(1))
+        await _settle(clock, 20)
         yield desk
 
 
@@ -120,9 +119,15 @@ async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str
         yield desk
 
     state: DeskState = desk.state
-    app = ConsoleApp(open_desk=doors, initial=state, now=clock.now, themes=load_themes())
+    app = ConsoleApp(
+        open_desk=doors,
+        initial=state,
+        now=clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="service-tui.log",
+    )
     async with app.run_test(size=SIZE) as pilot:
-        app.theme = theme
+        app.dress(theme)
         await pilot.pause()
         for key in keys.split(","):
             await pilot.press(key)

@@ -4,19 +4,27 @@ Knows files, the cold cache and versions. Must not change anything.
 Used by cli.
 """
 
+import json
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Final
 
 from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.errors import StorageError
+from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.lock import LOCK_FILE
-from service_tui.wiring.keys import KeysError, desk_keys, profiles
+from service_tui.storage.opening import open_for_reading
+from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import DATABASE_FILE
 
 PACKAGES: Final = ("textual", "httpx", "pydantic", "fastapi", "sqlmodel")
+BUSY_S: Final = 1.0
+"""How long a look at the database waits for another program."""
 
 
 def findings(options: Options) -> tuple[list[str], bool]:
@@ -37,13 +45,23 @@ def findings(options: Options) -> tuple[list[str], bool]:
     ]
     if options.data_dir.exists() and not os.access(options.data_dir, os.W_OK):
         problems.append(f"{options.data_dir} cannot be written: give another --data-dir")
-    if database.exists():
-        try:
-            desk_keys(options.data_dir)
-        except KeysError as error:
-            problems.append(str(error))
+    problems += _damages(options.data_dir)
     lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
     return lines, not problems
+
+
+def _damages(data_dir: Path) -> Iterator[str]:
+    """What is wrong with the files that a start needs; a directory not made yet is in order."""
+    if (data_dir / DATABASE_FILE).exists():
+        try:
+            open_for_reading(data_dir, timeout_s=BUSY_S).close(0.0)
+            check_pages(data_dir / DATABASE_FILE, timeout_s=BUSY_S)
+        except (StorageError, DamageFound, sqlite3.Error) as error:
+            yield str(error)
+    try:
+        stored_desk_keys(data_dir)
+    except KeysError as error:
+        yield str(error)
 
 
 def _kind_of_output() -> str:
@@ -59,8 +77,13 @@ def _profiles(options: Options, problems: list[str]) -> str:
 
 
 def _lock(options: Options) -> str:
-    """Who holds the data directory, as the lock file tells."""
+    """Who holds the data directory, as the lock file tells; a dead process holds nothing."""
     try:
-        return (options.data_dir / LOCK_FILE).read_text(encoding="utf-8").strip() or "free"
-    except OSError:
+        holder = json.loads((options.data_dir / LOCK_FILE).read_text(encoding="utf-8"))
+        pid = int(holder["pid"])
+        os.kill(pid, 0)
+    except PermissionError:
+        return "held by a process of another user"
+    except (OSError, KeyError, TypeError, ValueError, OverflowError):
         return "free"
+    return f"held by process {pid}"

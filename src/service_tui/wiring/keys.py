@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import private_directory, refuse_foreign_file
 
 DESK_FILE: Final = "keys.json"
@@ -50,12 +51,26 @@ def desk_keys(data_dir: Path) -> DeskKeys:
     Raises:
         KeysError: the file cannot be read.
     """
+    keys = stored_desk_keys(data_dir)
+    if keys is None:
+        keys = DeskKeys(operator=f"op_{secrets.token_urlsafe(24)}")
+        keep_desk_keys(data_dir, keys)
+    return keys
+
+
+def stored_desk_keys(data_dir: Path) -> DeskKeys | None:
+    """The keys of a data directory as they stand there; nothing is made.
+
+    Returns:
+        The keys, None where there are none yet.
+
+    Raises:
+        KeysError: the file cannot be read.
+    """
     path = data_dir / DESK_FILE
     found = _read(path)
     if not found:
-        keys = DeskKeys(operator=f"op_{secrets.token_urlsafe(24)}")
-        keep_desk_keys(data_dir, keys)
-        return keys
+        return None
     operator, agent, agent_id = (found.get(name) for name in ("operator", "agent", "agent_id"))
     if not isinstance(operator, str):
         raise KeysError(f"{path} holds no operator key; restore it, or move it away to start anew")
@@ -67,7 +82,11 @@ def desk_keys(data_dir: Path) -> DeskKeys:
 
 
 def keep_desk_keys(data_dir: Path, keys: DeskKeys) -> None:
-    """Write the keys of a data directory."""
+    """Write the keys of a data directory.
+
+    Raises:
+        KeysError: the file cannot be written.
+    """
     _write(
         data_dir / DESK_FILE,
         {"operator": keys.operator, "agent": keys.agent, "agent_id": keys.agent_id},
@@ -94,34 +113,52 @@ def profiles(config_dir: Path) -> dict[str, Profile]:
 
 
 def keep_profile(config_dir: Path, profile: Profile) -> None:
-    """Store or replace a service."""
+    """Store or replace a service.
+
+    Raises:
+        KeysError: the file cannot be read or written.
+    """
     path = config_dir / PROFILES_FILE
     known = _read(path)
     _write(path, {**known, profile.name: {"url": profile.url, "key": profile.key}})
 
 
 def _read(path: Path) -> dict[str, object]:
-    if not path.exists():
-        return {}
     try:
+        if not path.exists():
+            return {}
         refuse_foreign_file(path)
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(FILE_MAX + 1)
         if len(text) > FILE_MAX:
             raise KeysError(f"{path} is too large to hold keys; move it away")
         return dict(json.loads(text))
-    except (OSError, TypeError, ValueError) as error:
+    except StorageError as error:
+        raise KeysError(str(error)) from error
+    except (OSError, RecursionError, TypeError, ValueError) as error:
+        # From None: an error of the decoder holds the text that it met, which may be a key.
         raise KeysError(
             f"{path} cannot be read ({type(error).__name__}); mend it or move it away"
-        ) from error
+        ) from None
 
 
 def _write(path: Path, content: dict[str, object]) -> None:
     """Replace a file in one step, readable by nobody else from the first byte."""
-    private_directory(path.parent)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    try:
+        private_directory(path.parent)
+        fresh.unlink(missing_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+    except StorageError as error:
+        raise KeysError(str(error)) from error
+    except OSError as error:
+        raise KeysError(f"{path} cannot be written: {error.strerror}") from error

@@ -8,8 +8,8 @@ import logging
 import os
 import random
 import secrets
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from typing import Final
 import httpx
 
 from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
 from service_tui.console.doors import DeskClosedError
@@ -30,6 +31,7 @@ from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
+    LockUnavailableError,
     NewerSchemaError,
     StorageError,
 )
@@ -42,6 +44,7 @@ from service_tui.wiring.options import Options
 
 log = logging.getLogger(__name__)
 
+KEEPALIVE_S: Final = 4.0
 DESK_AGENT: Final = "desk"
 """Name of the person's own agent on the embedded service."""
 
@@ -49,7 +52,12 @@ DESK_AGENT: Final = "desk"
 @asynccontextmanager
 async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Database]:
     """The data directory, locked and open, closed in order."""
-    lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
+    try:
+        lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
+    except LockUnavailableError as error:
+        # Slower, and two at once are not kept apart; no reason to keep the desk shut.
+        log.warning("working without a lock: %s", error)
+        lock = None
     try:
         database = open_database(data_dir, now=clock.now(), lock=lock)
         try:
@@ -57,7 +65,8 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Database]:
         finally:
             database.close(clock.now())
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 @asynccontextmanager
@@ -120,7 +129,10 @@ async def embedded_parts(
 async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
     """A desk on another service."""
     clock = SystemClock()
-    transport = httpx.AsyncHTTPTransport(retries=0)
+    # Shorter than the usual five seconds of servers: a write on a line that is just being closed
+    # would end as unknown.
+    limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
+    transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
     url = options.url or ""
     async with (
         open_data(options.data_dir, clock) as database,
@@ -159,17 +171,32 @@ _FIXES: Final[dict[type[Exception], str]] = {
     StorageError: "see the log, or give another --data-dir",
     JournalError: "restore a backup, or give another --data-dir",
     KeysError: "mend or move the file away",
+    ServiceError: "see the log, and whether the disk has room",
     ValueError: "correct the address or the key",
 }
 """What to do about each reason for a closed desk, first match wins."""
 
 
-@asynccontextmanager
-async def closed_in_plain_words() -> AsyncGenerator[None]:
-    """Say plainly why a desk does not open; anything else is a bug and passes."""
+@contextmanager
+def closed_in_plain_words() -> Generator[None]:
+    """Say plainly why a desk does not open; anything else is a bug and passes.
+
+    Raises:
+        DeskClosedError: one of the known reasons.
+    """
     try:
         yield
-    except tuple(_FIXES) as error:
-        fix = next(fix for kind, fix in _FIXES.items() if isinstance(error, kind))
-        log.warning("the desk stays closed: %s", error)
-        raise DeskClosedError(str(error), fix) from error
+    except Exception as error:
+        reason = _only(error)
+        fix = next((fix for kind, fix in _FIXES.items() if isinstance(reason, kind)), None)
+        if fix is None:
+            raise
+        log.warning("the desk stays closed: %s", reason)
+        raise DeskClosedError(str(reason), fix) from reason
+
+
+def _only(error: Exception) -> Exception:
+    """What a TaskGroup on the way has wrapped, where it is one thing."""
+    # Only groups have members; their type says nothing about whose.
+    members: tuple[Exception, ...] = getattr(error, "exceptions", ())
+    return _only(members[0]) if len(members) == 1 else error

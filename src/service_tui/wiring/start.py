@@ -5,9 +5,10 @@ Used by cli.
 """
 
 import asyncio
+import gc
 import importlib
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskDoors
-from service_tui.console.theme import load_themes
+from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
@@ -64,9 +65,15 @@ async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[Des
     """
     # In a thread: the console stays alive while half a second of imports goes by.
     await asyncio.to_thread(importlib.import_module, "service_tui.wiring.live")
+    # What was imported stays for good: the collector, off since the first line, need not look at it.
+    gc.freeze()
+    gc.enable()
     from service_tui.wiring import live  # noqa: PLC0415  (there already, so this costs nothing)
 
-    async with live.closed_in_plain_words(), live.open_desk_of(options, initial) as desk:
+    async with AsyncExitStack() as stack:
+        # Only the opening is explained so: what goes wrong in an open desk is a bug.
+        with live.closed_in_plain_words():
+            desk = await stack.enter_async_context(live.open_desk_of(options, initial))
         yield desk
 
 
@@ -76,7 +83,7 @@ def open_console(options: Options) -> int:
     Returns:
         The exit code.
     """
-    themes = load_themes(options.config_dir / "themes")
+    themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
     app = ConsoleApp(
         open_desk=lambda: open_doors(options, initial),

@@ -18,7 +18,7 @@ from service_tui.desk.blotter import intent_of, outcome_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import CashSeen, Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic, TradeView
+from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     CLIENT_REF,
@@ -35,14 +35,22 @@ from service_tui.wire.endpoints import PLACE_TRADE, TRADES
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
 
 SOURCE: Final = "desk"
-UNKNOWN_HORIZON_S: Final = 600.0
-"""A trade without a trace after this long may be sent again by the person. Source: failures."""
-
 LOOK_BACK: Final = 200
+
+NO_TRACE: Final = "no trace of it after 10 minutes"
+"""Outcome of an unknown order that the person may send again: it reserves nothing any more."""
 
 
 def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
-    """The order in the words of the wire."""
+    """The order in the words of the wire.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: it is no order: no size, a size out of range, an id that is none, or too much
+            reasoning.
+    """
     return TradeRequest(
         market_id=order.market_id,
         side=order.side,
@@ -59,6 +67,11 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
 
 Objection = tuple[str, str]
 """Why not, and what to do about it."""
+
+NO_ORDER: Final[Objection] = (
+    "this is no order that can be sent",
+    "give an amount above 0, and at most 4,000 plain letters of reasoning",
+)
 
 
 def preflight(state: DeskState, order: PlaceTrade) -> Objection | None:
@@ -87,8 +100,18 @@ def _against_buying(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         yield "trading is paused: entries are blocked", "resume trading in the settings"
     elif not 0 < order.amount <= limits.max_trade:
         yield f"the limit of one trade is {decimal(limits.max_trade):,.2f}", "lower the amount"
-    if account is None or not order.amount <= account.cash:
+    if account is None or not order.amount <= account.cash - _in_doubt(state):
         yield "not enough cash", "lower the amount or sell something first"
+
+
+def _in_doubt(state: DeskState) -> int:
+    """Micros that orders without an answer may have spent. Source: decisions, "Unknown outcome"."""
+    doubtful = {TicketState.SENT, TicketState.UNKNOWN}
+    return sum(
+        ticket.amount
+        for ticket in state.tickets
+        if ticket.state in doubtful and ticket.outcome != NO_TRACE
+    )
 
 
 async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> None:
@@ -99,7 +122,11 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     objection = preflight(ports.state(), order)
     ref = ports.new_id()
     ticket = replace(ticket, client_ref=ref)
-    request = request_of(order, dry_run=False, client_ref=ref)
+    try:
+        request = request_of(order, dry_run=False, client_ref=ref)
+    except ValueError:
+        _end(ports, ticket, TicketState.REFUSED, objection or NO_ORDER)
+        return
     try:
         await ports.blotter.open_ticket(
             intent_of(ticket, request.model_dump_json(exclude_none=True))
@@ -135,7 +162,8 @@ async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: T
     if body.balance is not None:
         ports.say(CashSeen(amount(body.balance)))
     await settle(ports, ticket, TicketState.DONE, (filled_words(body, order.action), ""))
-    for topic in (Topic.POSITIONS, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
+    # The account too: an answer about it may be on its way that was true before this trade.
+    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
         ports.poke(topic)
 
 
@@ -150,7 +178,8 @@ _TONES: Final = {
 def _end(ports: Ports, ticket: TicketView, state: TicketState, said: Objection) -> TicketView:
     """Tell the end of a ticket, in the blotter's row and as one notice."""
     outcome, fix = said
-    ended = replace(ticket, state=state, settled_at=ports.now(), outcome=outcome, fix=fix)
+    settled_at = None if state is TicketState.UNKNOWN else ports.now()
+    ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
     ports.say(Noticed(_TONES[state], f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")))
     return ended
@@ -174,7 +203,13 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
     order = question.order
     held = ports.state().position(f"{order.market_id}:{order.side.value}")
     try:
-        reply = await ports.client.call(PLACE_TRADE, body=request_of(order, dry_run=True))
+        request = request_of(order, dry_run=True)
+    except ValueError:
+        problem, fix = NO_ORDER
+        ports.say(QuoteSeen(QuoteView(question.request_id, ok=False, problem=problem, fix=fix)))
+        return
+    try:
+        reply = await ports.client.call(PLACE_TRADE, body=request)
     except RefusedError as error:
         quote = QuoteView(question.request_id, ok=False, problem=error.error, fix=error.fix)
     except ServiceError as error:
@@ -185,37 +220,8 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
     ports.say(QuoteSeen(quote))
 
 
-async def recent_trades(ports: Ports, limit: int = LOOK_BACK) -> tuple[TradeView, ...]:
-    """The newest trades of the agent."""
-    reply = await ports.client.call(TRADES, query=TradesQuery(limit=limit))
-    return tuple(trade_view(row) for row in reply.answer.trades)
-
-
-async def reconcile(tickets: tuple[TicketView, ...], ports: Ports) -> None:
-    """Look unknown trades up by their reference; settle those that are found.
-
-    Raises:
-        ServiceError: the service did not answer; the tickets stay unknown.
-    """
-    trades = await recent_trades(ports)
-    ports.say(TradesSeen(trades))
-    found = {trade.client_ref: trade for trade in trades if trade.client_ref}
-    for ticket in tickets:
-        trade = found.get(ticket.client_ref)
-        if trade is not None:
-            said = (
-                f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
-            )
-            await settle(ports, ticket, TicketState.DONE, (said, ""))
-            ports.poke(Topic.POSITIONS)
-        elif ports.now() - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S:
-            _decide(ticket, ports)
-
-
-def _decide(ticket: TicketView, ports: Ports) -> None:
-    """After the horizon only a person may send again; said once."""
-    said = "no trace of it after 10 minutes"
-    if ticket.outcome != said:
-        fix = "check the positions, then send it again yourself if you still want it"
-        ports.say(TicketChanged(replace(ticket, outcome=said, fix=fix)))
-        ports.say(Noticed("warn", f"{ticket.what}: {said} — {fix}"))
+async def recent_trades(ports: Ports) -> tuple[TradesSeen, float]:
+    """The newest trades of the agent, and how long the call took, seconds."""
+    reply = await ports.client.call(TRADES, query=TradesQuery(limit=LOOK_BACK))
+    views = tuple(trade_view(row) for row in reply.answer.trades)
+    return TradesSeen(views, reply.dropped), reply.latency_s

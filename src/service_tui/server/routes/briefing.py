@@ -121,11 +121,7 @@ async def briefing(asked: Asked) -> BriefingBody:
         pnl=pnl.total,
         realized_pnl=pnl.realized,
         unrealized_pnl=decimal(unrealized(world, agent)),
-        positions_count=sum(
-            1
-            for position in agent.positions.values()
-            if position.shares(Side.YES) or position.shares(Side.NO)
-        ),
+        positions_count=len(agent.held()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
     )

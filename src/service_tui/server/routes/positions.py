@@ -6,7 +6,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
 from service_tui.server.present import agent_pnl, closed_body, position_body, unrealized
 from service_tui.server.service import Asked, Routes
-from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints import PORTFOLIO, POSITIONS
 from service_tui.wire.positions import (
@@ -29,11 +29,7 @@ CLOSED_MAX: Final = 500
 
 def _open(world: World, agent: Agent) -> list[PositionBody]:
     """Positions with shares, largest value first."""
-    held = [
-        position_body(world, agent, market_id)
-        for market_id, position in agent.positions.items()
-        if position.shares(Side.YES) or position.shares(Side.NO)
-    ]
+    held = [position_body(world, agent, position.market_id) for position in agent.held()]
     return sorted(held, key=lambda body: -body.current_value)
 
 

@@ -1,0 +1,285 @@
+"""The console: state comes down from the desk through it, commands go up.
+
+Knows the desk through three doors. Must not know how a desk is made, nor what a screen shows.
+Used by wiring, which hands it what opens a desk, what was known before, and the time.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import events, on
+from textual.binding import BindingType
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.welcome import Welcome
+from service_tui.console.doors import DeskClosedError, OpenDesk
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import Key, action_name, bindings_of
+from service_tui.console.messages import CommandGiven
+from service_tui.console.needs import meanwhile, needs
+from service_tui.console.outbox import Outbox
+from service_tui.console.screens.base import Surroundings, TakesState
+from service_tui.console.theme import Themes
+from service_tui.console.views import Views
+from service_tui.console.widgets.banner import Banner, lasting_things
+from service_tui.console.widgets.key_bar import KeyBar
+from service_tui.console.widgets.top_bar import TopBar
+from service_tui.desk.commands import Command, Refresh, SetPreference, SetSpeed
+from service_tui.desk.records import TicketState
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+SPEEDS: Final = (0, 1, 10, 60)
+"""Paces of the offline world. Source: desk.commands, SetSpeed."""
+
+REPAINT_S: Final = 0.1
+"""States that come faster than this are shown together."""
+
+TICK_S: Final = 1.0
+CLOSE_S: Final = 2.5
+"""How long the end waits for the desk, which itself takes two seconds at most."""
+
+TOASTS_MAX: Final = 3
+"""Notices of one moment that are shown; of more only the number is said."""
+
+_NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
+
+
+class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
+    """Paints what was known, then opens the desk and follows it.
+
+    Args:
+        open_desk: opens and closes the desk.
+        initial: what is painted at once; `from_cache` while no service has answered.
+        now: wall time.
+        themes: from `theme.load_themes`.
+        log_path: where the log lies, to be told.
+        data_path: where the data lie, to be told.
+        first: the screen to begin with; empty: the portfolio if anything is held.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
+
+    def __init__(  # noqa: PLR0913 - a composition root's one call
+        self,
+        open_desk: OpenDesk,
+        initial: DeskState,
+        *,
+        now: Callable[[], Timestamp],
+        themes: Themes,
+        log_path: str,
+        data_path: str = "",
+        first: str = "",
+    ) -> None:
+        names = tuple(theme.name for theme in themes.themes)
+        super().__init__(
+            initial,
+            now(),
+            themes=themes,
+            around=Surroundings(log_path, data_path, names),
+            first=first or ("portfolio" if initial.positions else "markets"),
+        )
+        self._open_desk = open_desk
+        self._wall_time = now
+        self._outbox = Outbox()
+        self._raw_state = initial
+        self._started_at = self.now
+        self._shut = ""
+        self._desk_gone = asyncio.Event()
+        self._desk_gone.set()
+        self._newest_told = max((notice.notice_id for notice in initial.notices), default=0)
+        self._absence_told = False
+        self._last_speed = 1
+
+    # -- state down -------------------------------------------------------------------------
+
+    @on(events.Mount)
+    def _paint(self) -> None:
+        """Paint what is known; the desk is opened once that is seen."""
+        self.dress(self.desk_state.preferences.get("theme", ""))
+        self.show_state()
+        self.front.focus_row(None)
+        self.set_interval(TICK_S, self.show_state)
+        self.call_after_refresh(self._begin)
+
+    @on(events.Unmount)
+    async def _let_the_desk_close(self) -> None:
+        """The terminal is given back already; the desk ends what it began, within its bounds."""
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._desk_gone.wait()
+        except TimeoutError:
+            self.log.warning("the desk did not close in time")
+
+    def _begin(self) -> None:
+        if "welcome" not in self.desk_state.preferences:
+            self.action_welcome()
+        self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
+
+    async def _follow(self) -> None:
+        """Open the desk and show what it knows, the latest only, until it or we end."""
+        self._desk_gone.clear()
+        try:
+            async with self._open_desk() as desk:
+                self._outbox.open(desk)
+                async for state in desk.changes():
+                    self.take(state)
+                    await asyncio.sleep(REPAINT_S)
+            self._desk_closed("the desk has ended: start the program again")
+        except DeskClosedError as closed:
+            self._desk_closed(str(closed))
+        finally:
+            self._outbox.close(self._shut or "the desk is closing")
+            self._desk_gone.set()
+
+    def _desk_closed(self, why: str) -> None:
+        self._shut = why
+        self._outbox.close(why)
+        self.show_state()
+
+    def take(self, state: DeskState) -> None:
+        """Show a newer state of the desk."""
+        self._raw_state = state
+        before, self.desk_state = self.desk_state, self._outbox.laid_over(state)
+        self.show_state()
+        theme = self.desk_state.preferences.get("theme", "")
+        if theme != before.preferences.get("theme", ""):
+            self.dress(theme)
+        self._tell()
+
+    def show_state(self) -> None:
+        """Show the newest state in the bars, in the screen in front, and in open dialogs."""
+        state, front, base = self.desk_state, self.front, self.screen_stack[0]
+        self.now = now = self._wall_time()
+        base.query_one(TopBar).take(state, now)
+        lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)
+        base.query_one(Banner).show(lasting)
+        front.take(state, now)
+        base.query_one(KeyBar).show(front, len(needs(state, now)))
+        for dialog in self.screen_stack[1:]:
+            if isinstance(dialog, TakesState):
+                dialog.take(state, now)
+
+    def _tell(self) -> None:
+        """Each notice once, as a toast."""
+        state = self.desk_state
+        masked = is_private(state)
+        fresh = [notice for notice in state.notices if notice.notice_id > self._newest_told]
+        for notice in fresh[-TOASTS_MAX:]:
+            self.say(told(notice.text, masked=masked), notice.tone)
+        if len(fresh) > TOASTS_MAX:
+            self.say(f"and {len(fresh) - TOASTS_MAX} more; 9 shows every command")
+        if fresh:
+            self._newest_told = fresh[-1].notice_id
+        absence = meanwhile(state)
+        if absence is not None and not self._absence_told:
+            self._absence_told = True
+            if self.front.name_in_keys == "attention":
+                return
+            gone = formats.duration(absence.world_elapsed_s)
+            self.say(f"{gone} passed in the world while you were away; 0 tells what happened")
+
+    # -- commands up ------------------------------------------------------------------------
+
+    @on(CommandGiven)
+    def _command_given(self, message: CommandGiven) -> None:
+        self.give(message.command)
+
+    def give(self, command: Command) -> None:
+        """Hand a command to the desk, or say why not; nobody waits for its end."""
+        why = self._outbox.give(command, self.desk_state, self.now)
+        if why:
+            self.say(told(why, masked=is_private(self.desk_state)), "warn")
+        if isinstance(command, SetPreference):
+            self.take(self._raw_state)
+
+    # -- actions ----------------------------------------------------------------------------
+
+    def why_not(self, key: Key) -> str:
+        """Why a key is disabled here; empty when it works."""
+        if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
+            return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
+        return super().why_not(key)
+
+    def action_refresh_now(self) -> None:
+        """Ask the service for everything now."""
+        self.give(Refresh())
+
+    def action_next_theme(self) -> None:
+        """Wear the next theme, and keep it."""
+        names = self.theme_names
+        if names:
+            place = names.index(self.theme) if self.theme in names else -1
+            self.give(SetPreference("theme", names[(place + 1) % len(names)]))
+
+    def action_privacy(self) -> None:
+        """Mask amounts, or show them again."""
+        masked = is_private(self.desk_state)
+        self.give(SetPreference("privacy", "off" if masked else "on"))
+        self.say("amounts are shown" if masked else "amounts are masked; z shows them again")
+
+    def action_pause_world(self) -> None:
+        """Pause the offline world, or let it run at the pace it had."""
+        speed = self._pace()
+        if speed is not None:
+            self._last_speed = speed or self._last_speed
+            self.give(SetSpeed(0 if speed else self._last_speed))
+
+    def action_speed(self, by: int) -> None:
+        """Slower (-1) or faster (1)."""
+        speed = self._pace()
+        if speed is not None:
+            place = SPEEDS.index(speed) if speed in SPEEDS else 1
+            self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
+
+    def _pace(self) -> int | None:
+        """The world's speed; None, and said, where there is no such thing."""
+        world = self.desk_state.world
+        if self.desk_state.service.embedded and world is not None:
+            return world.speed
+        self.say(_NEEDS_A_WORLD, "warn")
+        return None
+
+    def action_welcome(self) -> None:
+        """Show the first page; once seen it comes by itself no more."""
+        self.push_screen(Welcome(), self._welcomed)
+
+    def _welcomed(self, _: None) -> None:
+        if "welcome" not in self.desk_state.preferences:
+            self.give(SetPreference("welcome", "seen"))
+
+    async def action_back_out(self) -> None:
+        """One level out: of a search or a detail, else of the program."""
+        if not self.front.step_out():
+            await self.action_quit()
+
+    async def action_quit(self) -> None:
+        """Leave; asks while orders are under way, because their end would not be seen."""
+        waiting = [
+            ticket.what
+            for ticket in self.desk_state.tickets
+            if ticket.state in {TicketState.QUEUED, TicketState.SENT}
+        ]
+        # ours: an unknown order holds nobody back, because the next start looks it up.
+        if not waiting:
+            self.exit(0)
+        elif not any(isinstance(screen, Confirm) for screen in self.screen_stack):
+            question = _leaving(waiting, masked=is_private(self.desk_state))
+            self.push_screen(Confirm(question), self._leave_if)
+
+    def _leave_if(self, confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            self.exit(0)
+
+
+def _leaving(waiting: list[str], *, masked: bool) -> Question:
+    orders = told("\n".join(f"  {what}" for what in waiting), masked=masked)
+    body = Text(
+        f"Under way:\n{orders}\n\nThe desk waits two seconds for the end. What has none by then "
+        "is looked up at the next start; nothing is sent twice."
+    )
+    return Question("Leave now?", body, "leave")

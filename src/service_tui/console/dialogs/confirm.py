@@ -1,0 +1,91 @@
+"""A question that must not be answered by accident.
+
+Knows words. Must not know what is confirmed.
+Used before leaving while orders are under way.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from service_tui.console.keys import bindings_of
+from service_tui.console.theme import content
+
+ARMED_AFTER_S: Final = 0.15
+"""Keys typed ahead confirm nothing. Source: ux, "Danger"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked.
+
+    Args:
+        title: in a few words.
+        body: what it is about and what happens next, in sentences.
+        confirm: what the confirming button says.
+        key: confirms; never the key that opened the dialog, never Enter.
+    """
+
+    title: str
+    body: Text
+    confirm: str
+    key: str = "y"
+
+
+class Confirm(ModalScreen[bool]):
+    """Cancel has the focus; only the question's own key, or a click, confirms."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("left,right", "app.focus_next", show=False),
+    ]
+    AUTO_FOCUS = "#confirm-cancel"
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self._question = question
+        self.is_armed = False
+
+    def compose(self) -> ComposeResult:
+        """The question and two doors."""
+        asked = self._question
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {asked.title} "))
+            yield Static(content(asked.body), markup=False, id="confirm-body")
+            with Horizontal(id="confirm-doors"):
+                yield Button(content(Text("stay  esc")), compact=True, id="confirm-cancel")
+                door = Text(f"{asked.confirm}  {asked.key}")
+                yield Button(content(door), compact=True, id="confirm-yes")
+
+    def on_mount(self) -> None:
+        """Listen for the key in a moment; Enter never reaches the confirming door."""
+        self._bindings.bind(self._question.key, "confirm", show=False)
+        self.query_one("#confirm-yes").can_focus = False
+        self.set_timer(ARMED_AFTER_S, self._arm)
+
+    def action_confirm(self) -> None:
+        """Say yes, once the dialog has been seen."""
+        if self.is_armed:
+            self.dismiss(True)  # noqa: FBT003 - the dialog's result
+
+    def action_close(self) -> None:
+        """Say no."""
+        self.dismiss(False)  # noqa: FBT003 - the dialog's result
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "confirm-yes":
+            self.action_confirm()
+        else:
+            self.action_close()
+
+    def _arm(self) -> None:
+        self.is_armed = True

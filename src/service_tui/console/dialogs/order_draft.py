@@ -1,0 +1,211 @@
+"""What was typed on the ticket, judged: an order, or one sentence saying why not.
+
+Knows the desk's state and its commands. Must not know a widget or a clock.
+Used by the trade form, at every key.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.console.freshness import why_not_traded
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.records import MarketView, PositionView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, MarketStatus, Mode, Side
+from service_tui.units import AMOUNT_MAX, ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
+
+MONEY_DECIMALS: Final = 2
+SHARE_DECIMALS: Final = 5
+BUY_PRESETS: Final = (Micros(5 * ONE), Micros(25 * ONE), Micros(100 * ONE))
+SELL_FRACTIONS: Final = ((1, 4), (1, 2), (3, 4), (1, 1))
+
+_SECRET: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
+_NUMBER: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?")
+_NOT_FINITE: Final = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_DIGITS_MAX: Final = len(str(int(AMOUNT_MAX)))
+
+
+class DraftError(ValueError):
+    """What was typed is no order; the text says what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the ticket holds at one moment."""
+
+    market: MarketView
+    side: Side
+    action: Action
+    amount: str
+    reasoning: str = ""
+
+
+def holds_secret(text: str) -> bool:
+    """True if the text holds what looks like a private key: 64 hex digits in a row."""
+    return _SECRET.search(text) is not None
+
+
+def read_amount(text: str, *, decimals: int) -> Micros:
+    """Micros of an amount typed by a person.
+
+    Only plain digits with one point are taken: a comma means thousands to one reader and
+    decimals to the next.
+
+    Returns:
+        The amount, exact, 0 < amount <= `AMOUNT_MAX`.
+
+    Raises:
+        DraftError: it is empty, not a plain number, not above zero, too fine, or too large.
+    """
+    given = text.strip()
+    if not given:
+        raise DraftError("type an amount, or take one of the presets")
+    if _NOT_FINITE.fullmatch(given):
+        raise DraftError(f"{given} is not an amount: type digits, such as 25.00")
+    if given.startswith("-"):
+        raise DraftError("an amount is above zero: leave out the minus")
+    found = _NUMBER.fullmatch(given)
+    if found is None or given == ".":
+        raise DraftError("not a number: type digits and at most one point, such as 25.00")
+    whole, fraction = found.group(1).lstrip("0"), (found.group(2) or "").rstrip("0")
+    if len(fraction) > decimals:
+        raise DraftError(f"at most {decimals} decimals, such as {12.3456789:.{decimals}f}")
+    if len(whole) > _DIGITS_MAX:
+        raise DraftError(f"too large: at most {AMOUNT_MAX:,.0f}")
+    amount = Micros(int(whole or "0") * ONE + int(fraction.ljust(6, "0")))
+    if not 0 < amount <= AMOUNT_MAX * ONE:
+        raise DraftError(
+            "an amount is above zero" if not amount else f"too large: at most {AMOUNT_MAX:,.0f}"
+        )
+    return amount
+
+
+def typed(amount: Micros, *, decimals: int) -> str:
+    """An amount as a person would type it, rounded down, without idle zeros after the point."""
+    scale = 10 ** (6 - decimals)
+    text = f"{amount // scale * scale / ONE:.{decimals}f}"
+    return text if decimals == MONEY_DECIMALS else text.rstrip("0").rstrip(".")
+
+
+def holding(state: DeskState, market_id: str, side: Side) -> PositionView | None:
+    """The open position on one side of a market."""
+    return next((held for held in state.held(market_id) if held.side is side), None)
+
+
+def buy_max(state: DeskState) -> Micros | None:
+    """The most that a buy may spend now: cash, a trade's limit, what is left of the day."""
+    if state.account is None or state.limits is None:
+        return None
+    limits = state.limits
+    left = limits.day_spend_max - limits.day_spent
+    return Micros(max(0, min(state.account.cash, limits.max_trade, left)))
+
+
+def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
+    """Label and text of each preset: three amounts and the most, or parts of what is held."""
+    if draft.action is Action.BUY:
+        most = buy_max(state)
+        fixed = tuple((f"{decimal(m):.0f}", f"{decimal(m):.2f}") for m in BUY_PRESETS)
+        return (*fixed, ("max", "" if most is None else typed(most, decimals=MONEY_DECIMALS)))
+    held = holding(state, draft.market.market_id, draft.side)
+    shares = held.shares if held is not None else Micros(0)
+    return tuple(
+        ("all" if part == of else f"{100 * part // of} %", _part_of(shares, part, of))
+        for part, of in SELL_FRACTIONS
+    )
+
+
+def why_closed(market: MarketView) -> str:
+    """Why a market takes no orders, in one sentence; empty when it does."""
+    if market.is_open:
+        return ""
+    if market.status is MarketStatus.CLOSED:
+        return "this market is closed: no orders are taken while its outcome is awaited"
+    outcome = {True: " YES", False: " NO", None: ""}[market.outcome]
+    return f"this market has resolved{outcome}: no orders are taken"
+
+
+def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
+    """The order that the ticket would place now.
+
+    Returns:
+        The order; a sale of all but less than a quantum of what is held sells everything.
+
+    Raises:
+        DraftError: something stands against it, said in one sentence with what to do.
+    """
+    market = draft.market
+    if state.service.mode is Mode.LIVE:
+        raise DraftError("this ticket places play-money orders only; this desk is LIVE")
+    closed = why_closed(market)
+    if closed:
+        raise DraftError(closed)
+    if market.market_id not in state.markets:
+        raise DraftError("this market is not listed any more: leave the ticket")
+    if draft.action is Action.BUY:
+        order = _read_buy(state, draft, now)
+    else:
+        order = _read_sale(state, draft, now)
+    if holds_secret(draft.reasoning):
+        raise DraftError("the reasoning holds what looks like a private key: take it out")
+    return order
+
+
+def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
+    old = why_not_traded(state, (Topic.MARKETS, Topic.ACCOUNT), now)
+    if old:
+        raise DraftError(old)
+    if state.account is None or state.limits is None:
+        raise DraftError("cash and limits are not known yet: wait for the service's answer")
+    if state.limits.paused:
+        raise DraftError("trading is paused: sales pass, buys wait until it is resumed")
+    spend = read_amount(draft.amount, decimals=MONEY_DECIMALS)
+    limits = state.limits
+    bounds = (
+        (state.account.cash, "more than your cash"),
+        (limits.max_trade, "more than one trade may spend"),
+        (Micros(limits.day_spend_max - limits.day_spent), "more than is left of the day's limit"),
+    )
+    for bound, words in bounds:
+        if not spend <= bound:
+            raise DraftError(f"{words}: at most {max(0.0, decimal(bound)):,.2f} $SIM")
+    return PlaceTrade(
+        market_id=draft.market.market_id,
+        side=draft.side,
+        action=Action.BUY,
+        venue=draft.market.venue,
+        amount=spend,
+        reasoning=draft.reasoning.strip(),
+        question=draft.market.question,
+    )
+
+
+def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
+    old = why_not_traded(state, (Topic.MARKETS, Topic.POSITIONS), now)
+    if old:
+        raise DraftError(old)
+    held = holding(state, draft.market.market_id, draft.side)
+    if held is None or held.shares <= 0:
+        word = draft.side.value.upper()
+        raise DraftError(f"you hold no {word} here: take the other side, or buy")
+    shares = read_amount(draft.amount, decimals=SHARE_DECIMALS)
+    if not shares <= held.shares:
+        raise DraftError(f"more than you hold: at most {typed(held.shares, decimals=5)} shares")
+    # The last quantum cannot be typed when the service holds finer shares: all means all.
+    everything = held.shares - shares < SHARE_QUANTUM
+    return PlaceTrade(
+        market_id=draft.market.market_id,
+        side=draft.side,
+        action=Action.SELL,
+        venue=held.venue,
+        shares=held.shares if everything else shares,
+        reasoning=draft.reasoning.strip(),
+        question=draft.market.question,
+        everything=everything,
+    )
+
+
+def _part_of(shares: Micros, part: int, of: int) -> str:
+    amount = Micros(shares * part // of)
+    return typed(amount, decimals=SHARE_DECIMALS) if amount >= SHARE_QUANTUM else ""

@@ -1,0 +1,54 @@
+"""One page of text in a frame, to be read and left.
+
+Knows texts. Must not know what they say.
+Used by the help, the welcome and the explanations.
+"""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from service_tui.console.keys import bindings_of
+from service_tui.console.theme import content
+
+
+class Page(ModalScreen[None]):
+    """A frame with a title, what leaves it, and a text that scrolls."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("j", "lines(1)", show=False),
+        Binding("k", "lines(-1)", show=False),
+        Binding("ctrl+d", "lines(10)", show=False),
+        Binding("ctrl+u", "lines(-10)", show=False),
+    ]
+
+    def __init__(self, title: str, hint: str) -> None:
+        super().__init__()
+        self._title = title
+        self._hint = hint
+
+    @abstractmethod
+    def text(self) -> Text:
+        """What the page says."""
+
+    def compose(self) -> ComposeResult:
+        """The frame and its text."""
+        with VerticalScroll(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {self._title} "))
+            frame.border_subtitle = content(Text(f" {self._hint} "))
+            yield Static(content(self.text()), markup=False)
+
+    def action_lines(self, by: int) -> None:
+        """Scroll by lines."""
+        self.query_one("#frame").scroll_relative(y=by, animate=False)
+
+    def action_close(self) -> None:
+        """Leave."""
+        self.dismiss(None)

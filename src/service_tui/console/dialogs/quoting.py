@@ -1,0 +1,108 @@
+"""When an open ticket asks for a quote, and whether the quote on screen still holds.
+
+Knows commands, records and times handed in. Must not know a widget.
+Used by the trade form.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.desk.commands import AskQuote, PlaceTrade
+from service_tui.desk.records import QuoteView
+from service_tui.units import Timestamp
+
+ASK_AGAIN_S: Final = 2.0
+"""An open ticket renews its quote so often."""
+
+LATE_S: Final = 1.0
+"""A question unanswered for so long makes the quote on screen old."""
+
+OLD_S: Final = 5.0
+"""A quote of this age says so, whatever the price did."""
+
+_REQUEST_IDS: Final = itertools.count(1)
+"""Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    request_id: int
+    order: PlaceTrade
+    price: float
+    at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    asked: _Asked
+    quote: QuoteView
+    at: Timestamp
+
+
+class Quoting:
+    """The questions and answers of one ticket; only the newest question counts."""
+
+    def __init__(self) -> None:
+        self._asked: _Asked | None = None
+        self._answered: _Answered | None = None
+
+    @property
+    def newest(self) -> QuoteView | None:
+        """The last answer, to whichever order."""
+        return self._answered.quote if self._answered else None
+
+    @property
+    def newest_order(self) -> PlaceTrade | None:
+        """What the last answer was for."""
+        return self._answered.asked.order if self._answered else None
+
+    def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
+        """The question to send; `price` is the market's, of YES, as shown now."""
+        self._asked = _Asked(next(_REQUEST_IDS), _bare(order), price, now)
+        return AskQuote(self._asked.request_id, self._asked.order)
+
+    def hear(self, quote: QuoteView | None, now: Timestamp) -> None:
+        """Keep an answer if it is one to the newest question."""
+        asked = self._asked
+        if quote is None or asked is None or quote.request_id != asked.request_id:
+            return
+        if self._answered is None or self._answered.quote != quote:
+            self._answered = _Answered(asked, quote, now)
+
+    def is_due(self, order: PlaceTrade, price: float, now: Timestamp) -> bool:
+        """True if the order wants a new question: another order, a moved price, or time."""
+        asked = self._asked
+        if asked is None or asked.order != _bare(order) or now - asked.at >= ASK_AGAIN_S:
+            return True
+        return self._is_heard(asked) and price != asked.price
+
+    def refusal(self, order: PlaceTrade) -> str:
+        """Why the service would refuse exactly this order, and what to do; empty if it said no."""
+        answered = self._answered
+        if answered is None or answered.quote.ok or answered.asked.order != _bare(order):
+            return ""
+        problem = answered.quote.problem or "the service would refuse this order"
+        return f"{problem}: {answered.quote.fix}" if answered.quote.fix else problem
+
+    def age_in_words(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
+        """How the quote on screen stands to the order, and whether it holds."""
+        asked, answered = self._asked, self._answered
+        if answered is None or not answered.quote.ok:
+            is_asking = asked is not None and not self._is_heard(asked)
+            return ("asking for a quote" if is_asking else "no quote yet", False)
+        if order is None or answered.asked.order != _bare(order):
+            return (f"old quote: {answered.asked.order.in_words()}", False)
+        age = max(0.0, now - answered.at)
+        is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
+        if is_late or age >= OLD_S:
+            return (f"old quote, {age:.0f} s: asking again", False)
+        return ("quote of now, no commitment", True)
+
+    def _is_heard(self, asked: _Asked) -> bool:
+        return self._answered is not None and self._answered.asked is asked
+
+
+def _bare(order: PlaceTrade) -> PlaceTrade:
+    """The order without its reasoning, which changes no quote and is not sent for one."""
+    return replace(order, reasoning="")

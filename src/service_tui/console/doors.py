@@ -1,0 +1,47 @@
+"""The desk as the console sees it: three doors, and the ways in which it may stay shut.
+
+Knows the desk's state and commands. Must not know how a desk is opened.
+Used by the app; wiring hands it something that opens the real one, a test something that records.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from service_tui.desk.commands import Command
+from service_tui.desk.state import DeskState
+
+
+class DeskDoors(Protocol):
+    """What an operator may do with a desk."""
+
+    @property
+    def state(self) -> DeskState:
+        """What is known now."""
+        ...
+
+    def changes(self) -> AsyncIterator[DeskState]:
+        """Newer states as they come; whoever is slow gets the latest and none between."""
+        ...
+
+    def submit(self, command: Command) -> object:
+        """Take a command in; never blocks, never raises. What it returns is not looked at."""
+        ...
+
+
+OpenDesk = Callable[[], AbstractAsyncContextManager[DeskDoors]]
+"""Opens a desk when entered and closes it, within two seconds, when left."""
+
+
+class DeskClosedError(Exception):
+    """A desk that cannot be opened; the console goes on with what was known before.
+
+    Args:
+        sentence: what happened, to which thing, without a full stop.
+        fix: what the person can do about it.
+    """
+
+    def __init__(self, sentence: str, fix: str) -> None:
+        super().__init__(f"{sentence}; {fix}" if fix else sentence)
+        self.sentence = sentence
+        self.fix = fix

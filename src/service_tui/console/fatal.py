@@ -1,0 +1,89 @@
+"""A fault of our own, told without a single value: the places only.
+
+Knows tracebacks. Must not know the app: Textual's own page prints local variables, keys included.
+Used by the app when an exception reaches it (failures, rule 12 and F-25).
+"""
+
+import logging
+from collections.abc import Iterator
+from traceback import extract_tb
+from typing import Final
+
+from textual.worker import WorkerFailed
+
+log = logging.getLogger(__name__)
+
+EXIT_FAULT: Final = 70
+"""Exit status of a program that failed by its own fault. Source: sysexits.h, EX_SOFTWARE."""
+
+FRAMES_MAX: Final = 10
+"""Places shown of each exception, the innermost: a page, not a book."""
+
+CHAIN_MAX: Final = 6
+
+
+def report(error: BaseException, log_path: str) -> str:
+    """One page for the terminal: what kind of fault, where, and what to do."""
+    lines = ["service-tui stopped: a fault in the program itself, not in what you did.", ""]
+    lines.extend(f"  {line}" for line in places(error))
+    lines += [
+        "",
+        "Orders under way are written down and looked up at the next start; none is sent twice.",
+        f"The log has every place, and no values: {log_path or 'no log was kept'}",
+        f"To report it, copy this page; it holds no values either. Exit status {EXIT_FAULT}.",
+    ]
+    return "\n".join(lines)
+
+
+def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
+    """Kinds of the exceptions and where they passed.
+
+    Returns:
+        Lines, the innermost place last. Never the text of an exception nor a line of source: both
+        may hold a key.
+    """
+    lines: list[str] = []
+    for link in _chain(error):
+        lines.append(f"{type(link).__module__}.{type(link).__qualname__}")
+        frames = extract_tb(link.__traceback__)
+        shown = frames[-frames_max:]
+        if len(shown) < len(frames):
+            lines.append(f"  … {len(frames) - len(shown)} places before")
+        lines.extend(f"  {_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in shown)
+    return lines
+
+
+def log_fault(error: BaseException) -> None:
+    """The whole way of the fault into the log, without values."""
+    log.critical("fault:\n%s", "\n".join(places(error, frames_max=200)))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, then what lies under it: causes, and the members of groups."""
+    waiting = [error]
+    seen: set[int] = set()
+    while waiting and len(seen) < CHAIN_MAX:
+        link = waiting.pop(0)
+        if id(link) in seen:
+            continue
+        seen.add(id(link))
+        if isinstance(link, WorkerFailed):
+            # Textual's wrapper says nothing of its own.
+            waiting.append(link.error)
+            continue
+        yield link
+        # Only groups have members; their type says nothing about whose.
+        members: tuple[BaseException, ...] = getattr(link, "exceptions", ())
+        waiting.extend(members)
+        under = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+        if under is not None:
+            waiting.append(under)
+
+
+def _short(path: str) -> str:
+    """The end of a path: enough to find it, without whose home it lies in."""
+    parts = path.replace("\\", "/").split("/")
+    for root in ("service_tui", "site-packages"):
+        if root in parts:
+            return "/".join(parts[parts.index(root) + (root == "site-packages") :])
+    return parts[-1]

@@ -1,0 +1,202 @@
+"""What every full-screen program of ours does alike: themes, toasts, signals, a decent end.
+
+Knows Textual. Must not know the desk nor a screen.
+Used by the console's app, which stands on it.
+"""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import ClassVar, Final
+
+from rich.console import RenderableType
+from rich.text import Text
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
+from textual.widgets import Static
+
+from service_tui.console import fatal, formats
+from service_tui.console.messages import Copied, Said, ThemeTried
+from service_tui.console.theme import Themes, variable_defaults
+
+DEFAULT_THEME: Final = "night"
+
+STYLES: Final = (
+    "base",
+    "attention",
+    "portfolio",
+    "markets",
+    "settings",
+    "blotter",
+    "trade_form",
+    "dialogs",
+)
+
+WIDTH_MIN: Final = 50
+HEIGHT_MIN: Final = 14
+"""Below this a notice stands instead of the desk."""
+
+TOAST_S: Final = 5.0
+TOAST_MAX: Final = 240
+"""How long a toast stays, and how much it says."""
+
+_TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
+    "info": ("", "information"),
+    "good": ("✓ ", "information"),
+    "warn": ("! ", "warning"),
+    "bad": ("✗ ", "error"),
+}
+"""Sign and severity of each tone of a notice."""
+
+_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class TooSmall(Static):
+    """Says how large the window would have to be; shown only while it is not."""
+
+    def __init__(self) -> None:
+        super().__init__(id="too-small", markup=False)
+
+    def measure(self, width: int, height: int) -> None:
+        """Say it for a window of this size."""
+        self.update(
+            f"This window is {width} x {height}.\n"
+            f"The desk needs {WIDTH_MIN} x {HEIGHT_MIN}.\n\n"
+            "Make it larger; ctrl+q quits."
+        )
+
+
+class Frame(App[int]):
+    """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
+
+    TITLE = "service-tui"
+    ENABLE_COMMAND_PALETTE = False
+    # Ours has keys of its own.
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = [
+        Path(__file__).parent / "styles" / f"{name}.tcss" for name in STYLES
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "help_quit", show=False, system=True)
+    ]
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it without ClassVar
+        (0, "-narrow"),
+        (WIDTH_MIN, "-w50"),
+        (80, "-w80"),
+        (120, "-w120"),
+        (160, "-w160"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - as above
+        (0, "-flat"),
+        (HEIGHT_MIN, "-h14"),
+        (24, "-h24"),
+        (40, "-h40"),
+    ]
+
+    def __init__(self, themes: Themes, log_path: str) -> None:
+        super().__init__()
+        self.log_path = log_path
+        self.theme_names = tuple(theme.name for theme in themes.themes)
+        self._theme_problems = tuple(str(problem) for problem in themes.problems)
+        self._kept_theme = ""
+        for theme in themes.themes:
+            self.register_theme(theme)
+        self.dress("")
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our names under a theme that does not know them."""
+        return variable_defaults(self.current_theme)
+
+    def dress(self, name: str) -> None:
+        """Wear a theme, if there is one of this name; else the usual one."""
+        usual = DEFAULT_THEME if DEFAULT_THEME in self.theme_names else ""
+        known = name if name in self.theme_names else usual or next(iter(self.theme_names), "")
+        if known:
+            self._kept_theme = known
+            self.wear(known)
+
+    def say(self, text: str, tone: str = "info") -> None:
+        """A toast: one plain sentence, never read as markup."""
+        sign, severity = _TONES.get(tone, _TONES["info"])
+        line = formats.plain(text, TOAST_MAX).plain
+        self.notify(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
+
+    @on(events.Mount)
+    def _answer_signals(self) -> None:
+        """Answer the signals that would otherwise leave the terminal as it is."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            # Where the loop cannot do it (Windows), nobody sends them either.
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.exit, 0)
+        for problem in self._theme_problems:
+            self.say(problem, "warn")
+
+    @on(events.Unmount)
+    def _leave_signals(self) -> None:
+        """Leave the signals as they were."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(number)
+
+    def action_help_quit(self) -> None:
+        """Who presses ctrl+c wants to leave or to copy; both have other keys."""
+        self.say("ctrl+q quits, y copies")
+
+    @on(events.Resize)
+    def _measure(self, event: events.Resize) -> None:
+        for notice in self.screen_stack[0].query(TooSmall) if self.screen_stack else ():
+            notice.measure(event.size.width, event.size.height)
+
+    @on(Said)
+    def _said(self, message: Said) -> None:
+        self.say(message.text, message.tone)
+
+    @on(Copied)
+    def _copied(self, message: Copied) -> None:
+        self.copy_to_clipboard(message.text)
+        self.say(f"copied {message.what}", "good")
+
+    @on(ThemeTried)
+    def _theme_tried(self, message: ThemeTried) -> None:
+        self.wear(message.name or self._kept_theme)
+
+    def wear(self, name: str) -> None:
+        """Show a theme without keeping it."""
+        if name in self.theme_names and name != self.theme:
+            self.theme = name
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """End with our own page: what Textual would print here may hold values."""
+        del renderables
+        self._end_by_fault()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Any exception that nobody caught: log its places, end, and print one page."""
+        fatal.log_fault(error)
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        self._end_by_fault()
+
+    def _end_by_fault(self) -> None:
+        # Without an exception it was the thread that reads the keyboard: Textual tells no more.
+        error = self._exception or RuntimeError()
+        self._return_code = fatal.EXIT_FAULT
+        self._exit_renderables.append(Text(fatal.report(error, self.log_path)))
+        self._close_messages_no_wait()
+
+    def _print_error_renderables(self) -> None:
+        """Print the first page only: what fails after a fault is its echo."""
+        pages: Sequence[RenderableType] = self._exit_renderables
+        for page in pages[:1]:
+            self.error_console.print(page, markup=False, highlight=False, soft_wrap=True)
+        self._exit_renderables.clear()

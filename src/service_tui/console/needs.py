@@ -1,0 +1,212 @@
+"""What needs the person now, as rows: found in the state, gravest first. Pure.
+
+Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
+Used by the attention screen, and by the app for the number beside its key.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private, world_now
+from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.records import (
+    MarketView,
+    MeanwhileView,
+    PositionView,
+    TicketState,
+    TicketView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Micros, Timestamp
+
+REFUSED_FOR_S: Final = 600.0
+"""A refused or failed command is worth a look for ten minutes."""
+
+RESOLVES_WITHIN_S: Final = 900.0
+"""A position whose market resolves within so much world time can still be closed."""
+
+MOVED_FROM: Final = 0.15
+"""A position whose price moved by more than this part of itself in 24 hours."""
+
+MOVED_MAX: Final = 10
+"""The largest moves; a list of everything needs nobody."""
+
+DISMISSED: Final = "attention.dismissed"
+AWAY: Final = "attention.away"
+"""Preferences: keys of rows put aside, one a line; the absence put aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that needs the person.
+
+    Args:
+        key: names the row while the need lasts.
+        tone: a name of a meaning, for the glyph and the word.
+        glyph: one cell that says the same as the colour.
+        word: the kind, in one or two words.
+        what: which thing.
+        figure: the one number that matters.
+        advice: what can be done.
+        screen: where Enter leads.
+        row: the row there.
+        is_dismissable: True if it stays until somebody has seen it.
+    """
+
+    key: str
+    tone: str
+    glyph: str
+    word: str
+    what: str
+    figure: Text
+    advice: str
+    screen: str
+    row: str | None = None
+    is_dismissable: bool = False
+
+
+def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
+    """Everything that needs the person, gravest first.
+
+    Args:
+        state: the newest; what it knows from the cache alone asks for nothing.
+        now: wall time.
+
+    Returns:
+        Rows, without those that the person has put aside; empty when all is calm.
+    """
+    if state.from_cache:
+        return ()
+    found = (
+        *_open_ends(state, now),
+        *_limits(state),
+        *_resolving(state, now),
+        *_bad_ends(state, now),
+        *_moved(state),
+    )
+    aside = dismissed(state)
+    return tuple(need for need in found if not (need.is_dismissable and need.key in aside))
+
+
+def dismissed(state: DeskState) -> frozenset[str]:
+    """Keys of the rows that the person has put aside."""
+    return frozenset(state.preferences.get(DISMISSED, "").split("\n"))
+
+
+def meanwhile(state: DeskState) -> MeanwhileView | None:
+    """What happened while the desk was closed, unless the person has put it aside."""
+    absence = None if state.world is None else state.world.meanwhile
+    if absence is None or state.preferences.get(AWAY) == away_mark(absence):
+        return None
+    return absence
+
+
+def away_mark(absence: MeanwhileView) -> str:
+    """The value of the preference that puts this absence aside, and no later one."""
+    return f"{absence.opened_at:.0f}"
+
+
+def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    for ticket in state.tickets:
+        if ticket.state is TicketState.UNKNOWN:
+            advice = ticket.fix or "it is being looked up: do not send it again"
+            figure = formats.age(ticket.sent_at or ticket.opened_at, now)
+            what = _order(state, ticket)
+            yield Need(
+                f"ticket {ticket.ticket_id}", "breach", "?", "unknown", what, figure, advice,
+                "blotter", ticket.ticket_id,
+            )  # fmt: skip
+
+
+def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    for ticket in state.tickets:
+        if ticket.state not in {TicketState.REFUSED, TicketState.FAILED}:
+            continue
+        ended = ticket.settled_at or ticket.opened_at
+        if not now - ended <= REFUSED_FOR_S:
+            continue
+        advice = told(ticket.fix or ticket.outcome, masked=is_private(state))
+        what = _order(state, ticket)
+        yield Need(
+            f"ticket {ticket.ticket_id}", "loss", "✗", ticket.state.value, what,
+            formats.age(ended, now), advice, "blotter", ticket.ticket_id, is_dismissable=True,
+        )  # fmt: skip
+
+
+def _limits(state: DeskState) -> Iterator[Need]:
+    limits = state.limits
+    if limits is None:
+        return
+    if limits.paused:
+        yield Need(
+            "paused", "warn", "‖", "paused", "Trading is paused", Text(),
+            "buys are refused, sales still pass", "settings",
+        )  # fmt: skip
+    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+    if part > WARN_FROM:
+        unspent = Micros(max(0, limits.day_spend_max - limits.day_spent))
+        left = formats.money(unspent, masked=is_private(state))
+        yield Need(
+            "spend", "warn", "▲", "day spend", "Most of today's spend is used",
+            formats.percent(part, 0), f"{left.plain} left until midnight UTC", "settings",
+        )  # fmt: skip
+
+
+def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    world = world_now(state, now)
+    due = [
+        held
+        for held in state.positions
+        if held.status is MarketStatus.ACTIVE
+        and held.resolves_at is not None
+        and held.resolves_at - world <= RESOLVES_WITHIN_S
+    ]
+    for held in sorted(due, key=lambda each: each.resolves_at or 0.0):
+        yield Need(
+            f"resolves {held.key}", "accent", "◷", "resolves", _holding(held),
+            formats.until(held.resolves_at, world), "x there sells while it is open",
+            "portfolio", held.key,
+        )  # fmt: skip
+
+
+def _moved(state: DeskState) -> Iterator[Need]:
+    moves = [
+        (move, held)
+        for held in state.positions
+        if (move := _move(held, state.markets.get(held.market_id))) is not None
+        and abs(move) > MOVED_FROM
+    ]
+    moves.sort(key=lambda each: -abs(each[0]))
+    for move, held in moves[:MOVED_MAX]:
+        rose = move > 0
+        yield Need(
+            f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
+            _holding(held), formats.percent_change(move), "price of the side, in 24 h",
+            "portfolio", held.key,
+        )  # fmt: skip
+
+
+def _move(held: PositionView, market: MarketView | None) -> float | None:
+    """How far the price of the side held moved in 24 hours, as a part of what it was."""
+    if market is None or market.price_24h_ago is None or not market.is_open:
+        return None
+    yes = market.price_24h_ago
+    before = yes if held.side is Side.YES else 1.0 - yes
+    return market.price_of(held.side) / before - 1.0 if 0 < before < 1 else None
+
+
+def _order(state: DeskState, ticket: TicketView) -> str:
+    market = state.markets.get(ticket.market_id)
+    about = market.question if market is not None else ticket.market_id
+    what = told(ticket.what, masked=is_private(state))
+    return f"{what}: {about}" if about else what
+
+
+def _holding(held: PositionView) -> str:
+    return f"{held.side.value.upper()}  {held.question}"

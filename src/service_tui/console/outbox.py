@@ -1,0 +1,85 @@
+"""What the operator ordered, on its way to the desk - or the reason why it does not go.
+
+Knows commands, the state and the desk's doors. Must not know a widget.
+Used by the app's one handler of commands.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.console.doors import DeskDoors
+from service_tui.console.freshness import why_not_traded
+from service_tui.desk.commands import AskQuote, Command, PlaceTrade, SetPreference, WatchMarket
+from service_tui.desk.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import Timestamp
+
+OPENING: Final = "the desk is still opening: press it again in a moment"
+
+_TRADED_ON: Final = {
+    Action.BUY: (Topic.MARKETS, Topic.ACCOUNT),
+    Action.SELL: (Topic.MARKETS, Topic.POSITIONS),
+}
+"""What must be fresh for an order. Source: failures, F-05; ux, "Looks"."""
+
+
+class Outbox:
+    """Hands commands to the desk once it is open, and refuses what must not go."""
+
+    def __init__(self) -> None:
+        self._submit: Callable[[Command], object] | None = None
+        self._closed = ""
+        self._kept: dict[str, Command] = {}
+        self._preferences: dict[str, str] = {}
+
+    def open(self, desk: DeskDoors) -> None:
+        """The desk is open: what was kept for it goes first."""
+        self._submit, self._closed = desk.submit, ""
+        for command in self._kept.values():
+            desk.submit(command)
+        self._kept.clear()
+
+    def close(self, why: str) -> None:
+        """The desk takes nothing any more; `why` is the sentence for whoever tries."""
+        self._submit, self._closed = None, why
+
+    def give(self, command: Command, state: DeskState, now: Timestamp) -> str:
+        """Hand a command over.
+
+        Returns:
+            Why it was not taken, in one sentence; empty when it was, when it is kept until the
+            desk is open, or when nobody would miss it.
+        """
+        if isinstance(command, SetPreference):
+            self._preferences[command.name] = command.value
+        if self._submit is None:
+            return self._keep(command)
+        if isinstance(command, PlaceTrade):
+            why = why_not_traded(state, _TRADED_ON[command.action], now)
+            if why:
+                return f"{command.in_words()}: not sent. {why}"
+        self._submit(command)
+        return ""
+
+    def laid_over(self, state: DeskState) -> DeskState:
+        """The state with what the operator prefers since, until the desk says it too."""
+        said = state.preferences
+        self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
+        if not self._preferences:
+            return state
+        return replace(state, preferences={**said, **self._preferences})
+
+    def _keep(self, command: Command) -> str:
+        match command:
+            case SetPreference():
+                self._kept[f"{command.kind} {command.name}"] = command
+            case WatchMarket():
+                self._kept[command.kind] = command
+            case AskQuote():
+                # A ticket that is open says itself that nothing can be traded yet.
+                pass
+            case _:
+                return f"{command.in_words()}: {self._closed or OPENING}"
+        return ""

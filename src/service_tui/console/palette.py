@@ -1,0 +1,188 @@
+"""What `:` finds by fuzzy name: every action of the key table, any market, any position, themes.
+
+Knows the key table, and the state through the screen in front. Must not know what a choice does.
+Used by the app, which handles the messages that a choice posts.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import nlargest
+from typing import Final
+
+from rich.text import Text
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+
+from service_tui.console import formats
+from service_tui.console.keys import Key, action_name, keys_of, shown_key
+from service_tui.console.messages import CommandGiven, GoTo, KeyChosen
+from service_tui.console.screens.base import NumberedView
+from service_tui.console.theme import content
+from service_tui.console.widgets.deck import Deck
+from service_tui.desk.commands import SetPreference
+
+HITS_MAX: Final = 15
+"""Rows of one kind that a person still looks through."""
+
+CHUNK: Final = 250
+"""Candidates between two turns of the loop: a few milliseconds."""
+
+NAME_MAX: Final = 64
+"""Letters of a name that fit beside the rest."""
+
+_KIND: Final = 10
+"""Cells of what stands before the name: its kind and a figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to find.
+
+    Args:
+        name: what is matched and shown.
+        kind: stands before it.
+        message: what a choice posts.
+        tail: stands behind it.
+    """
+
+    name: str
+    kind: Text
+    message: Message
+    tail: Text = field(default_factory=Text)
+
+
+class DeskProvider(Provider):
+    """A provider that ranks candidates, shows the best, and posts a message for the one chosen."""
+
+    @property
+    def front(self) -> NumberedView:
+        """The screen that the palette was opened over."""
+        return self.screen.query_one(Deck).front
+
+    def candidates(self) -> Iterable[Candidate]:
+        """Everything there is to find."""
+        return ()
+
+    async def search(self, query: str) -> Hits:
+        """The best matches; whatever the number of candidates, the console stays awake.
+
+        Yields:
+            At most `HITS_MAX` hits.
+        """
+        matcher = self.matcher(query)
+        letters = "".join(query.casefold().split())
+        ranked: list[tuple[float, int, Candidate]] = []
+        for place, candidate in enumerate(self.candidates()):
+            if place % CHUNK == CHUNK - 1:
+                await asyncio.sleep(0)
+            # The full match is slow: most candidates lack a letter and need none.
+            if _holds(candidate.name.casefold(), letters):
+                score = matcher.match(candidate.name)
+                if score > 0:
+                    ranked.append((score, -place, candidate))
+        for score, _, found in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
+            _, offsets = matcher.fuzzy_search.match(query, found.name)
+            line = _line(found, offsets, self.match_style or "bold")
+            yield Hit(score, line, self._post(found.message), text=found.name)
+
+    def _post(self, message: Message) -> partial[bool]:
+        return partial(self.screen.post_message, message)
+
+
+class ActionsProvider(DeskProvider):
+    """Every action that a key does here, and those that are disabled, with the reason."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The actions of the screen in front, of lists, and of the app."""
+        return [_action(key, self._why_not(key)) for key in self._keys()]
+
+    async def discover(self) -> Hits:
+        """What works here, before anything is typed.
+
+        Yields:
+            The actions in the order of the key table, the screen's own first.
+        """
+        for key in self._keys():
+            if not self._why_not(key):
+                found = _action(key, "")
+                yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+
+    def _keys(self) -> tuple[Key, ...]:
+        groups = (self.front.name_in_keys, "rows", "app")
+        return tuple(key for group in groups for key in keys_of(group))
+
+    def _why_not(self, key: Key) -> str:
+        return "" if key.group == "app" else self.front.why_not(action_name(key.action))
+
+
+class MarketsProvider(DeskProvider):
+    """Any market by its question; a choice shows it among the markets."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """All markets."""
+        for market in self.front.state.markets.values():
+            where = GoTo("markets", market.market_id)
+            tail = formats.price(market.price)
+            yield Candidate(market.question, Text("market", "muted"), where, tail)
+
+
+class PositionsProvider(DeskProvider):
+    """Any open position by its question; a choice shows it in the portfolio."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """What is held."""
+        for held in self.front.state.positions:
+            side = Text(held.side.value.upper(), held.side.value)
+            where = GoTo("portfolio", held.key)
+            yield Candidate(held.question, Text("position", "muted"), where, side)
+
+
+class ThemesProvider(DeskProvider):
+    """The themes; a choice keeps one."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The one in use first, so that opening changes nothing."""
+        names = self.front.surroundings.theme_names
+        used = self.front.state.preferences.get("theme", "")
+        for name in sorted(names, key=lambda name: name != used):
+            yield Candidate(name, Text(), CommandGiven(SetPreference("theme", name)))
+
+    async def discover(self) -> Hits:
+        """All of them.
+
+        Yields:
+            The themes.
+        """
+        for found in self.candidates():
+            yield DiscoveryHit(_line(found), self._post(found.message), text=found.name)
+
+
+def _action(key: Key, why: str) -> Candidate:
+    tail = Text(key.tooltip, "muted")
+    if why:
+        tail.append(f" ({why})")
+    return Candidate(key.label, Text(shown_key(key), "accent"), KeyChosen(key), tail)
+
+
+def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
+    """One hit on one line: its kind, its name with the letters found, what else is known."""
+    name = formats.plain(found.name, NAME_MAX).plain
+    shown = Content(name)
+    for offset in offsets:
+        if offset < len(name):
+            shown = shown.stylize(style, offset, offset + 1)
+    if not found.kind.plain:
+        return shown
+    kind = content(found.kind)
+    gap = " " * max(1, _KIND - kind.cell_length)
+    return Content.assemble(kind, gap, shown, "  ", content(found.tail))
+
+
+def _holds(text: str, letters: str) -> bool:
+    """True if the letters stand in the text in this order."""
+    rest = iter(text)
+    return all(letter in rest for letter in letters)

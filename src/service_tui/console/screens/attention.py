@@ -1,0 +1,179 @@
+"""What needs the person now, and what happened while nobody looked.
+
+Knows the desk's state. Must not know any other screen but by its name.
+Used by the app as screen 0.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import GoTo, Said
+from service_tui.console.needs import (
+    AWAY,
+    DISMISSED,
+    Need,
+    away_mark,
+    meanwhile,
+    needs,
+)
+from service_tui.console.screens.away_text import away_text
+from service_tui.console.screens.base import DeskScreen
+from service_tui.console.theme import content
+from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.records import MeanwhileView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+CALM: Final = (
+    "Nothing needs you.\n\n"
+    "No order waits for its end, none was refused in the last ten minutes.\n"
+    "No position resolves within 15 minutes, none moved by more than 15 %.\n"
+    "Less than 80 % of today's spend is used."
+)
+WAITING: Final = "Not known yet: the service has not answered since the start."
+
+_TABLE_LINES: Final = 7
+"""What the absence leaves to the rows that need somebody."""
+
+_EDGE: Final = 3
+"""Cells that the block's edge and padding take."""
+
+ADVICE_FROM: Final = 120
+"""Width from which the advice is a column; below it, a line for the highlighted row."""
+
+_DISMISSED_MAX: Final = 20
+"""Rows go by themselves after ten minutes: older ones need not be remembered."""
+
+_COLUMNS: Final = (
+    Column[Need]("kind", "", 11, lambda need: Text(f"{need.glyph} {need.word}", need.tone)),
+    Column[Need]("what", "what needs you", 24, lambda need: formats.plain(need.what), flex=True),
+    Column[Need]("figure", "", 11, lambda need: need.figure, align="right", glows=False),
+    Column[Need](
+        "advice", "what to do", 46, lambda need: Text(formats.plain(need.advice).plain, "muted"),
+        tier=ADVICE_FROM,
+    ),
+)  # fmt: skip
+
+
+class AttentionPart(NamedTuple):
+    """What this screen shows."""
+
+    needs: tuple[Need, ...]
+    away: MeanwhileView | None
+    is_known: bool
+    masked: bool
+
+
+class AttentionScreen(DeskScreen[AttentionPart]):
+    """A short list; Enter leads to each thing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("attention")]
+
+    name_in_keys: ClassVar[str] = "attention"
+    title: ClassVar[str] = "What needs me"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self.table = RecordTable[Need](
+            _COLUMNS, key=lambda need: need.key, empty="", id="attention-table"
+        )
+        self._away = Static(markup=False, id="attention-away")
+        self._advice = Static(markup=False, id="attention-advice")
+        self._undone: SetPreference | None = None
+
+    def compose(self) -> ComposeResult:
+        """The absence, then the rows."""
+        yield self._away
+        yield self.table
+        yield self._advice
+
+    def part_of(self, state: DeskState) -> AttentionPart:
+        """Rows, the absence, and whether anything was ever heard."""
+        found = needs(state, self.now)
+        return AttentionPart(found, meanwhile(state), not state.from_cache, is_private(state))
+
+    def show(self, part: AttentionPart) -> None:
+        """Show the rows and the absence."""
+        self.table.empty = CALM if part.is_known else WAITING
+        self.table.show(part.needs)
+        self._show_away()
+        self._show_advice()
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on a row, and the focus on the list."""
+        if row is not None:
+            self.table.put_cursor(row)
+        self.table.focus()
+
+    def why_not(self, action: str) -> str:
+        """Why a key is disabled here."""
+        if action == "dismiss" and self._dismissal() is None:
+            return "nothing here can be dismissed"
+        if action == "undo" and self._undone is None:
+            return "nothing was dismissed"
+        return super().why_not(action)
+
+    def action_open(self) -> None:
+        """Go to the thing that is highlighted."""
+        need = self.table.selected()
+        if need is not None:
+            self.post_message(GoTo(need.screen, need.row))
+
+    def action_dismiss(self) -> None:
+        """Put the highlighted row aside, or else the absence."""
+        given = self._dismissal()
+        if given is None:
+            self.post_message(Said("this stays until it is over: it cannot be dismissed", "warn"))
+            return
+        before = self.state.preferences.get(given.name, "")
+        self._undone = SetPreference(given.name, before)
+        self.give(given)
+
+    def action_undo(self) -> None:
+        """Bring back what was dismissed last."""
+        if self._undone is not None:
+            self.give(self._undone)
+            self._undone = None
+
+    @on(RecordTable.Moved)
+    @on(events.Resize)
+    def _show_advice(self) -> None:
+        need = self.table.selected()
+        self._advice.display = need is not None and self.size.width < ADVICE_FROM
+        if need is not None:
+            self._advice.update(content(Text.assemble((f"{need.word}: ", need.tone), need.advice)))
+
+    @on(RecordTable.Opened)
+    def _opened(self, event: RecordTable.Opened) -> None:
+        event.stop()
+        self.action_open()
+
+    @on(events.Resize)
+    def _show_away(self) -> None:
+        told = meanwhile(self.state)
+        self._away.display = told is not None
+        if told is None or not self.size:
+            return
+        lines = max(2, self.size.height - _TABLE_LINES)
+        masked = is_private(self.state)
+        text = away_text(told, width=self.size.width - _EDGE, lines=lines, masked=masked)
+        self._away.update(content(text))
+
+    def _dismissal(self) -> SetPreference | None:
+        """What `d` would put aside now."""
+        need = self.table.selected()
+        if need is not None and need.is_dismissable:
+            kept = self.state.preferences.get(DISMISSED, "").split("\n")[-_DISMISSED_MAX:]
+            return SetPreference(DISMISSED, "\n".join([*filter(None, kept), need.key]))
+        told = meanwhile(self.state)
+        return None if told is None else SetPreference(AWAY, away_mark(told))

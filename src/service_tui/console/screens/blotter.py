@@ -1,0 +1,189 @@
+"""Every command given, how far it came, and how it ended.
+
+Knows the desk's state. Must not know any other screen but by its name.
+Used by the app as screen 9.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import GoTo, Said
+from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.screens.ticket_columns import milliseconds, ticket_columns
+from service_tui.console.screens.ticket_text import COMPARED, number_of, ticket_detail, words_of
+from service_tui.console.search import Search, read_search
+from service_tui.console.theme import content
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.records import TicketView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+DETAIL_FROM: Final = 120
+"""Width from which the detail stands beside the list; below it, under the list."""
+
+_SORT: Final = "time falling"
+_NONE: Final = (
+    "No command yet.\n\n"
+    "Every order you place appears here, with what became of it.\n"
+    "2 shows the markets; b there opens the ticket."
+)
+
+
+class BlotterPart(NamedTuple):
+    """What this screen shows."""
+
+    tickets: tuple[TicketView, ...]
+    masked: bool
+
+
+class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one action a key
+    """The list, newest first, and one command in detail."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("blotter")]
+
+    name_in_keys: ClassVar[str] = "blotter"
+    title: ClassVar[str] = "Blotter"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self.table = RecordTable[TicketView](
+            ticket_columns(lambda: self.state),
+            key=lambda ticket: ticket.ticket_id,
+            empty=_NONE,
+            id="blotter-table",
+        )
+        self.line = FilterLine()
+        self._detail = Static(markup=False, id="blotter-detail-text")
+        self._search = Search()
+        self._open_only = False
+
+    def compose(self) -> ComposeResult:
+        """The list with its search line, the detail."""
+        with Horizontal(id="blotter-body"):
+            with Vertical(id="blotter-list"):
+                yield self.table
+                yield self.line
+            with VerticalScroll(id="blotter-detail"):
+                yield self._detail
+
+    def on_mount(self) -> None:
+        """Sort as last time."""
+        self.restore_sort(_SORT)
+
+    def part_of(self, state: DeskState) -> BlotterPart:
+        """The commands, and whether amounts are masked."""
+        return BlotterPart(state.tickets, is_private(state))
+
+    def show(self, part: BlotterPart) -> None:
+        """Show the commands."""
+        self.table.show(part.tickets)
+        self._show_detail()
+
+    def tick(self) -> None:
+        """Let time pass for what has no end yet."""
+        super().tick()
+        self._show_detail()
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on a command, past a search that would hide it."""
+        if row is not None and self.table.order.index_of(row) is None:
+            self.line.clear()
+            self._open_only = False
+            self.narrow("")
+        super().focus_row(row)
+        self._show_detail()
+
+    def narrow(self, typed: str) -> None:
+        """Show the commands that match; what cannot be read is said, the rest is in force."""
+        self._search = read_search(typed, COMPARED)
+        self.line.say(self._search.problem)
+        self._filter()
+
+    def name_of(self, row: TicketView) -> str:
+        """Its reference, by which the service knows it; else what was ordered."""
+        return row.client_ref or row.what
+
+    def explained(self, row: TicketView | None) -> tuple[Explanation, ...]:
+        """How long a command took."""
+        if row is None:
+            return ()
+        formula = "settled - sent" if row.sent_at is not None else "settled - opened"
+        moments = (
+            ("opened", formats.clock_time(row.opened_at)),
+            ("sent", formats.clock_time(row.sent_at)),
+            ("settled", formats.clock_time(row.settled_at)),
+        )
+        age = formats.age(row.opened_at, self.now)
+        took = Text(milliseconds(row))
+        return (Explanation("took, ms", took, formula, moments, "measured here", age),)
+
+    def step_out(self) -> bool:
+        """From the detail to the list, then from the search to all."""
+        if not self.table.has_focus:
+            self.table.focus()
+        elif self._search:
+            self.line.clear()
+        elif self._open_only:
+            self.action_toggle_open()
+        else:
+            return False
+        return True
+
+    def action_open_market(self) -> None:
+        """Show the market of the command that is highlighted."""
+        ticket = self.row_in_focus()
+        if ticket is None:
+            return
+        if ticket.market_id:
+            self.post_message(GoTo("markets", ticket.market_id))
+        else:
+            self.post_message(Said("this command is about no market", "warn"))
+
+    def action_toggle_open(self) -> None:
+        """Show only what has no end yet, or all."""
+        self._open_only = not self._open_only
+        self._filter()
+
+    @on(RecordTable.Moved)
+    def _moved(self) -> None:
+        self._show_detail()
+
+    @on(RecordTable.Opened)
+    def _opened(self) -> None:
+        self.action_open_market()
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
+        self.call_after_refresh(self._show_detail)
+
+    def _filter(self) -> None:
+        search, open_only = self._search, self._open_only
+
+        def keep(ticket: TicketView) -> bool:
+            if open_only and not ticket.in_flight:
+                return False
+            words = words_of(ticket, self.state)
+            return search.matches(words, lambda column: number_of(ticket, column, self.now))
+
+        self.table.filter(keep if search or open_only else None)
+        self.highlight_first_if_lost()
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        ticket = self.table.selected()
+        text = Text("no command highlighted", "muted")
+        if ticket is not None:
+            text = ticket_detail(ticket, self.state, self.now)
+        self._detail.update(content(text))

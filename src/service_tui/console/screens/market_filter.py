@@ -1,0 +1,167 @@
+"""Which markets are wanted: what the keys have switched on, and what was typed.
+
+Knows the desk's records and the language of the `/` line. Must not know a widget.
+Used by the markets screen, at every key and every new state.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from service_tui.console.search import Search, read_search
+from service_tui.desk.records import MarketView, Phase
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus
+from service_tui.units import Timestamp, decimal
+
+STATUSES: Final = ("open", "closed", "resolved", "all")
+UNTIL_S: Final = {"any": 0.0, "< 1 h": 3_600.0, "< 1 d": 86_400.0, "< 1 w": 604_800.0}
+COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
+"""Columns that a comparison may name; `left` is time to resolution: `left:<2h`."""
+
+_STATUS: Final = {
+    "open": MarketStatus.ACTIVE,
+    "closed": MarketStatus.CLOSED,
+    "resolved": MarketStatus.RESOLVED,
+}
+
+_NO_MARKETS: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
+    Phase.ONLINE: "The service lists no markets.\n\nr asks again.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nIt is tried again by itself; "
+    "r tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which "
+    "key and service are used.",
+}
+
+
+class Chip(NamedTuple):
+    """A switch in words, with its key, and whether it narrows the list now."""
+
+    words: str
+    narrows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarketFilter:
+    """Everything that narrows the list. `category` is empty when all are wanted."""
+
+    typed: str = ""
+    category: str = ""
+    status: str = "open"
+    until: str = "any"
+    held: bool = False
+    starred: bool = False
+
+    def chips(self) -> tuple[Chip, ...]:
+        """What each key has switched, in the order of the keys c, o, t, h, w."""
+        return (
+            Chip(f"c category {self.category or 'all'}", narrows=bool(self.category)),
+            Chip(
+                f"o {self.status if self.status != 'all' else 'any'}", narrows=self.status != "all"
+            ),
+            Chip(f"t ends {self.until}", narrows=self.until != "any"),
+            Chip(f"h held {'only' if self.held else 'off'}", narrows=self.held),
+            Chip(f"w starred {'only' if self.starred else 'off'}", narrows=self.starred),
+        )
+
+    def to_text(self) -> str:
+        """The filter as a preference is kept."""
+        return urlencode(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a filter needs to know beside the market. `now` is the world's time."""
+
+    now: Timestamp
+    held: frozenset[str]
+    stars: frozenset[str]
+
+
+def filter_from(text: str) -> MarketFilter:
+    """The filter that a preference keeps; a fresh one if it cannot be read."""
+    kept = dict(parse_qsl(text))
+    found = MarketFilter(
+        typed=kept.get("typed", ""),
+        category=kept.get("category", ""),
+        status=kept.get("status", "open"),
+        until=kept.get("until", "any"),
+        held=kept.get("held") == "True",
+        starred=kept.get("starred") == "True",
+    )
+    return found if found.status in STATUSES and found.until in UNTIL_S else MarketFilter()
+
+
+def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
+    """Every category there is, in order, after the empty one that stands for all."""
+    return ("", *sorted({market.category for market in markets if market.category}))
+
+
+def after(choices: tuple[str, ...], current: str) -> str:
+    """The choice after the current one, round and round; the first if it is gone."""
+    return (
+        choices[(choices.index(current) + 1) % len(choices)] if current in choices else choices[0]
+    )
+
+
+def chosen(markets: Iterable[MarketView], wanted: MarketFilter, around: Around) -> list[MarketView]:
+    """The markets that pass, in their order."""
+    search = read_search(wanted.typed, COMPARED)
+    status, until_s = _STATUS.get(wanted.status), UNTIL_S[wanted.until]
+    return [
+        market
+        for market in markets
+        if (status is None or market.status is status)
+        and (not wanted.category or market.category == wanted.category)
+        and (not wanted.held or market.market_id in around.held)
+        and (not wanted.starred or market.market_id in around.stars)
+        and (not until_s or _ends_within(market, until_s, around.now))
+        and (not search or matches(market, search, around.now))
+    ]
+
+
+def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
+    """True if question, category and tags hold the words, and the numbers compare."""
+    words = f"{market.question} {market.category} {' '.join(market.tags)}".casefold()
+    return search.matches(words, lambda column: _number(market, column, now))
+
+
+def seconds_left(market: MarketView, now: Timestamp) -> float | None:
+    """World seconds until it resolves, negative when overdue; None if not known or over."""
+    if market.resolves_at is None or market.status is MarketStatus.RESOLVED:
+        return None
+    return market.resolves_at - now
+
+
+def why_empty(state: DeskState, wanted: MarketFilter) -> str:
+    """Why no market is shown, and what to do about it."""
+    if state.markets:
+        narrowing = [chip.words for chip in wanted.chips() if chip.narrows]
+        search = [f"/{wanted.typed}"] if wanted.typed else []
+        return (
+            f"None of {len(state.markets):,} markets passes:\n\n"
+            f"{'   '.join(narrowing + search)}\n\n"
+            "esc clears the search, esc again the filters."
+        )
+    return _NO_MARKETS[state.service.phase].format(problem=state.service.problem or "no answer")
+
+
+def _ends_within(market: MarketView, until_s: float, now: Timestamp) -> bool:
+    left = seconds_left(market, now)
+    return left is not None and left <= until_s
+
+
+def _number(market: MarketView, column: str, now: Timestamp) -> float | None:
+    match column:
+        case "price":
+            return market.price
+        case "change":
+            return market.change
+        case "volume":
+            return None if market.volume is None else decimal(market.volume)
+        case "left":
+            return seconds_left(market, now)
+        case _:
+            return None if market.liquidity is None else decimal(market.liquidity)

@@ -1,0 +1,307 @@
+"""What the account has: its worth over time, its positions, and one of them in detail.
+
+Knows the desk's state. Must not know any other screen.
+Used by the app as screen 1.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.figures import figures
+from service_tui.console.freshness import is_private, world_now
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import GoTo, Said
+from service_tui.console.screens import position_text
+from service_tui.console.screens.explained import account_numbers, position_numbers
+from service_tui.console.screens.position_columns import (
+    COMPARED,
+    Look,
+    closed_columns,
+    open_columns,
+    wanted,
+)
+from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.search import read_search
+from service_tui.console.theme import content
+from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.detail_pane import DetailPane
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.price_chart import PriceChart
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import ONE, Micros, Timestamp, decimal
+
+DETAIL_FROM: Final = 120
+TWO_FROM: Final = 160
+"""Widths at which the detail stands beside the curve, and in two columns. Source: ux, "Looks"."""
+
+SHORT_BELOW: Final = 17
+"""Height below which the curve gives its lines to the positions."""
+
+_FIGURE_CELLS: Final = 23
+"""Least width of a figure of the account: its label, a sign and up to a million."""
+
+_FILTER: Final = "filter.portfolio"
+"""The preference that keeps the search."""
+
+_SPAN_MIN: Final = 1.0
+"""The curve's axis spans at least one $SIM: cents are noise."""
+
+_EMPTY: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
+    Phase.ONLINE: "No open positions.\n\nMarkets (2): put the cursor on one, b buys.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+}
+
+
+class PortfolioPart(NamedTuple):
+    """What this screen shows."""
+
+    account: AccountView | None
+    positions: tuple[PositionView, ...]
+    closed: tuple[PositionView, ...]
+    trades: tuple[TradeView, ...]
+    equity: tuple[EquityPoint, ...]
+    service: tuple[Phase, str]
+    masked: bool
+
+
+class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904 - one action a key
+    """The account and its positions, open or closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("portfolio")]
+
+    name_in_keys: ClassVar[str] = "portfolio"
+    title: ClassVar[str] = "Portfolio"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self._search = self._search_kept = state.preferences.get(_FILTER, "")
+        self._look = self._look_around()
+        self._open_rows = RecordTable[PositionView](
+            open_columns(lambda: self._look), key=_key, empty="", id="positions"
+        )
+        self._closed_rows = RecordTable[PositionView](
+            closed_columns(lambda: self._look), key=_key, empty="", id="closed"
+        )
+        self.table = self._open_rows
+        self.line = FilterLine(self._search)
+        self._which = Choice(id="portfolio-which")
+        self._curve = PriceChart(
+            value=self._worth,
+            bounds=None,
+            span_min=_SPAN_MIN,
+            empty="equity appears with the first answers",
+            id="portfolio-equity",
+        )
+        self._pane = DetailPane(id="portfolio-detail")
+
+    def compose(self) -> ComposeResult:
+        """Figures, curve and detail, then the positions with their search line."""
+        yield Static(markup=False, id="portfolio-figures")
+        with Horizontal(id="portfolio-top"):
+            yield self._curve
+            yield self._pane
+        yield self._which
+        yield self._open_rows
+        yield self._closed_rows
+        yield self.line
+
+    def on_mount(self) -> None:
+        """Sort as last time."""
+        self.restore_sort("value falling")
+        self._closed_rows.sort_by("resolved", falling=True)
+
+    def part_of(self, state: DeskState) -> PortfolioPart:
+        """The account, its positions, trades and curve."""
+        return PortfolioPart(
+            state.account,
+            state.positions,
+            state.closed,
+            state.trades,
+            state.equity,
+            (state.service.phase, state.service.problem),
+            is_private(state),
+        )
+
+    def show(self, part: PortfolioPart) -> None:
+        """Show figures, curve and positions."""
+        self._show_figures()
+        points = [(each.at, decimal(each.equity)) for each in part.equity]
+        self._curve.show(points, title="equity, $SIM")
+        self._refill()
+        self._show_focus()
+
+    def tick(self) -> None:
+        """Let time pass in the table and the pane."""
+        self._look = self._look_around()
+        super().tick()
+        self._show_focus()
+        if self._search != self._search_kept:
+            self._search_kept = self._search
+            self.give(SetPreference(_FILTER, self._search))
+
+    def keep_sort(self) -> None:
+        """Keep the order of the open positions; closed ones begin with the newest."""
+        if self.table is self._open_rows:
+            super().keep_sort()
+
+    def narrow(self, typed: str) -> None:
+        """Search; what of it cannot be read is said, and the rest is in force."""
+        self._search = typed
+        self.line.say(read_search(typed, COMPARED).problem)
+        self._refill()
+        self.highlight_first_if_lost()
+        self._show_focus()
+
+    def name_of(self, row: PositionView) -> str:
+        """Its question."""
+        return row.question
+
+    def explained(self, row: PositionView | None) -> tuple[Explanation, ...]:
+        """The position's numbers, then the account's."""
+        account = account_numbers(self.state, self.now)
+        return account if row is None else position_numbers(row, self.state, self.now) + account
+
+    def step_out(self) -> bool:
+        """From the detail to the positions, from the search to all, from closed to open."""
+        if self.has_class("-opened"):
+            self.remove_class("-opened")
+            self.table.focus()
+        elif not self.table.has_focus:
+            self.table.focus()
+        elif self._search:
+            self.line.clear()
+        elif self.table is self._closed_rows:
+            self.action_toggle_closed()
+        else:
+            return False
+        return True
+
+    def action_exit(self) -> None:
+        """Open the ticket to sell from the position that is highlighted."""
+        self._trade(Action.SELL)
+
+    def action_buy(self) -> None:
+        """Open the ticket to buy more of the side that is highlighted."""
+        self._trade(Action.BUY)
+
+    def action_open_market(self) -> None:
+        """Show the market of the position that is highlighted."""
+        held = self.row_in_focus()
+        if held is not None:
+            self.post_message(GoTo("markets", held.market_id))
+
+    def action_toggle_closed(self) -> None:
+        """Show closed positions instead of open ones, or back."""
+        self.table = self._open_rows if self.table is self._closed_rows else self._closed_rows
+        self.set_class(self.table is self._closed_rows, "-closed")
+        self._refill()
+        self.table.focus()
+        self._show_focus()
+
+    @on(Choice.Asked, "#portfolio-which")
+    def _which_asked(self, event: Choice.Asked) -> None:
+        event.stop()
+        if (event.index == 1) != (self.table is self._closed_rows):
+            self.action_toggle_closed()
+
+    @on(RecordTable.Moved)
+    def _moved(self) -> None:
+        self._show_focus()
+
+    @on(RecordTable.Opened)
+    def _opened(self) -> None:
+        self.set_class(self.size.width < DETAIL_FROM, "-opened")
+        self._pane.focus()
+        self.call_after_refresh(self._show_focus)
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        width, height = self.size
+        self.set_class(width >= DETAIL_FROM, "-with-detail")
+        self.set_class(height < SHORT_BELOW, "-short")
+        self.set_class(self.has_class("-opened") and width < DETAIL_FROM, "-opened")
+        self._pane.set_class(width >= TWO_FROM, "-two")
+        # Within the layout that this event is part of, a new height would be lost.
+        self.call_after_refresh(self._show_figures)
+        self.call_after_refresh(self._show_focus)
+
+    def _trade(self, action: Action) -> None:
+        held = self.row_in_focus()
+        if held is None:
+            return
+        market = self.state.markets.get(held.market_id)
+        if self.table is self._closed_rows:
+            self.post_message(Said("this position is closed: o shows the open ones", "warn"))
+        elif market is None:
+            self.post_message(Said("its market is not in the list now: r asks again", "warn"))
+        else:
+            self.open_ticket(market, held.side, action)
+
+    def _worth(self, value: float) -> str:
+        amount = Micros(round(value * ONE))
+        return formats.money(amount, masked=self._look.masked).plain
+
+    def _look_around(self) -> Look:
+        return Look(world_now(self.state, self.now), is_private(self.state))
+
+    def _show_figures(self) -> None:
+        width = max(_FIGURE_CELLS, self.size.width - 4)
+        shown = position_text.account_figures(self.state.account, masked=self._look.masked)
+        across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
+        block = self.query_one("#portfolio-figures", Static)
+        block.update(content(figures(shown, across=across, width=width)))
+
+    def _refill(self) -> None:
+        """Hand the wanted positions to the table in front."""
+        self._look = self._look_around()
+        search, now = read_search(self._search, COMPARED), self._look.now
+        is_closed = self.table is self._closed_rows
+        rows = self.state.closed if is_closed else self.state.positions
+        shown = tuple(held for held in rows if not search or wanted(held, search, now))
+        self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
+        self.table.show(shown)
+        counts = (len(self.state.positions), len(self.state.closed))
+        self._which.show((f"open {counts[0]}", f"closed {counts[1]}"), int(is_closed))
+
+    def _why_empty(self, total: int, *, is_closed: bool) -> str:
+        if total:
+            return f"None of {total:,} positions matches /{self._search}\n\nesc clears the search."
+        if is_closed:
+            return "No position was closed yet.\n\no shows the open ones."
+        service = self.state.service
+        return _EMPTY[service.phase].format(problem=service.problem or "no answer")
+
+    def _show_focus(self) -> None:
+        """Show the position under the cursor, where there is room."""
+        if not (self.has_class("-with-detail") or self.has_class("-opened")):
+            return
+        held, masked = self.table.selected(), self._look.masked
+        if held is None:
+            self._pane.show(Text("no position is highlighted", "muted"), Text(), Text())
+            return
+        width = self._pane.text_width
+        body = (
+            position_text.closed_body(held, width, masked=masked)
+            if self.table is self._closed_rows
+            else position_text.position_body(held, self.now, width, masked=masked)
+        )
+        trades = position_text.trades_of(self.state.trades, held, self.now, masked=masked)
+        self._pane.show(position_text.position_head(held), body, trades)
+
+
+def _key(held: PositionView) -> str:
+    return held.key

@@ -1,0 +1,194 @@
+"""The columns of open and of closed positions, and what a search can ask of them.
+
+Knows the desk's records and the formats. Must not know a widget but the table's columns.
+Used by the portfolio screen.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.search import Search
+from service_tui.console.widgets.columns import Column
+from service_tui.desk.records import PositionView
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Micros, Timestamp, decimal
+
+COMPARED: Final = ("shares", "average", "mark", "value", "exit", "pnl", "percent", "left")
+"""Columns that a comparison may name; amounts in $SIM, `percent` as a fraction or with %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What cells need beside the position: the world's time, and whether amounts are masked."""
+
+    now: Timestamp
+    masked: bool
+
+
+def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
+    """Columns of what is held; `look` says the time and whether amounts are masked."""
+
+    def money(of: Callable[[PositionView], Micros | None]) -> Callable[[PositionView], Text]:
+        return lambda held: formats.money(of(held), masked=look().masked)
+
+    return (
+        _question(),
+        _side(),
+        Column(
+            "shares",
+            "shares",
+            9,
+            lambda held: formats.shares(held.shares, masked=look().masked),
+            sort_key=lambda held: held.shares,
+            numeric=True,
+        ),
+        Column(
+            "average",
+            "average",
+            7,
+            lambda held: formats.price(held.average, aligned=True),
+            sort_key=lambda held: held.average,
+            numeric=True,
+            tier=88,
+        ),
+        Column(
+            "mark",
+            "mark",
+            6,
+            lambda held: formats.price(held.mark_price, aligned=True),
+            sort_key=lambda held: held.mark_price,
+            numeric=True,
+        ),
+        Column(
+            "value",
+            "value $",
+            9,
+            money(lambda held: held.mark_value),
+            sort_key=lambda held: held.mark_value,
+            numeric=True,
+        ),
+        Column(
+            "exit",
+            "exit $",
+            9,
+            money(lambda held: held.exit_value),
+            sort_key=lambda held: held.exit_value,
+            numeric=True,
+            tier=108,
+        ),
+        Column(
+            "pnl",
+            "P&L $",
+            9,
+            lambda held: formats.pnl(held.pnl, masked=look().masked),
+            sort_key=lambda held: held.pnl,
+            numeric=True,
+        ),
+        Column(
+            "percent",
+            "P&L %",
+            7,
+            lambda held: formats.percent_change(held.pnl_pct),
+            sort_key=lambda held: held.pnl_pct,
+            numeric=True,
+            tier=97,
+        ),
+        Column(
+            "left",
+            "ends in",
+            7,
+            lambda held: _left(held, look().now),
+            sort_key=lambda held: held.resolves_at,
+            align="right",
+            tier=72,
+            glows=False,
+        ),
+    )
+
+
+def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
+    """Columns of what was held: how its market ended and what it brought."""
+    return (
+        _question(),
+        _side(),
+        Column("outcome", "ended", 9, outcome, sort_key=lambda held: outcome(held).plain),
+        Column(
+            "realized",
+            "realized $",
+            10,
+            lambda held: formats.pnl(held.realized, masked=look().masked),
+            sort_key=lambda held: held.realized,
+            numeric=True,
+        ),
+        Column(
+            "resolved",
+            "resolved",
+            12,
+            lambda held: formats.date_time(held.resolves_at),
+            sort_key=lambda held: held.resolves_at,
+            align="right",
+            tier=72,
+        ),
+    )
+
+
+def outcome(held: PositionView) -> Text:
+    """How the market of a position ended, and whether that won; or that it was sold."""
+    if held.outcome is None:
+        return Text("sold" if held.status is MarketStatus.ACTIVE else "awaited", "muted")
+    won = held.outcome is (held.side is Side.YES)
+    word = "YES" if held.outcome else "NO"
+    return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
+
+
+def wanted(held: PositionView, search: Search, now: Timestamp) -> bool:
+    """True if a search asks for this position; words look at question, category and side."""
+    words = f"{held.question} {held.category} {held.side.value}".casefold()
+    return search.matches(words, lambda column: _number(held, column, now))
+
+
+def _question() -> Column[PositionView]:
+    return Column(
+        "question",
+        "market",
+        20,
+        lambda held: formats.plain(held.question),
+        sort_key=lambda held: held.question,
+        flex=True,
+    )
+
+
+def _side() -> Column[PositionView]:
+    return Column(
+        "side",
+        "side",
+        4,
+        lambda held: Text(held.side.value.upper(), held.side.value),
+        sort_key=lambda held: held.side.value,
+    )
+
+
+def _left(held: PositionView, now: Timestamp) -> Text:
+    if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
+        return Text("awaited" if held.status is MarketStatus.CLOSED else formats.NOT_KNOWN, "muted")
+    left = held.resolves_at - now
+    return Text(formats.duration(left)) if left > 0 else Text("awaited", "muted")
+
+
+def _number(held: PositionView, column: str, now: Timestamp) -> float | None:
+    amounts = {
+        "shares": held.shares,
+        "value": held.mark_value,
+        "exit": held.exit_value,
+        "pnl": held.pnl,
+    }
+    if column in amounts:
+        amount = amounts[column]
+        return None if amount is None else decimal(amount)
+    if column == "left":
+        return None if held.resolves_at is None else held.resolves_at - now
+    return {"average": held.average, "mark": held.mark_price, "percent": held.pnl_pct}[column]

@@ -1,0 +1,111 @@
+"""What is told about the account and about one position.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the portfolio screen.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, figures, section
+from service_tui.console.screens.position_columns import outcome
+from service_tui.desk.records import AccountView, PositionView, TradeView
+from service_tui.terms import Side
+from service_tui.units import Timestamp
+
+TRADES_MAX: Final = 20
+
+
+def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figure, ...]:
+    """Cash, worth and results of the account; amounts in $SIM."""
+    if account is None:
+        return (("cash", Text("not known yet", "muted")),)
+    return (
+        ("cash $", formats.money(account.cash, masked=masked)),
+        ("equity $", formats.money(account.equity, masked=masked)),
+        ("exit equity $", formats.money(account.exit_equity, masked=masked)),
+        ("day P&L $", formats.pnl(account.day_pnl, masked=masked)),
+        ("total P&L $", formats.pnl(account.total_pnl, masked=masked)),
+        ("realized $", formats.pnl(account.realized, masked=masked)),
+        ("unrealized $", formats.pnl(account.unrealized, masked=masked)),
+        ("win rate", formats.percent(account.win_rate)),
+    )
+
+
+def position_head(held: PositionView) -> Text:
+    """The question whole, and the side held."""
+    return Text.assemble(
+        (formats.plain(held.question, 300).plain, "bold"),
+        "\n",
+        (held.side.value.upper(), f"bold {'yes' if held.side is Side.YES else 'no'}"),
+        (f"  {held.category}  {held.status.value}", "muted"),
+    )
+
+
+def position_body(held: PositionView, now: Timestamp, width: int, *, masked: bool) -> Text:
+    """What the position cost, is marked at, and would bring. `now` is wall time."""
+    opened = (
+        ("opened", Text.assemble(formats.age(held.opened_at, now), " ago"))
+        if held.opened_at is not None
+        else ("opened", formats.age(None, now))
+    )
+    shown: tuple[Figure, ...] = (
+        ("shares", formats.shares(held.shares, masked=masked)),
+        ("cost $", formats.money(held.cost, masked=masked)),
+        ("average", formats.price(held.average)),
+        ("mark", formats.price(held.mark_price)),
+        ("mark value $", formats.money(held.mark_value, masked=masked)),
+        ("exit value $", formats.money(held.exit_value, masked=masked)),
+        ("unrealized $", formats.pnl(held.unrealized, masked=masked)),
+        ("realized $", formats.pnl(held.realized, masked=masked)),
+        ("P&L %", formats.percent_change(held.pnl_pct)),
+        opened,
+    )
+    return Text.assemble("\n", figures(shown, across=2, width=width), "\n\n", _mark_and_exit(held))
+
+
+def closed_body(held: PositionView, width: int, *, masked: bool) -> Text:
+    """How a closed position ended."""
+    shown: tuple[Figure, ...] = (
+        ("ended", outcome(held)),
+        ("realized $", formats.pnl(held.realized, masked=masked)),
+        ("average", formats.price(held.average)),
+        ("resolved", formats.date_time(held.resolves_at)),
+    )
+    return Text.assemble("\n", figures(shown, across=2, width=width))
+
+
+def trades_of(
+    trades: tuple[TradeView, ...], held: PositionView, now: Timestamp, *, masked: bool
+) -> Text:
+    """The account's own trades in the position's market, newest first, with their reasons."""
+    own = [trade for trade in trades if trade.market_id == held.market_id][:TRADES_MAX]
+    if not own:
+        return section("own trades", Text("none among the newest", "muted"))
+    lines = [_trade(trade, now, masked=masked) for trade in own]
+    return section("own trades", Text("\n").join(lines))
+
+
+def _mark_and_exit(held: PositionView) -> Text:
+    said = Text("Mark is shares x price now; exit is what selling all of it would bring", "muted")
+    if held.exit_value is None or held.mark_value <= 0:
+        return said.append("; not known now.")
+    less = (held.mark_value - held.exit_value) / held.mark_value
+    words = formats.percent(less).plain
+    return said.append(f", {words} less: each share sold lowers the price of the next.")
+
+
+def _trade(trade: TradeView, now: Timestamp, *, masked: bool) -> Text:
+    line = Text.assemble(
+        (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
+        f"{trade.action:<6} ",
+        (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
+        f"{formats.shares(trade.shares, masked=masked).plain:>10}",
+        (" at ", "muted"),
+        formats.price(trade.average),
+    )
+    if trade.reasoning:
+        line.append_text(Text.assemble("\n      ", (formats.plain(trade.reasoning).plain, "muted")))
+    return line

@@ -1,0 +1,196 @@
+"""What every screen with one table does alike: search, copy, explain, open the ticket.
+
+Knows the desk's state. Must not know what the rows are.
+Used by the markets and the portfolio screen.
+"""
+
+from abc import abstractmethod
+from typing import ClassVar, Final, Generic, TypeVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import App
+from textual.binding import BindingType
+
+from service_tui.console.dialogs.explain import Explain, Explanation
+from service_tui.console.dialogs.order_draft import why_closed
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.freshness import why_not_traded
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import Said
+from service_tui.console.screens.base import CopiedRecord, DeskScreen
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.desk.commands import PlaceTrade, SetPreference
+from service_tui.desk.records import MarketView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side
+from service_tui.units import Timestamp
+
+Part = TypeVar("Part")
+Row = TypeVar("Row", bound=CopiedRecord)
+
+_MOVE_MONEY: Final = frozenset({"buy", "exit"})
+_WANT_A_ROW: Final = _MOVE_MONEY | {"star", "open_market", "copy_cell", "copy_row"}
+"""Actions of keys.py that apply to the row in focus."""
+
+_GONE: Final = "the row you were on is gone: nothing was done"
+
+
+class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one action a key
+    """A screen around one table, its `/` line and the row in focus.
+
+    A subclass makes `table` and `line` before anything else, and says what a row is called, what
+    its numbers mean, and what changes when the search does.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("rows")]
+
+    table: RecordTable[Row]
+    line: FilterLine
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self._sort_kept = ""
+
+    @abstractmethod
+    def narrow(self, typed: str) -> None:
+        """Show the rows that match what was typed."""
+
+    @abstractmethod
+    def name_of(self, row: Row) -> str:
+        """What a row is called."""
+
+    @abstractmethod
+    def explained(self, row: Row | None) -> tuple[Explanation, ...]:
+        """The numbers of a row and of the screen, each with formula, inputs, source and age."""
+
+    @abstractmethod
+    def step_out(self) -> bool:
+        """Go one level out inside the screen; False when it is already outermost."""
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on the row with this key, and the focus on the table."""
+        if row is not None:
+            self.table.put_cursor(row)
+        self.table.focus()
+
+    def tick(self) -> None:
+        """Redraw what depends on the time, and keep what was changed."""
+        self.table.redraw()
+        self.keep_sort()
+
+    def keep_sort(self) -> None:
+        """Keep the order of the rows, if it was changed, for the next start."""
+        sort = sort_text(self.table.state())
+        if sort != self._sort_kept:
+            self._sort_kept = sort
+            self.give(SetPreference(f"sort.{self.name_in_keys}", sort))
+
+    def restore_sort(self, default: str) -> None:
+        """Sort as it was kept, else by the default."""
+        self._sort_kept = self.state.preferences.get(f"sort.{self.name_in_keys}", default)
+        column, _, way = self._sort_kept.partition(" ")
+        self.table.sort_by(column, falling=way == "falling")
+
+    def why_not(self, action: str) -> str:
+        """Why a key that wants a row, or moves money, does nothing here."""
+        if action in _WANT_A_ROW and self.table.selected() is None:
+            return "no row is highlighted"
+        if action in _MOVE_MONEY:
+            topic = Topic.POSITIONS if action == "exit" else Topic.ACCOUNT
+            return why_not_traded(self.state, (Topic.MARKETS, topic), self.now)
+        return super().why_not(action)
+
+    def highlight_first_if_lost(self) -> None:
+        """After the operator's own filtering: a row hidden by it hands the cursor on.
+
+        Never after a newer state: there a cursor that lost its row stays lost, and keys refuse.
+        """
+        order = self.table.order
+        if order.cursor_lost and len(order):
+            self.table.put_cursor(order.key_at(0))
+
+    def row_in_focus(self) -> Row | None:
+        """The highlighted row; None, and said, when it vanished: an action must then refuse."""
+        row = self.table.selected()
+        if row is None:
+            self.post_message(Said(_GONE if self.table.order.cursor else self.table.empty, "warn"))
+        return row
+
+    def open_ticket(self, market: MarketView, side: Side | None, action: Action) -> None:
+        """Open the order ticket, unless the market is closed or its price too old to trade on."""
+        topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
+        why = why_not_traded(self.state, topics, self.now) or why_closed(market)
+        if why:
+            self.post_message(Said(why, "bad"))
+            return
+        form = TradeForm(self.state, self.now, market, side=side, action=action)
+        self._app().push_screen(form, self._order_written)
+
+    def action_filter(self) -> None:
+        """Type into the `/` line."""
+        self.line.begin()
+
+    def action_one_out(self) -> None:
+        """Clear the search, or leave the detail; else whoever is further out may."""
+        if not self.step_out():
+            raise SkipAction
+
+    def action_sort_next(self) -> None:
+        """Sort by the next column, from wherever the focus is."""
+        self.table.action_sort_next()
+
+    def action_sort_reverse(self) -> None:
+        """Turn the order round, from wherever the focus is."""
+        self.table.action_sort_reverse()
+
+    def action_copy_cell(self) -> None:
+        """Copy what the row is called."""
+        row = self.row_in_focus()
+        if row is not None:
+            self.copy(self.name_of(row), "the name")
+
+    def action_copy_row(self) -> None:
+        """Copy the row as JSON."""
+        row = self.row_in_focus()
+        if row is not None:
+            self.copy_record(row, "the row as JSON")
+
+    def action_explain(self) -> None:
+        """Say what the numbers are made of."""
+        row = self.table.selected()
+        parts = self.explained(row)
+        if parts:
+            title = self.title if row is None else self.name_of(row)
+            self._app().push_screen(Explain(title, parts))
+        else:
+            self.row_in_focus()
+
+    @on(FilterLine.Typed)
+    def _line_typed(self, event: FilterLine.Typed) -> None:
+        event.stop()
+        self.narrow(event.text)
+
+    @on(FilterLine.Left)
+    def _line_left(self, event: FilterLine.Left) -> None:
+        event.stop()
+        self.table.focus()
+
+    @on(RecordTable.Lost)
+    def _row_lost(self, event: RecordTable.Lost) -> None:
+        event.stop()
+        self.row_in_focus()
+
+    def _order_written(self, order: PlaceTrade | None) -> None:
+        if order is not None:
+            self.give(order)
+
+    def _app(self) -> App[object]:
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        return app
+
+
+def sort_text(state: TableState) -> str:
+    """How a table is sorted, as a preference keeps it."""
+    return f"{state.sort or ''} {'falling' if state.falling else 'rising'}"

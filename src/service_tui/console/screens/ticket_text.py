@@ -1,0 +1,126 @@
+"""What is told about one command: its state in a word, its times, its end.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the blotter.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp, decimal
+
+STATES: Final = {
+    TicketState.QUEUED: ("…", "queued", "muted"),
+    TicketState.SENT: ("→", "sent", "accent"),
+    TicketState.DONE: ("✓", "done", "profit"),
+    TicketState.REFUSED: ("✗", "refused", "warn"),
+    TicketState.FAILED: ("✗", "failed", "loss"),
+    TicketState.UNKNOWN: ("?", "unknown", "breach"),
+}
+"""Glyph, word and tone of each state."""
+
+COMPARED: Final = ("took", "amount", "age")
+"""Columns that the `/` line compares: milliseconds, money, seconds."""
+
+_LABEL: Final = 11
+_SENTENCE: Final = 400
+"""Cells of the labels; letters of a sentence that are worth showing."""
+
+_WAITS: Final = {
+    TicketState.QUEUED: "it waits for its turn; nothing is sent yet",
+    TicketState.SENT: "sent, the answer is on its way",
+    TicketState.UNKNOWN: "it is looked up until it is found: do not send it again",
+}
+
+
+def took_s(ticket: TicketView) -> float | None:
+    """From sending (or else taking in) to the end, in seconds; None while it has no end."""
+    if ticket.settled_at is None:
+        return None
+    return max(0.0, ticket.settled_at - (ticket.sent_at or ticket.opened_at))
+
+
+def question_of(ticket: TicketView, state: DeskState) -> str:
+    """The market's question, else its id; empty for a command about no market."""
+    market = state.markets.get(ticket.market_id)
+    return market.question if market is not None else ticket.market_id
+
+
+def words_of(ticket: TicketView, state: DeskState) -> str:
+    """Everything that a search finds a command by, casefolded."""
+    parts = (
+        ticket.what,
+        question_of(ticket, state),
+        ticket.state.value,
+        ticket.outcome,
+        ticket.client_ref,
+        ticket.kind,
+    )
+    return "\n".join(parts).casefold()
+
+
+def number_of(ticket: TicketView, column: str, now: Timestamp) -> float | None:
+    """A command's value in a column of `COMPARED`."""
+    match column:
+        case "took":
+            took = took_s(ticket)
+            return None if took is None else took * 1000
+        case "amount":
+            return decimal(ticket.amount)
+        case _:
+            return now - ticket.opened_at
+
+
+def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp) -> Text:
+    """One command whole: what, where, when, how it ended, what to do, by which reference."""
+    masked = is_private(state)
+    glyph, word, tone = STATES[ticket.state]
+    head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
+    head.append(formats.plain(told(ticket.what, masked=masked)).plain, "bold")
+    parts = [head]
+    question = formats.plain(question_of(ticket, state)).plain
+    if question:
+        parts.append(Text(question))
+    ending = told(ticket.outcome, masked=masked) or _WAITS.get(ticket.state, "")
+    if ending:
+        parts.append(_line("outcome", formats.plain(ending, _SENTENCE)))
+    if ticket.fix:
+        fix = told(ticket.fix, masked=masked)
+        parts.append(_line("to do", formats.plain(fix, _SENTENCE)))
+    parts += [_line(label, value) for label, value in _times(ticket, now)]
+    parts.append(_line("reference", Text(ticket.client_ref or formats.NOT_KNOWN)))
+    parts.append(_line("ticket", Text(f"{ticket.kind} {ticket.ticket_id}")))
+    return Text("\n").join(parts)
+
+
+def _line(label: str, value: Text) -> Text:
+    return Text.assemble((label.ljust(_LABEL), "muted"), value)
+
+
+def _times(ticket: TicketView, now: Timestamp) -> tuple[tuple[str, Text], ...]:
+    opened = Text.assemble(
+        formats.clock_time(ticket.opened_at),
+        ("  ", "muted"),
+        formats.age(ticket.opened_at, now),
+        (" ago", "muted"),
+    )
+    return (
+        ("opened", opened),
+        ("sent", _after(ticket.sent_at, ticket.opened_at)),
+        ("settled", _after(ticket.settled_at, ticket.sent_at or ticket.opened_at)),
+    )
+
+
+def _after(at: Timestamp | None, before: Timestamp) -> Text:
+    """A time of day and how long after the step before it."""
+    if at is None:
+        return Text("not yet", "muted")
+    gap = max(0.0, at - before)
+    words = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
+    return Text.assemble(formats.clock_time(at), (f"  {words}", "muted"))

@@ -1,0 +1,168 @@
+"""Which screen is in front, which were before, and what can be done there.
+
+Knows screens by name and by what they all are. Must not know where the state comes from.
+Used by the console's app, which stands on it.
+"""
+
+import asyncio
+import importlib
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.command import CommandPalette
+
+from service_tui.console.dialogs.help import Help
+from service_tui.console.frame import Frame, TooSmall
+from service_tui.console.keys import Key, action_name
+from service_tui.console.messages import GoTo, KeyChosen
+from service_tui.console.palette import (
+    ActionsProvider,
+    MarketsProvider,
+    PositionsProvider,
+    ThemesProvider,
+)
+from service_tui.console.screens.base import NumberedView, Surroundings
+from service_tui.console.theme import Themes
+from service_tui.console.trail import Trail, View
+from service_tui.console.widgets.banner import Banner
+from service_tui.console.widgets.deck import Deck
+from service_tui.console.widgets.key_bar import KeyBar
+from service_tui.console.widgets.top_bar import TopBar
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+SCREENS: Final = {
+    "attention": ("service_tui.console.screens.attention", "AttentionScreen"),
+    "portfolio": ("service_tui.console.screens.portfolio", "PortfolioScreen"),
+    "markets": ("service_tui.console.screens.markets", "MarketsScreen"),
+    "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
+    "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),
+}
+"""Where each screen lives; it is imported at its first visit."""
+
+
+class Views(Frame):
+    """The bars, the deck of screens between them, and the way from one to another."""
+
+    COMMANDS: ClassVar = {ActionsProvider, MarketsProvider, PositionsProvider}
+
+    def __init__(
+        self, state: DeskState, now: Timestamp, *, themes: Themes, around: Surroundings, first: str
+    ) -> None:
+        super().__init__(themes, around.log_path)
+        self.desk_state = state
+        self.now = now
+        self._around = around
+        self._trail = Trail((View(first),))
+        self._switching = asyncio.Lock()
+
+    def compose(self) -> ComposeResult:
+        """Top bar, what lasts, the screens, the keys."""
+        yield TopBar()
+        yield Banner()
+        yield Deck(self._made(self._trail.front.screen))
+        yield KeyBar()
+        yield TooSmall()
+
+    @property
+    def deck(self) -> Deck:
+        """The screens, also while a dialog is open over them."""
+        return self.screen_stack[0].query_one(Deck)
+
+    @property
+    def front(self) -> NumberedView:
+        """The screen in front."""
+        return self.deck.front
+
+    def show_state(self) -> None:
+        """Show the newest state; the app says where."""
+
+    def why_not(self, key: Key) -> str:
+        """Why a key is disabled here; empty when it works."""
+        if key.group == "ticket":
+            return ""
+        if key.group != "app":
+            return self.front.why_not(action_name(key.action))
+        if action_name(key.action) in {"history", "last_screen"} and self._trail.last is None:
+            return "nothing was looked at before"
+        return ""
+
+    async def action_go(self, name: str, row: str | None = None) -> None:
+        """Show a screen as it was left, and there the row with this key if one is given."""
+        front = self.front
+        if name == front.name_in_keys:
+            front.focus_row(row)
+        else:
+            await self._look_at(self._trail.left_at(front.current_row()).go(View(name, row)))
+
+    async def action_history(self, by: int) -> None:
+        """Look at what was looked at before (-1), or after that (1)."""
+        trail = self._trail.left_at(self.front.current_row())
+        if trail.step(by) == trail:
+            self.say("no view before this one" if by < 0 else "no view after this one")
+        else:
+            await self._look_at(trail.step(by))
+
+    async def action_last_screen(self) -> None:
+        """Look at what was in front before, and the next time back."""
+        if self._trail.last is not None:
+            await self.action_go(self._trail.last.screen, self._trail.last.row)
+
+    def action_command_palette(self) -> None:
+        """Find an action, a market or a position by name."""
+        self.push_screen(CommandPalette(placeholder="action, market or position"))
+
+    def action_themes(self) -> None:
+        """Choose a theme by name; what is highlighted is shown."""
+        self.push_screen(CommandPalette([ThemesProvider], placeholder="theme", id="themes"))
+
+    def action_help(self) -> None:
+        """Show every key."""
+        self.push_screen(Help(self.front.name_in_keys, self.front.title, self.why_not))
+
+    @on(GoTo)
+    async def _sent_to(self, message: GoTo) -> None:
+        await self.action_go(message.screen_name, message.row)
+
+    @on(KeyChosen)
+    async def _key_chosen(self, message: KeyChosen) -> None:
+        """Do what a key does, for the mouse and the palette; or say why it cannot be done."""
+        key, front = message.key, self.front
+        why = self.why_not(key)
+        if why:
+            self.say(f"{key.label}: {why}", "warn")
+        elif key.group == "app":
+            await self.run_action(key.action)
+        else:
+            own = hasattr(front, f"action_{action_name(key.action)}")
+            target = front if own else front.query("RecordTable").first()
+            await self.run_action(key.action, target)
+
+    @on(CommandPalette.OptionHighlighted)
+    def _highlighted(self, message: CommandPalette.OptionHighlighted) -> None:
+        if self.screen.id == "themes":
+            self.wear(str(message.highlighted_event.option.prompt).strip())
+
+    @on(CommandPalette.Closed)
+    def _palette_closed(self, message: CommandPalette.Closed) -> None:
+        if not message.option_selected:
+            self.dress(self.desk_state.preferences.get("theme", ""))
+
+    async def _look_at(self, trail: Trail) -> None:
+        async with self._switching:
+            self._trail = trail
+            view, deck = trail.front, self.deck
+            screen = deck.visited(view.screen) or self._made(view.screen)
+            await deck.bring(screen)
+            self.show_state()
+            screen.focus_row(view.row)
+
+    def _made(self, name: str) -> NumberedView:
+        module, kind = SCREENS[name]
+        found: object = getattr(importlib.import_module(module), kind)
+        if not (isinstance(found, type) and issubclass(found, NumberedView)):
+            raise TypeError(f"{module}.{kind} is no screen")
+        screen = found(self.desk_state, self.now)
+        screen.surroundings = self._around
+        return screen

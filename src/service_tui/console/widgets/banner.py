@@ -1,0 +1,121 @@
+"""The line for what lasts: offline, paused, cached, refused. Empty, and then gone, otherwise.
+
+Knows the desk's state. Must not know a screen.
+Used by the app, which hands it each newer state and each second's tick.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+from textual import events, on
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.theme import content
+from service_tui.console.widgets.top_bar import stale_topic
+from service_tui.desk.records import Phase
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+SLOW_OPENING_S: Final = 2.0
+"""What takes longer says how long it has taken. Source: ux, "Manners"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """Something that lasts: `word` when there is little room, `sentence` when it is alone."""
+
+    tone: str
+    word: str
+    sentence: str
+
+
+class Banner(Static):
+    """One line, shown only while something lasts; the gravest in full, the others in a word."""
+
+    def __init__(self) -> None:
+        super().__init__(id="banner", markup=False)
+        self._lasting: tuple[Lasting, ...] = ()
+
+    def show(self, lasting: tuple[Lasting, ...]) -> None:
+        """Say what lasts, the gravest first."""
+        if lasting == self._lasting:
+            return
+        self._lasting = lasting
+        self.set_class(bool(lasting), "-on")
+        self._draw()
+
+    @on(events.Resize)
+    def _draw(self) -> None:
+        if not self._lasting:
+            return
+        first, *others = self._lasting
+        tail = Text.assemble(*(part for each in others for part in ("  ", (each.word, each.tone))))
+        line = Text.assemble((f"{first.word.upper()} ", f"bold {first.tone}"), first.sentence)
+        line.truncate(max(1, self.size.width - tail.cell_len), overflow="ellipsis")
+        line.append_text(tail)
+        self.update(content(line), layout=False)
+
+
+def lasting_things(
+    state: DeskState, now: Timestamp, *, started_at: Timestamp, closed: str
+) -> tuple[Lasting, ...]:
+    """What lasts, the gravest first.
+
+    Args:
+        state: the newest.
+        now: wall time.
+        started_at: when the console began to open the desk.
+        closed: why the desk could not be opened; empty while it can.
+
+    Returns:
+        Each thing once; empty in fair weather.
+    """
+    found: list[Lasting] = []
+    if closed:
+        found.append(Lasting("loss", "desk closed", f"{closed}. Shown: {_known(state, now)}."))
+    else:
+        found.extend(_connection(state, now, started_at))
+    if state.service.read_only:
+        found.append(Lasting("warn", "read-only", "nothing can be ordered from this console"))
+    if state.limits is not None and state.limits.paused and not state.from_cache:
+        found.append(
+            Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
+        )
+    stale = stale_topic(state, now)
+    if stale is not None and state.service.phase is Phase.ONLINE:
+        topic, age = stale
+        said = f"the {topic.value} are {formats.duration(age)} old; r asks for them now"
+        found.append(Lasting("stale", "stale", said))
+    return tuple(found)
+
+
+def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[Lasting]:
+    service = state.service
+    if service.phase is Phase.UNAUTHORIZED:
+        said = "the service refuses this key: check it for blanks, its prefix and its host"
+        return [Lasting("loss", "key refused", said)]
+    if service.phase is Phase.OFFLINE:
+        since = service.last_ok_at
+        lost = f"for {formats.duration(now - since)}" if since is not None else "from the start"
+        why = formats.plain(service.problem, 80).plain or "no answer"
+        said = f"{lost}: {why}. It is tried again every few seconds; r tries now"
+        return [Lasting("loss", "offline", said)]
+    waited = now - started_at
+    elapsed = f", {formats.duration(waited)} so far" if waited > SLOW_OPENING_S else ""
+    if state.from_cache:
+        return [Lasting("stale", "cached", f"shown is {_known(state, now)}; connecting{elapsed}")]
+    if service.phase is Phase.CONNECTING:
+        said = f"the first answers take a moment{elapsed}"
+        return [Lasting("muted", "connecting", said)]
+    return []
+
+
+def _known(state: DeskState, now: Timestamp) -> str:
+    """What the cache holds, by its age."""
+    known_at = max(state.seen.values(), default=state.service.last_ok_at)
+    if known_at is None:
+        known = "what was known when the console was last closed"
+        return known if state.markets else "nothing yet"
+    return f"what was known {formats.age(known_at, now)} ago"

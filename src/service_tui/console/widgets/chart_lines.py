@@ -1,0 +1,135 @@
+"""The lines of a chart as pieces of text and the names of their colours.
+
+Knows frames, points and columns of characters. Must not know widgets, keys or the mouse.
+Used by PriceChart alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.console.widgets.braille import Frame, Point, traced
+from service_tui.console.widgets.columns import Piece, fitted_line, one_line
+from service_tui.units import Timestamp
+
+_DASH: Final = "╌"
+_RULE: Final = "│"
+_ENTRY: Final = " entry "
+_BLANKS: Final = re.compile("( +)")
+
+
+@dataclass(frozen=True, slots=True)
+class NewsMark:
+    """Something that happened at a time; `up` is where it pushed the price, None if unknown."""
+
+    at: Timestamp
+    text: str = ""
+    up: bool | None = None
+
+    @property
+    def glyph(self) -> Piece:
+        """Its mark on the axis; the shape says the direction without the colour."""
+        return {True: ("▲", "profit"), False: ("▼", "loss"), None: ("◆", "warn")}[self.up]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that stands in a chart.
+
+    Args:
+        frame: where the line is drawn.
+        points: in order of time, at least one.
+        entry: value of the dashed line, None: no such line.
+        news: marks on the axis.
+        labels: values beside the line, by row.
+        margin: cells left of the line, for the labels.
+        column: where the cursor stands, in columns of the frame; None: nowhere.
+    """
+
+    frame: Frame
+    points: Sequence[Point]
+    entry: float | None
+    news: Sequence[NewsMark]
+    labels: Mapping[int, str]
+    margin: int
+    column: int | None
+
+    def plot(self) -> list[list[Piece]]:
+        """The rows of the line with their labels."""
+        entry_row = None if self.entry is None else self.frame.row_of(self.entry)
+        rows: list[list[Piece]] = []
+        for row, dots in enumerate(traced(self.points, self.frame)):
+            here = row == entry_row
+            pieces = _dashed(dots) if here else [(dots, "accent")]
+            label = self.labels.get(row, "").rjust(self.margin - 1) + " " if self.margin else ""
+            rows.append([(label, "warn" if here else "muted"), *self._with_cursor(pieces)])
+        return rows
+
+    def axis(self, ticks: Sequence[int]) -> list[Piece]:
+        """The axis of time with a notch at each tick, and the news on it."""
+        marks: dict[int, Piece] = dict.fromkeys(ticks, ("┴", "faint"))
+        if self.column is not None:
+            marks[self.column] = ("┴", "foreground")
+        marks |= {self.frame.column_of(mark.at): mark.glyph for mark in self.seen_news()}
+        return [
+            (" " * self.margin, ""),
+            *(marks.get(column, ("─", "faint")) for column in range(self.frame.columns)),
+        ]
+
+    def times(self, ticks: Mapping[int, str]) -> list[Piece]:
+        """The times under their notches; one that would touch its neighbour is left out."""
+        line, width = "", self.frame.columns
+        for column, label in sorted(ticks.items()):
+            start = min(max(0, column - len(label) // 2), width - len(label))
+            if start >= (len(line) + 2 if line else 0):
+                line = line.ljust(start) + label
+        return [(" " * self.margin + line, "muted")]
+
+    def heading(self, title: str, right: str, *, has_focus: bool) -> list[Piece]:
+        """The title, and at the right edge what the chart reads."""
+        room = self.margin + self.frame.columns - len(right) - 2
+        left = fitted_line(one_line(title), room) if room > 0 else ""
+        ink = "bold accent" if has_focus else "heading"
+        return [(left, ink), ("  " if left else "", ""), (right, "bold foreground")]
+
+    def seen_news(self) -> tuple[NewsMark, ...]:
+        """The news within the frame."""
+        return tuple(m for m in self.news if self.frame.first <= m.at <= self.frame.last)
+
+    def _with_cursor(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+        column = self.column
+        if column is None:
+            return pieces
+        line: list[Piece] = []
+        at = 0
+        for text, ink in pieces:
+            inside = column - at
+            if 0 <= inside < len(text):
+                under = text[inside]
+                rule = (_RULE, "muted") if under in {" ", _DASH} else (under, "bold foreground")
+                line += [(text[:inside], ink), rule, (text[inside + 1 :], ink)]
+            else:
+                line.append((text, ink))
+            at += len(text)
+        return line
+
+
+def _dashed(dots: str) -> list[Piece]:
+    """A row of the line with dashes in its blanks, and a word where there is room for it."""
+    pieces: list[Piece] = [
+        (_DASH * len(run), "warn") if run[0] == " " else (run, "accent")
+        for run in _BLANKS.split(dots)
+        if run
+    ]
+    widest = max(range(len(pieces)), key=lambda place: _dashes(pieces[place]))
+    text, ink = pieces[widest]
+    if _dashes(pieces[widest]) > len(_ENTRY) + 2:
+        # At the right end, where the eye looks for now; or at the left, if the line is there.
+        ahead = len(text) - len(_ENTRY) - 2 if widest == len(pieces) - 1 else 2
+        pieces[widest] = (text[:ahead] + _ENTRY + text[ahead + len(_ENTRY) :], ink)
+    return pieces
+
+
+def _dashes(piece: Piece) -> int:
+    return len(piece[0]) if piece[0][0] == _DASH else 0

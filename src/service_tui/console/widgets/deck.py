@@ -1,0 +1,40 @@
+"""The screens on top of each other: one is displayed, the others keep their place and do nothing.
+
+Knows screens by what they all are. Must not know any one of them.
+Used by the app, which makes a screen at its first visit.
+"""
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from service_tui.console.screens.base import NumberedView
+
+
+class Deck(Container):
+    """Holds every screen visited so far; `front` is the one displayed."""
+
+    def __init__(self, first: NumberedView) -> None:
+        super().__init__(id="deck")
+        self.front = first
+
+    def compose(self) -> ComposeResult:
+        """The first screen; the others come when they are wanted."""
+        yield self.front
+
+    def visited(self, name: str) -> NumberedView | None:
+        """The screen of this name, if it was ever shown."""
+        screens = self.query_children(NumberedView)
+        return next((screen for screen in screens if screen.name_in_keys == name), None)
+
+    async def bring(self, screen: NumberedView) -> None:
+        """Put a screen in front, mounted if it was not yet."""
+        if screen is self.front:
+            return
+        if screen.parent is None:
+            # Mounted unseen, and awaited: only then its parts are there to be shown something.
+            screen.display = False
+            await self.mount(screen)
+        self.front.leave()
+        self.front.display = False
+        self.front = screen
+        screen.display = True

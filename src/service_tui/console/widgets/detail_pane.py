@@ -1,0 +1,66 @@
+"""Everything about the row in focus: a head, a chart or none, and blocks of text.
+
+Knows Textual and the chart. Must not know what the row is.
+Used by every screen with a detail beside its table.
+"""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from service_tui.console.theme import content
+from service_tui.console.widgets.price_chart import PriceChart
+
+
+class DetailPane(VerticalScroll, can_focus=True):
+    """Two columns of blocks, the second below the first until class `-two` is set."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", "down", show=False),
+        Binding("k", "scroll_up", "up", show=False),
+    ]
+    DEFAULT_CSS: ClassVar[str] = """
+    DetailPane {
+        scrollbar-size-vertical: 1;
+        Vertical { height: auto; }
+        Static { height: auto; }
+        .detail-rest { padding-top: 1; }
+        &.-two {
+            layout: horizontal;
+            Vertical { width: 1fr; }
+            .detail-rest { padding-top: 0; margin-left: 3; }
+        }
+    }
+    """
+
+    def __init__(self, chart: PriceChart | None = None, *, id: str) -> None:  # noqa: A002 - Textual's word
+        super().__init__(id=id)
+        self._chart = chart
+        self._shown: dict[str, Text] = {}
+
+    def compose(self) -> ComposeResult:
+        """The head, the chart, and two blocks of text."""
+        with Vertical(classes="detail-first"):
+            yield Static(markup=False, classes="detail-head")
+            if self._chart is not None:
+                yield self._chart
+            yield Static(markup=False, classes="detail-body")
+        with Vertical(classes="detail-rest"):
+            yield Static(markup=False, classes="detail-more")
+
+    @property
+    def text_width(self) -> int:
+        """Cells that a line of text has in one column."""
+        wide = self.query_one(".detail-head").size.width
+        return wide or 40
+
+    def show(self, head: Text, body: Text, more: Text) -> None:
+        """Show these blocks; one that is the same as before is left alone."""
+        for name, text in (("head", head), ("body", body), ("more", more)):
+            if self._shown.get(name) != text:
+                self._shown[name] = text
+                self.query_one(f".detail-{name}", Static).update(content(text))

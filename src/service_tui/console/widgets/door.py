@@ -1,0 +1,51 @@
+"""One line to press: a button without Textual's two hundred rules of style.
+
+Knows Textual. Must not know what is behind it.
+Used by the order ticket, which opens in half the time without them.
+"""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+
+class Door(Static, can_focus=True):
+    """A label that is opened with enter, space or the mouse; not while it is disabled."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", "press", show=False)]
+    DEFAULT_CSS: ClassVar[str] = "Door { width: auto; height: 1; padding: 0 1; }"
+
+    class Opened(Message):
+        """The operator pressed it."""
+
+        def __init__(self, door: "Door") -> None:
+            super().__init__()
+            self.door = door
+
+        @property
+        def control(self) -> "Door":
+            """What was pressed."""
+            return self.door
+
+    def __init__(self, label: str = "", *, id: str) -> None:  # noqa: A002 - Textual's own word
+        super().__init__(Content(label), id=id)
+        self._label = label
+
+    def name_it(self, label: str) -> None:
+        """Bear another label."""
+        if label != self._label:
+            self._label = label
+            self.update(Content(label))
+
+    def action_open(self) -> None:
+        """Say that it was pressed."""
+        self.post_message(self.Opened(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """The mouse opens it too."""
+        event.stop()
+        self.action_open()

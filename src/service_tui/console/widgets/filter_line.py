@@ -1,0 +1,102 @@
+"""The `/` line of a table: what is typed narrows the rows, and what is wrong with it is said.
+
+Knows Textual. Must not know the rows nor the language that is typed.
+Used by every screen with a table.
+"""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from service_tui.console.messages import Said
+from service_tui.console.widgets.plain_input import PlainInput
+
+
+class FilterLine(Horizontal):
+    """One line to search with; hidden while it is neither in use nor narrows anything."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "clear", "clear", show=False),
+        Binding("down", "leave", "to the rows", show=False),
+    ]
+    DEFAULT_CSS = """
+    FilterLine {
+        height: 1;
+        display: none;
+        &.-on, &:focus-within { display: block; }
+        #filter-mark { width: 2; color: $accent; text-style: bold; }
+        #filter-typed { width: 1fr; min-width: 10; }
+        #filter-problem { width: auto; max-width: 75%; color: $warning; }
+    }
+    """
+
+    class Typed(Message):
+        """The text changed."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Left(Message):
+        """The operator wants to go back to the rows."""
+
+    def __init__(self, typed: str = "") -> None:
+        super().__init__(classes="-on" if typed else "")
+        self._first = typed
+        self._line = PlainInput(
+            placeholder="words, !word, price:>0.6", compact=True, id="filter-typed"
+        )
+        self._line.cursor_blink = False
+        self._problem = Static("", markup=False, id="filter-problem")
+
+    def compose(self) -> ComposeResult:
+        """A slash, the line, and room for what is wrong."""
+        # Not before: an Input with a text wants the app to be there.
+        self._line.value = self._first
+        yield Static("/", markup=False, id="filter-mark")
+        yield self._line
+        yield self._problem
+
+    def begin(self) -> None:
+        """Show the line and type into it."""
+        self.add_class("-on")
+        self._line.focus()
+
+    def clear(self) -> None:
+        """Empty the line; the rows are all back."""
+        self._line.value = ""
+        self.remove_class("-on")
+
+    def say(self, problem: str) -> None:
+        """Say what is wrong with the text; nothing when it is understood."""
+        self._problem.update(problem)
+
+    def action_clear(self) -> None:
+        """Empty the line and go back."""
+        self.clear()
+        self.post_message(self.Left())
+
+    def action_leave(self) -> None:
+        """Go back to the rows; what was typed stays in force."""
+        self.set_class(bool(self._line.value), "-on")
+        self.post_message(self.Left())
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_leave()
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(self._line.value))
+
+    @on(PlainInput.SecretCleared)
+    def _cleared(self, event: PlainInput.SecretCleared) -> None:
+        event.stop()
+        self.post_message(Said("what looked like a secret key was cleared", "warn"))

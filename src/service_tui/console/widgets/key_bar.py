@@ -1,0 +1,95 @@
+"""The bottom line: the screens by number, and the few keys that matter here; all clickable.
+
+Knows the key table. Must not know a screen but by its name.
+Used by the app, which says what is in front and handles what is chosen.
+"""
+
+from typing import Final
+
+from rich.text import Text
+from textual import events, on
+from textual.widgets import Static
+
+from service_tui.console.keys import Key, action_name, keys_of, shown_key
+from service_tui.console.messages import KeyChosen
+from service_tui.console.screens.base import NumberedView
+from service_tui.console.theme import content
+from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
+
+SCREEN_KEYS: Final = tuple(
+    key for key in keys_of("app") if key.action.startswith("go(") and key.keys[0].isdecimal()
+)
+"""The numbered screens, in their order."""
+
+_RIGHT_RANK: Final = 20
+"""Keys give way before the numbers do not: first the labels of screens, then keys, then digits."""
+
+
+class KeyBar(Static):
+    """Left the screens, right the keys."""
+
+    def __init__(self) -> None:
+        super().__init__(id="key-bar", markup=False)
+        self._keys: tuple[Key, ...] = ()
+        self._bits: tuple[Bit, ...] = ()
+        self._placed: tuple[tuple[int, int, Text], ...] = ()
+
+    def show(self, front: NumberedView, needing: int) -> None:
+        """Offer the keys of what is in front; `needing` counts the rows of the first screen."""
+        here = keys_here(front)
+        bits = [_screen_bit(key, front.name_in_keys, needing) for key in SCREEN_KEYS]
+        bits += [_key_bit(key, place) for place, key in enumerate(here)]
+        self._keys = (*SCREEN_KEYS, *here)
+        if tuple(bits) != self._bits:
+            self._bits = tuple(bits)
+            self._draw()
+
+    @on(events.Resize)
+    def _draw(self) -> None:
+        width = self.size.width
+        if width and self._bits:
+            self._placed = fitted_bits(self._bits, width)
+            self.update(content(joined(self._placed, width)), layout=False)
+
+    @on(events.Click)
+    def _clicked(self, event: events.Click) -> None:
+        event.stop()
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        for index, left, text in self._placed:
+            if left <= offset.x < left + text.cell_len:
+                self.post_message(KeyChosen(self._keys[index]))
+
+
+def keys_here(front: NumberedView) -> tuple[Key, ...]:
+    """The keys for the footer, of the screen first; those that do nothing here are left out."""
+    groups = (front.name_in_keys, "rows")
+    own = [
+        key
+        for group in groups
+        for key in keys_of(group)
+        if key.footer and not front.why_not(action_name(key.action))
+    ]
+    return (*own, *(key for key in keys_of("app") if key.footer))
+
+
+def _screen_bit(key: Key, front: str, needing: int) -> Bit:
+    number, name = shown_key(key), key.label
+    if key.action == f"go('{front}')":
+        return Bit(Text(f" {number} {name} ", "bold reverse accent"))
+    count = Text(f" {needing}", "bold warn") if _is_first(key) and needing else Text()
+    digit = Text.assemble((number, "accent"), count)
+    full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)
+    return Bit(full, _RIGHT_RANK + int(number), digit)
+
+
+def _is_first(key: Key) -> bool:
+    return key.ident == "app.attention"
+
+
+def _key_bit(key: Key, place: int) -> Bit:
+    text = Text.assemble((shown_key(key), "accent"), (f" {key.label}", "muted"))
+    # Help stays: from there everything else is found.
+    rank = 0 if key.ident == "app.help" else 1 + place
+    return Bit(text, rank, right=True)

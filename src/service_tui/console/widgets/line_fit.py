@@ -1,0 +1,100 @@
+"""Pieces of one line, of which the less important give way when there is no room.
+
+Knows texts, ranks and cells. Must not know what the pieces mean.
+Used by the top bar and the key bar.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.text import Text
+
+GAP: Final = 2
+"""Blank cells between two pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """One piece of a line.
+
+    Args:
+        text: as it is best.
+        rank: who gives way: the highest first; rank 0 never does.
+        short: what then stands there instead; None: nothing.
+        short_rank: who gives way next, of what is short already; 0: it stays.
+        right: at the right edge instead of the left.
+    """
+
+    text: Text
+    rank: int = 0
+    short: Text | None = None
+    short_rank: int = 0
+    right: bool = False
+
+
+def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text], ...]:
+    """Which pieces are shown, and where.
+
+    Returns:
+        Index of the piece, its first cell, its text; in the order of the line.
+    """
+    kept = dict(enumerate(bits))
+    while _needed(kept) > width:
+        index = max(kept, key=lambda i: (kept[i].rank, i))
+        bit = kept[index]
+        if bit.rank == 0:
+            break
+        if bit.short is None:
+            del kept[index]
+        else:
+            kept[index] = replace(bit, text=bit.short, short=None, rank=bit.short_rank)
+    placed: list[tuple[int, int, Text]] = []
+    left = 0
+    for index, bit in kept.items():
+        if not bit.right:
+            placed.append((index, left, bit.text))
+            left += bit.text.cell_len + GAP
+    right = {index: bit for index, bit in kept.items() if bit.right}
+    left = max(left, width - _needed(right))
+    for index, bit in right.items():
+        placed.append((index, left, bit.text))
+        left += bit.text.cell_len + GAP
+    return tuple(placed)
+
+
+def joined(placed: Sequence[tuple[int, int, Text]], width: int) -> Text:
+    """The pieces as one line of at most `width` cells."""
+    line = Text(no_wrap=True)
+    for _, left, text in placed:
+        line.append(" " * (left - line.cell_len))
+        line.append_text(text)
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def meter(fraction: float, width: int) -> Text:
+    """How much of a limit is used, as a bar of `width` cells.
+
+    Args:
+        fraction: 0 is none, 1 is all; more is shown as all.
+        width: cells.
+
+    Returns:
+        A line that turns from accent to warn at 80 % and to loss at 100 %.
+    """
+    part = min(1.0, fraction) if fraction > 0 else 0.0
+    filled = round(part * width)
+    if part > 0 and filled == 0:
+        # A little is not nothing.
+        filled = 1
+    tone = "loss" if part >= 1 else "warn" if part >= WARN_FROM else "accent"
+    return Text.assemble(("━" * filled, tone), ("━" * (width - filled), "faint"))
+
+
+WARN_FROM: Final = 0.8
+"""Part of a limit from which it is said."""
+
+
+def _needed(bits: dict[int, Bit]) -> int:
+    return sum(bit.text.cell_len for bit in bits.values()) + GAP * max(0, len(bits) - 1)

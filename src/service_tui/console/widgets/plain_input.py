@@ -1,0 +1,62 @@
+"""A line to type into that takes printable text only, and no secrets.
+
+Knows Textual's Input. Must not know what is typed for.
+Used by the filter line and the order ticket.
+"""
+
+import re
+from typing import Final
+
+from textual import events
+from textual.message import Message
+from textual.widgets import Input
+
+_SECRET: Final = re.compile(r"[0-9a-fA-F]{64}|sk_live_[0-9A-Za-z_-]{8,}")
+"""A private key is 64 hex digits; an API key begins so. Source: failures, B4 and B9."""
+
+
+def holds_secret(text: str) -> bool:
+    """True if the text holds what looks like a private key or an API key."""
+    return _SECRET.search(text) is not None
+
+
+class PlainInput(Input):
+    """One line of printable text; what looks like a key is cleared at once, and said."""
+
+    class SecretCleared(Message):
+        """What looked like a private key was typed or pasted, and is gone."""
+
+        def __init__(self, line: "PlainInput") -> None:
+            super().__init__()
+            self.line = line
+
+        @property
+        def control(self) -> "PlainInput":
+            """The line that was cleared."""
+            return self.line
+
+    def _on_paste(self, event: events.Paste) -> None:
+        # Textual calls every class's handler in turn: without this the raw text goes in too.
+        event.prevent_default()
+        event.stop()
+        if holds_secret(event.text):
+            self._clear()
+            return
+        text = " ".join(event.text.split())
+        line = "".join(char for char in text if char.isprintable())
+        room = len(line) if self.max_length is None else self.max_length - self._kept_length
+        self.replace(line[: max(0, room)], *self.selection)
+
+    def watch_value(self, value: str) -> None:
+        """Clear what must not stand in an open field."""
+        if holds_secret(value):
+            self._clear()
+
+    @property
+    def _kept_length(self) -> int:
+        """Letters that stay when the selection is replaced."""
+        return len(self.value) - len(self.selected_text)
+
+    def _clear(self) -> None:
+        self.value = ""
+        self.post_message(self.SecretCleared(self))

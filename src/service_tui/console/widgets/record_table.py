@@ -1,0 +1,197 @@
+"""A table of records: a cursor that stays on its row, sorting, a filter, marks, keys and mouse.
+
+Knows rows through its columns and a key. Must not know what they mean, nor the desk.
+Used by every screen with a list; the screen hands it rows and asks it for the selected one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final, Generic, TypeVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widget import Widget
+
+from service_tui.console.keys import bindings_of
+from service_tui.console.widgets.columns import GAP
+from service_tui.console.widgets.record_view import RecordView
+
+R = TypeVar("R")
+
+_DOUBLE: Final = 2
+"""Clicks that open a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What a table looked like, to be kept over screens and restarts."""
+
+    sort: str | None = None
+    falling: bool = False
+    cursor: str | None = None
+    scroll: int = 0
+
+
+class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 - one action a key
+    """`RecordView` under the operator's hand. Its arguments are those of the view."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "down", show=False, id="table.down"),
+        Binding("k,up", "move(-1)", "up", show=False, id="table.up"),
+        Binding("g,home", "move_to_end(False)", "first row", show=False, id="table.top"),
+        Binding("G,end", "move_to_end(True)", "last row", show=False, id="table.bottom"),
+        Binding("ctrl+d", "move_page(0.5)", "half down", show=False, id="table.half_down"),
+        Binding("ctrl+u", "move_page(-0.5)", "half up", show=False, id="table.half_up"),
+        Binding("pagedown", "move_page(1)", "page down", show=False, id="table.page_down"),
+        Binding("pageup", "move_page(-1)", "page up", show=False, id="table.page_up"),
+        Binding("enter", "open", "open", show=False, id="table.open"),
+        Binding("space", "mark", "mark", show=False, id="table.mark"),
+        *(each for each in bindings_of("rows") if each.action in {"sort_next", "sort_reverse"}),
+    ]
+
+    _scroll_wanted: int | None = None
+
+    class RowMessage(Message):
+        """Something about one row of a table; None: about no row."""
+
+        def __init__(self, table: Widget, row_key: str | None) -> None:
+            super().__init__()
+            self.table = table
+            self.row_key = row_key
+
+        @property
+        def control(self) -> Widget:
+            """The table, for the selectors of `@on`."""
+            return self.table
+
+    class Moved(RowMessage):
+        """A key or the mouse put the cursor on a row, or changed the marks."""
+
+    class Opened(RowMessage):
+        """Enter, or a double click, on a row."""
+
+    class Lost(RowMessage):
+        """A key wanted the highlighted row, and there is none: the screen says so."""
+
+    def selected(self) -> R | None:
+        """The highlighted row; None when its row vanished, and an action must then refuse."""
+        return self._order.selected()
+
+    def selected_or_marked(self) -> tuple[R, ...]:
+        """What an action applies to: the marked rows shown, else the highlighted one, else none."""
+        return self._order.selected_or_marked()
+
+    def clear_marks(self) -> None:
+        """Unmark every row."""
+        self._order.clear_marks()
+        self.refresh()
+
+    def put_cursor(self, row_key: str) -> None:
+        """Put the cursor on a row by its key, now or as soon as that row is shown."""
+        self._order.put(row_key)
+        self._follow()
+        self.refresh()
+
+    def state(self) -> TableState:
+        """What to keep in order to look like this again."""
+        sort = None if self._sort is None else self._sort.id
+        scroll = self._top if self._scroll_wanted is None else self._scroll_wanted
+        return TableState(sort, self._falls, self._order.cursor, scroll)
+
+    def restore(self, state: TableState) -> None:
+        """Look as in a state kept; what no longer exists is passed over."""
+        self.sort_by(state.sort, falling=state.falling)
+        if state.cursor is not None:
+            self._order.put(state.cursor)
+        self._scroll_wanted = state.scroll
+        self._take_scroll()
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by rows."""
+        self._move(lambda: self._order.move(by))
+
+    def action_move_page(self, pages: float) -> None:
+        """Move the cursor and the view by pages."""
+        rows = max(1, int(self._page * abs(pages)))
+        by = rows if pages > 0 else -rows
+        self._scroll(self._top + by)
+        self._move(lambda: self._order.move(by))
+
+    def action_move_to_end(self, last: bool) -> None:  # noqa: FBT001 - arguments of actions have no names
+        """Move the cursor to the first or the last row."""
+        self._move(lambda: self._order.move_to(len(self._order) - 1 if last else 0))
+
+    def action_open(self) -> None:
+        """Say that the highlighted row is opened."""
+        self._tell(self.Opened)
+
+    def action_mark(self) -> None:
+        """Mark the highlighted row, or unmark it."""
+        self._order.toggle_mark()
+        self._refresh_row(self._order.index)
+        self._tell(self.Moved)
+
+    def action_sort_next(self) -> None:
+        """Sort by the next column that is shown and sortable."""
+        names = [each.column.id for each in self._lines.placed if each.column.sort_key]
+        if names:
+            now = "" if self._sort is None else self._sort.id
+            self.sort_by(names[(names.index(now) + 1) % len(names) if now in names else 0])
+
+    def action_sort_reverse(self) -> None:
+        """Turn the order round."""
+        if self._sort is not None:
+            self.sort_by(self._sort.id, falling=not self._falls)
+
+    @on(events.Click)
+    def _clicked(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        event.stop()
+        index = self._top + offset.y - 1
+        if offset.y == 0:
+            self._sort_at(offset.x)
+        elif index < len(self._order):
+            # Rows may move between two clicks: only a row that the first one selected opens.
+            opens = event.chain == _DOUBLE and index == self._order.index
+            self._move(lambda: self._order.move_to(index))
+            if opens:
+                self.action_open()
+
+    def _sort_at(self, x: int) -> None:
+        for each in self._lines.placed:
+            if each.left <= x < each.left + each.width + GAP and each.column.sort_key:
+                if each.column is self._sort:
+                    self.action_sort_reverse()
+                else:
+                    self.sort_by(each.column.id)
+
+    def _move(self, move: Callable[[], None]) -> None:
+        before = self._order.index
+        move()
+        self._refresh_row(before)
+        self._refresh_row(self._order.index)
+        self._follow()
+        if self._order.index is not None:
+            self._tell(self.Moved)
+
+    def _tell(self, kind: type[RowMessage]) -> None:
+        told = self.Lost if self._order.index is None else kind
+        self.post_message(told(self, self._order.cursor))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        super()._change(change)
+        self._take_scroll()
+
+    @on(events.Resize)
+    def _scroll_after_resize(self) -> None:
+        self._take_scroll()
+
+    def _take_scroll(self) -> None:
+        # A restored position waits until there are rows, and room to scroll in.
+        if self._scroll_wanted is not None and self.size and len(self._order):
+            wanted, self._scroll_wanted = self._scroll_wanted, None
+            self._scroll(wanted)

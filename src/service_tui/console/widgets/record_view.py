@@ -1,0 +1,246 @@
+"""Rows under a fixed header, drawn line by line, and what the eye is on kept in its place.
+
+Knows the order of the rows and how lines are drawn. Must not know keys, the mouse or messages.
+Used by RecordTable, which adds those.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Generic, TypeVar
+
+from textual import events, on
+from textual.geometry import Region, Size
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.timer import Timer
+
+from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.paint import Paint
+from service_tui.console.widgets.row_order import RowOrder
+from service_tui.console.widgets.table_lines import Laid, Standing, TableLines
+
+R = TypeVar("R")
+
+GLOW_S: Final = 0.6
+"""How long a changed cell glows: long enough to be seen, short enough to be calm."""
+
+HIDDEN: Final = "The filter hides all {total:,} rows.\n\nesc clears it."
+"""What an empty table says when it is the filter that empties it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight(Generic[R]):
+    """A line as it is on the screen; `laid` None if it was never drawn."""
+
+    key: str
+    laid: Laid[R] | None
+    stands: tuple[str, Standing, object]
+
+
+class RecordView(ScrollView, Generic[R], inherit_bindings=False):
+    """Draws only what is visible, whatever the number of rows, and only what has changed.
+
+    Args:
+        columns: from left to right.
+        key: names a row for as long as it lives; unique.
+        empty: what to say when there are no rows: why, and what to do. Several lines may be.
+        id: Textual's id.
+        classes: Textual's classes.
+    """
+
+    # Dragging over rows selects no text: a double click opens a row instead.
+    ALLOW_SELECT: ClassVar[bool] = False
+
+    DEFAULT_CSS: ClassVar[str] = """
+    RecordView {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+    }
+    """
+
+    empty: var[str] = var("")
+    """What is said instead of rows."""
+
+    glowing: var[bool] = var(default=True)
+    """Whether changed cells glow; they do not when the app's animations are off either."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[R]],
+        key: Callable[[R], str],
+        empty: str,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own word
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.set_reactive(RecordView.empty, empty)
+        self._columns = tuple(columns)
+        self._order = RowOrder(key)
+        self._sort: Column[R] | None = None
+        self._falls = False
+        self._paint = Paint(self)
+        self._lines = TableLines(self._columns, self._paint)
+        self._resting: Timer | None = None
+
+    @property
+    def order(self) -> RowOrder[R]:
+        """The rows in their order, the cursor and the marks; to be read, not changed."""
+        return self._order
+
+    def show(self, rows: Sequence[R]) -> None:
+        """Show these rows instead of those before; cursor, sort, filter and marks stay.
+
+        The sequence is kept, not copied: hand in a tuple.
+        """
+        before = self._sight()
+        self._change(lambda: self._order.replace(rows))
+        self._lines.forget()
+        self._light(before)
+        self._repaint(before)
+
+    def redraw(self) -> None:
+        """Lay out what is visible anew: for cells that depend on time, privacy or a star.
+
+        Only lines that then read differently are painted again.
+        """
+        before = self._sight()
+        self._lines.forget()
+        self._repaint(before)
+
+    def sort_by(self, column_id: str | None, *, falling: bool | None = None) -> None:
+        """Order the rows by a column; None, or one that is not sortable: as they were given.
+
+        `falling` None is the column's own first direction: numbers from the largest down.
+        """
+        named = (each for each in self._columns if each.id == column_id and each.sort_key)
+        self._sort = column = next(named, None)
+        self._falls = (column is not None and column.numeric) if falling is None else falling
+        rank = None if column is None else column.sort_key
+        self._change(lambda: self._order.sort(rank, reverse=self._falls))
+        self.refresh()
+
+    def filter(self, keep: Callable[[R], bool] | None) -> None:
+        """Show only the rows that a predicate wants; None shows all."""
+        self._change(lambda: self._order.filter(keep))
+        self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a region; colours and widths are looked up once for all of them."""
+        self._paint.prepare()
+        width = self.size.width
+        self._lines.lay_out(width - self.scrollbar_gutter.width, width)
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the widget: the header, a row, or a line of the empty table's text."""
+        order, lines = self._order, self._lines
+        if y == 0:
+            return lines.header(None if self._sort is None else self._sort.id, falling=self._falls)
+        index = self._top + y - 1
+        if 0 <= index < len(order):
+            return lines.row(order.key_at(index), order[index], self._standing(index))
+        if len(order):
+            return lines.blank()
+        text = HIDDEN.format(total=order.total) if order.total else self.empty
+        return lines.words(text, y - 1, self._page)
+
+    def watch_empty(self) -> None:
+        """Say the new sentence."""
+        self.refresh()
+
+    @on(events.Focus)
+    @on(events.Blur)
+    def _focus_changed(self) -> None:
+        self._refresh_row(self._order.index)
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self._follow()
+
+    @property
+    def _top(self) -> int:
+        return self.scroll_offset.y
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _visible(self) -> range:
+        return range(self._top, min(len(self._order), self._top + self._page))
+
+    def _scroll(self, y: int) -> None:
+        if self.size:
+            self.scroll_to(y=y, animate=False, force=True)
+
+    def _follow(self) -> None:
+        """Scroll so far that the cursor is in sight."""
+        index, top, page = self._order.index, self._top, self._page
+        if index is not None and not top <= index < top + page:
+            self._scroll(index if index < top else index - page + 1)
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Change the order, and keep what the eye is on where it is on the screen."""
+        order, visible = self._order, self._visible()
+        held = order.index if order.index in visible else next(iter(visible), None)
+        key = None if held is None else order.key_at(held)
+        change()
+        self.virtual_size = Size(1, len(order) + 1)
+        place = None if key is None else order.index_of(key)
+        y = self._top
+        if held is not None and place is not None:
+            # At the top one sees what comes in above, as long as the row held stays in sight.
+            stays = visible.start == 0 and place < self._page
+            y = 0 if stays else place - (held - visible.start)
+        self._scroll(y)
+
+    def _standing(self, index: int) -> Standing:
+        order = self._order
+        here, is_marked = index == order.index, order.key_at(index) in order.marked
+        return Standing(here, here and self.has_focus, is_marked)
+
+    def _stands(self, index: int) -> tuple[str, Standing, object]:
+        key = self._order.key_at(index)
+        return key, self._standing(index), self._lines.glow.get(key)
+
+    def _sight(self) -> list[_Sight[R]]:
+        """What is in sight, line for line, as far as it was drawn."""
+        stands = [self._stands(index) for index in self._visible()]
+        return [_Sight(each[0], self._lines.kept(each[0]), each) for each in stands]
+
+    def _repaint(self, before: Sequence[_Sight[R]]) -> None:
+        """Paint again the lines that differ from what was in sight."""
+        order, visible = self._order, self._visible()
+        if not before or len(before) != len(visible):
+            self.refresh()
+            return
+        for line, (was, index) in enumerate(zip(before, visible, strict=True), start=1):
+            cells = self._lines.laid(order.key_at(index), order[index]).cells
+            if was.laid is None or was.laid.cells != cells or was.stands != self._stands(index):
+                self.refresh(Region(0, line, self.size.width, 1))
+
+    def _refresh_row(self, index: int | None) -> None:
+        if index is not None:
+            self.refresh_line(index + 1)
+
+    def _light(self, before: Sequence[_Sight[R]]) -> None:
+        """Let glow what is in sight now, was before, and reads differently."""
+        if not before or not self.glowing or not self._paint.is_animated:
+            return
+        order = self._order
+        old = {sight.key: sight.laid for sight in before if sight.laid is not None}
+        rows = [(order.key_at(index), order[index]) for index in self._visible()]
+        changes = self._lines.changes(old, rows)
+        if changes:
+            self._lines.glow = changes
+            if self._resting is not None:
+                self._resting.stop()
+            self._resting = self.set_timer(GLOW_S, self._rest)
+
+    def _rest(self) -> None:
+        before = self._sight()
+        self._lines.glow, self._resting = {}, None
+        self._repaint(before)

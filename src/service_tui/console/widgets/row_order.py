@@ -1,0 +1,189 @@
+"""Which rows are shown, in which order, and which one the cursor is on - by identity.
+
+Knows rows only through functions. Must not know widgets, cells or the screen.
+Used by RecordTable. The promise: between two moves of the cursor, whatever happens to the rows,
+`selected` is the row that was highlighted, or None.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+Row = TypeVar("Row")
+
+Rank = str | float
+"""What rows are compared by; within one column all of one kind."""
+
+
+class Arrangement(Generic[Row]):
+    """Rows filtered and sorted. `key` names a row while it lives; no two rows share one."""
+
+    def __init__(self, key: Callable[[Row], str]) -> None:
+        self._key = key
+        self._rows: Sequence[Row] = ()
+        self._keys: list[str] = []
+        self._shown: Sequence[int] = ()
+        self._rank: Callable[[Row], Rank | None] | None = None
+        self._reverse = False
+        self._keep: Callable[[Row], bool] | None = None
+
+    def __len__(self) -> int:
+        """Rows shown, after the filter."""
+        return len(self._shown)
+
+    def __getitem__(self, index: int) -> Row:
+        """The row at a place of the order, 0 <= index < len."""
+        return self._rows[self._shown[index]]
+
+    @property
+    def total(self) -> int:
+        """Rows there are, before the filter."""
+        return len(self._rows)
+
+    def key_at(self, index: int) -> str:
+        """The key of the row at a place of the order."""
+        return self._keys[self._shown[index]]
+
+    def index_of(self, key: str) -> int | None:
+        """The place of a row in the order, None when it is not shown."""
+        try:
+            return self._shown.index(self._keys.index(key))
+        except ValueError:
+            return None
+
+    def replace(self, rows: Sequence[Row]) -> None:
+        """Take these rows instead of those before."""
+        self._rows = rows
+        self._keys = list(map(self._key, rows))
+        self._arrange()
+
+    def sort(self, rank: Callable[[Row], Rank | None] | None, *, reverse: bool) -> None:
+        """Order by a rank, rows without one last in both directions; None is the given order."""
+        self._rank, self._reverse = rank, reverse
+        self._arrange()
+
+    def filter(self, keep: Callable[[Row], bool] | None) -> None:
+        """Show only these rows; None shows all."""
+        self._keep = keep
+        self._arrange()
+
+    def _arrange(self) -> None:
+        # Written for speed: this runs over every row at each poll.
+        rows, keep, rank = self._rows, self._keep, self._rank
+        shown: Sequence[int] = range(len(rows))
+        if keep is not None:
+            shown = [place for place, row in enumerate(rows) if keep(row)]
+        if rank is not None:
+            ranks: dict[int, Rank] = {
+                place: value
+                for place, value in zip(shown, map(rank, self._at(shown)), strict=True)
+                if value is not None
+            }
+            unknown = [] if len(ranks) == len(shown) else [p for p in shown if p not in ranks]
+            shown = sorted(ranks, key=ranks.__getitem__, reverse=self._reverse) + unknown
+        self._shown = shown
+        self._settle()
+
+    def _at(self, places: Sequence[int]) -> Sequence[Row]:
+        rows = self._rows
+        return rows if len(places) == len(rows) else [rows[place] for place in places]
+
+    def _settle(self) -> None:
+        """Called after every change of the order."""
+
+
+class RowOrder(Arrangement[Row]):
+    """An arrangement with a cursor and marks, which hold on to rows and not to places.
+
+    The first row ever shown gets the cursor. A cursor whose row has vanished highlights nothing
+    until it is moved; it comes back when its row comes back.
+    """
+
+    def __init__(self, key: Callable[[Row], str]) -> None:
+        super().__init__(key)
+        self._cursor: str | None = None
+        self._index: int | None = None
+        self._place = 0
+        self._marked: frozenset[str] = frozenset()
+        self._marks_lost = False
+
+    @property
+    def cursor(self) -> str | None:
+        """Key of the row that the cursor is on or was on; None before there ever was a row."""
+        return self._cursor
+
+    @property
+    def index(self) -> int | None:
+        """Place of the highlighted row; None when nothing is highlighted."""
+        return self._index
+
+    @property
+    def cursor_lost(self) -> bool:
+        """True when the cursor's row is not shown any more."""
+        return self._cursor is not None and self._index is None
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """Keys of the marked rows, also those that the filter hides."""
+        return self._marked
+
+    def move(self, by: int) -> None:
+        """Move the cursor by so many rows, from where it is or was."""
+        if self._index is not None:
+            self.move_to(self._index + by)
+        else:
+            # Another row stands where the lost one stood: one step down highlights that one.
+            self.move_to(self._place + by - 1 if by > 0 else self._place + by)
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a place, clamped to the rows shown."""
+        if self._shown:
+            self._index = self._place = max(0, min(index, len(self._shown) - 1))
+            self._cursor = self.key_at(self._index)
+            self._marks_lost = False
+
+    def put(self, key: str) -> None:
+        """Put the cursor on a row by its key, even on one that is not here yet."""
+        self._cursor = key
+        self._settle()
+
+    def selected(self) -> Row | None:
+        """The highlighted row, or None when nothing is highlighted."""
+        return None if self._index is None else self[self._index]
+
+    def toggle_mark(self) -> bool:
+        """Mark the highlighted row, or unmark it; False when nothing is highlighted."""
+        if self._index is None or self._cursor is None:
+            return False
+        self._marked ^= {self._cursor}
+        self._marks_lost = False
+        return True
+
+    def clear_marks(self) -> None:
+        """Mark nothing."""
+        self._marked = frozenset()
+        self._marks_lost = False
+
+    def selected_or_marked(self) -> tuple[Row, ...]:
+        """The marked rows that are shown, in their order; without marks, the highlighted row.
+
+        Returns:
+            Empty when nothing is highlighted, when the filter hides all that is marked, or when
+            all marked rows vanished since the last key: an action must then refuse.
+        """
+        if self._marked:
+            return tuple(
+                self._rows[place] for place in self._shown if self._keys[place] in self._marked
+            )
+        row = self.selected()
+        return () if row is None or self._marks_lost else (row,)
+
+    def _settle(self) -> None:
+        if self._cursor is None and self._shown:
+            self._cursor = self.key_at(0)
+        self._index = None if self._cursor is None else self.index_of(self._cursor)
+        if self._index is not None:
+            self._place = self._index
+        if self._marked:
+            left = self._marked.intersection(self._keys)
+            self._marks_lost = self._marks_lost or not left
+            self._marked = left

@@ -1,0 +1,202 @@
+"""The lines of a table: header, rows and the text of an empty one, as strips of segments.
+
+Knows columns and paint. Must not know keys, scrolling or which rows there are.
+Used by RecordTable alone. What a row's cells read is laid out once and kept until told to forget.
+"""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from service_tui.console.widgets.columns import (
+    GAP,
+    GUTTER,
+    Column,
+    Piece,
+    Placed,
+    fitted,
+    fitted_line,
+    placed,
+)
+from service_tui.console.widgets.paint import Paint
+
+R = TypeVar("R")
+
+KEPT_MAX: Final = 2_000
+"""Rows whose layout is kept; some screens full, so that scrolling back costs nothing."""
+
+_BAR: Final = "▌"
+_MARK: Final = "•"
+_GAP: Final = " " * GAP
+_ARROWS: Final[Mapping[bool, str]] = {False: "↑", True: "↓"}
+"""By whether the order falls."""
+
+
+Glow: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Grounds of the cells that glow, by row key and column id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laid(Generic[R]):
+    """A row as it was laid out: the pieces of each column shown."""
+
+    row: R
+    cells: tuple[tuple[Piece, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a row stands: what is drawn under it and left of it."""
+
+    has_cursor: bool = False
+    has_focus: bool = False
+    is_marked: bool = False
+
+    @property
+    def paper(self) -> str:
+        """Name of the ground under the row."""
+        if self.has_cursor:
+            return "row-cursor" if self.has_focus else "row-cursor-blurred"
+        return "row-mark" if self.is_marked else ""
+
+    @property
+    def gutter(self) -> str:
+        """Three cells that say the same without colour."""
+        return (_BAR if self.has_cursor else " ") + (_MARK if self.is_marked else " ") + " "
+
+
+class TableLines(Generic[R]):
+    """Draws the lines of one table in its present width."""
+
+    def __init__(self, columns: Sequence[Column[R]], paint: Paint) -> None:
+        self._columns = columns
+        self._paint = paint
+        self._width = 0
+        self._laid: dict[str, Laid[R]] = {}
+        self.placed: tuple[Placed[R], ...] = ()
+        self.glow: Glow = {}
+
+    def lay_out(self, width: int, outer: int) -> None:
+        """Choose and place the columns for a width, within a table that is `outer` wide."""
+        if width != self._width:
+            self._width = width
+            self.placed = placed(self._columns, width, outer=outer)
+            self._laid.clear()
+
+    def forget(self) -> None:
+        """Lay out every row anew when it is next drawn."""
+        self._laid.clear()
+
+    def kept(self, key: str) -> Laid[R] | None:
+        """The layout of a row, if it is still known."""
+        return self._laid.get(key)
+
+    def laid(self, key: str, row: R) -> Laid[R]:
+        """The layout of a row, made now if need be."""
+        laid = self._laid.get(key)
+        if laid is None:
+            if len(self._laid) >= KEPT_MAX:
+                self._laid.clear()
+            cells = tuple(
+                fitted(place.column.cell(row), place.width, right=place.column.is_right)
+                for place in self.placed
+            )
+            laid = self._laid[key] = Laid(row, cells)
+        return laid
+
+    def changes(self, before: Mapping[str, Laid[R]], rows: Iterable[tuple[str, R]]) -> Glow:
+        """Which cells read differently than before, and the ground that says in which direction.
+
+        Args:
+            before: layouts of these or other rows by key.
+            rows: the rows now, with their keys.
+
+        Returns:
+            By row key and column id: `glow-up`, `glow-down`, or `glow` where nothing rises.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for key, row in rows:
+            old = before.get(key)
+            if old is None or old.row is row:
+                continue
+            new = self.laid(key, row)
+            for place, was, now in zip(self.placed, old.cells, new.cells, strict=True):
+                if place.column.glows and was != now:
+                    paper = _direction(place.column, old.row, row)
+                    found.setdefault(key, {})[place.column.id] = paper
+        return found
+
+    def header(self, sort: str | None, *, falling: bool) -> Strip:
+        """The titles, the sorted one with its arrow beside it, in the gap."""
+        segments: list[Segment] = []
+        at = 0
+        for place in self.placed:
+            column, left, width = place.column, place.left, place.width
+            title, ink = column.title, "heading"
+            if column.id == sort:
+                arrow, ink, width = _ARROWS[falling], "bold accent", width + 1
+                title = arrow + title if column.is_right else title + arrow
+                left -= column.is_right
+            title = fitted_line(title, width, right=column.is_right)
+            segments.append(Segment(" " * (left - at) + title, self._paint.style(ink)))
+            at = left + width
+        return self._filled(segments, self._paint.style("heading"), at)
+
+    def row(self, key: str, row: R, standing: Standing) -> Strip:
+        """One row."""
+        paper, style = standing.paper, self._paint.style
+        glow = self.glow.get(key, {})
+        plain = style("", paper)
+        segments: list[Segment] = []
+        text, ink = standing.gutter, style("accent", paper)
+        at = GUTTER
+        for place, cell in zip(self.placed, self.laid(key, row).cells, strict=True):
+            # The cursor's own ground wins over a glow, or the cursor would seem to have holes.
+            under = paper or glow.get(place.column.id, "")
+            for piece, name in (
+                *((piece, style(name, under)) for piece, name in cell),
+                (_GAP, plain),
+            ):
+                # Neighbours of one style are one run: the terminal is told less.
+                if name is ink:
+                    text += piece
+                else:
+                    segments.append(Segment(text, ink))
+                    text, ink = piece, name
+            at = place.left + place.width + GAP
+        segments.append(Segment(text, ink))
+        return self._filled(segments, plain, at)
+
+    def words(self, text: str, line: int, height: int) -> Strip:
+        """A line of a quiet text in the middle of an empty table."""
+        style = self._paint.style("muted")
+        lines = _wrapped(text, max(1, self._width - 2 * GUTTER))
+        place = line - max(0, (height - len(lines)) // 3)
+        if not 0 <= place < len(lines):
+            return self.blank()
+        return self._filled([Segment(lines[place].center(self._width), style)], style, self._width)
+
+    def blank(self) -> Strip:
+        """A line below the last row."""
+        return Strip.blank(self._width, self._paint.style())
+
+    def _filled(self, segments: Sequence[Segment], style: Style, length: int) -> Strip:
+        return Strip(segments, length).adjust_cell_length(self._width, style)
+
+
+def _direction(column: Column[R], was: R, now: R) -> str:
+    if column.sort_key is None:
+        return "glow"
+    before, after = column.sort_key(was), column.sort_key(now)
+    if isinstance(before, str) or isinstance(after, str) or before is None or after is None:
+        return "glow"
+    return "glow-up" if after > before else "glow-down" if after < before else "glow"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [part for line in text.splitlines() for part in textwrap.wrap(line, width) or [""]]

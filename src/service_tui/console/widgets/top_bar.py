@@ -1,0 +1,151 @@
+"""The top lines: what a trade means here, what we have, and how the service answers.
+
+Knows the desk's state. Must not know a screen.
+Used by the app, which hands it each newer state and each second's tick.
+"""
+
+from typing import Final
+
+from rich.text import Text
+from textual import events, on
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.freshness import age_s, is_private, world_now
+from service_tui.console.theme import content
+from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode
+from service_tui.units import Timestamp
+
+ONE_LINE_FROM: Final = 160
+"""Cells from which everything stands in one line."""
+
+FRESH_TOPICS: Final = (Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT)
+"""What money is traded on: the oldest of them is named when it is stale."""
+
+STALE_PERIODS: Final = 2.0
+"""Source: ux, "Looks"."""
+
+_METER: Final = 8
+
+_MEANS: Final = {Mode.SIM: "simulated", Mode.DRY: "dry run", Mode.LIVE: "REAL MONEY"}
+_PHASES: Final = {
+    Phase.CONNECTING: ("◌", "connecting", "muted"),
+    Phase.ONLINE: ("●", "online", "profit"),
+    Phase.OFFLINE: ("○", "offline", "loss"),
+    Phase.UNAUTHORIZED: ("✗", "key refused", "loss"),
+}
+
+
+class TopBar(Static):
+    """One line on wide terminals, two on others, one short one where lines are rare."""
+
+    def __init__(self) -> None:
+        super().__init__(id="top-bar", markup=False)
+        self._seen: tuple[DeskState, Timestamp] | None = None
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive the newest state, at wall time `now`."""
+        self._seen = (state, now)
+        self.set_class(state.service.mode is Mode.LIVE, "-live")
+        self._show()
+
+    @on(events.Resize)
+    def _show(self) -> None:
+        if self._seen is None or not self.size:
+            return
+        width = self.size.width
+        groups = (money_bits(*self._seen), world_bits(*self._seen))
+        if self.size.height == 1:
+            groups = ((*groups[0], *groups[1]),)
+        lines = [joined(fitted_bits(bits, width), width) for bits in groups]
+        self.update(content(Text("\n").join(lines)), layout=False)
+
+
+def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """Mode, venue, plan and money on the left; the connection on the right."""
+    service, account, masked = state.service, state.account, is_private(state)
+    mode = service.mode
+    tone = mode.value.lower()
+    means = Text(_MEANS[mode], f"bold {tone}" if mode is Mode.LIVE else tone)
+    bits = [
+        Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
+        Bit(means, 0 if mode is Mode.LIVE else 5),
+        Bit(_labelled("venue", Text(service.venue.value)), 8),
+    ]
+    if account is not None:
+        today = formats.pnl(account.day_pnl, masked=masked, arrow=True)
+        bits += [
+            Bit(_labelled("plan", Text(account.plan.value)), 9),
+            Bit(
+                _labelled("equity", formats.money(account.equity, masked=masked)),
+                1,
+                formats.money(account.equity, masked=masked),
+            ),
+            Bit(Text.assemble(today, (" today", "muted")), 2, today),
+            Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 4),
+        ]
+    return (*bits, Bit(_connection(state, now), right=True))
+
+
+def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """Spend of the day and commands in flight on the left; the offline world on the right."""
+    bits: list[Bit] = []
+    limits, masked = state.limits, is_private(state)
+    if limits is not None:
+        part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+        spent = Text.assemble(
+            formats.money(limits.day_spent, masked=masked),
+            (" of ", "muted"),
+            formats.money(limits.day_spend_max, masked=masked),
+        )
+        spend = _labelled("spent today", spent)
+        bits.append(Bit(Text.assemble(spend, " ", meter(part, _METER)), 6, spend, 6))
+    flying = state.in_flight
+    # A place of its own also when nothing flies: the eye learns where to look.
+    flight = Text(f"{flying} in flight", "bold accent" if flying else "muted")
+    bits.append(Bit(flight, 3 if flying else 7))
+    if state.service.embedded and state.world is not None:
+        speed = state.world.speed
+        pace = Text(f"world {speed}x") if speed else Text("world paused", "warn")
+        clock = Text(" ") + formats.date_time(world_now(state, now))
+        clock.stylize("muted")
+        # What the cache says about the world's time was true when it was written, not now.
+        full = pace if state.from_cache else Text.assemble(pace, clock)
+        bits.append(Bit(full, 3, pace, right=True))
+    return tuple(bits)
+
+
+def _connection(state: DeskState, now: Timestamp) -> Text:
+    service = state.service
+    glyph, word, tone = _PHASES[service.phase]
+    line = Text.assemble((glyph, tone), " ", (word, tone))
+    if service.last_ok_at is not None and service.phase is not Phase.CONNECTING:
+        line.append_text(Text.assemble((" ", "muted"), formats.age(service.last_ok_at, now)))
+    stale = stale_topic(state, now)
+    if stale is not None:
+        line.append(f"  STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
+    if service.read_only:
+        line.append("  read-only", "warn")
+    return line
+
+
+def stale_topic(state: DeskState, now: Timestamp) -> tuple[Topic, float] | None:
+    """The topic that is worst behind its period, and its age; None while none is stale."""
+    late = [
+        (age / period, topic, age)
+        for topic in FRESH_TOPICS
+        if (age := age_s(state, topic, now)) is not None
+        and (period := state.polls.get(topic))
+        and age > STALE_PERIODS * period
+    ]
+    if not late or state.from_cache:
+        return None
+    _, topic, age = max(late)
+    return topic, age
+
+
+def _labelled(label: str, value: Text) -> Text:
+    return Text.assemble((f"{label} ", "muted"), value)

@@ -1,0 +1,619 @@
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripted_service import HastyClock
+from service_tui import __version__
+from service_tui.client.client import Client
+from service_tui.client.errors import (
+    MalformedError,
+    NotFoundError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    ReadOnlyError,
+    ServiceError,
+    ServiceFaultError,
+    UnauthenticatedError,
+)
+from service_tui.client.gates import PACE_S
+from service_tui.client.keys import ForeignHostError, Key, Keys
+from service_tui.client.reply import Reply
+from service_tui.client.resources import (
+    Agents,
+    Briefing,
+    Markets,
+    Positions,
+    Settings,
+    Trades,
+    World,
+)
+from service_tui.clock import Clock, ManualClock, SystemClock
+from service_tui.terms import Side, Venue
+from service_tui.wire import endpoints as on
+from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
+from service_tui.wire.base import WireModel
+from service_tui.wire.briefing import BriefingQuery
+from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.markets import MarketsBody, MarketsQuery
+from service_tui.wire.settings import SettingsPatch, UserSettingsPatch
+from service_tui.wire.trades import TradeRequest, TradesQuery
+from service_tui.wire.world import SpeedRequest, TapeQuery
+
+BASE = "http://service.embedded"
+KEYS = Keys(Key("api-key-0815", BASE), Key("operator-key-0816", BASE))
+ORDER = TradeRequest(market_id="m-1", side=Side.YES, amount=25.0)
+FILLED = {"success": True, "market_id": "m-1", "side": "yes", "cost": 25.0}
+MARKET = {"id": "m-1", "question": "Will it rain?", "current_probability": 0.5}
+NO_MARKETS = {"markets": [], "agent_id": "a-1"}
+HEALTHY = {"status": "ok", "timestamp": "2027-01-15T08:00:00Z", "version": "1"}
+ANSWERS = {
+    ("GET", "/api/sdk/markets"): NO_MARKETS,
+    ("POST", "/api/sdk/trade"): FILLED,
+    ("GET", "/api/sdk/health"): HEALTHY,
+}
+
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Scope]]
+Send = Callable[[Scope], Awaitable[None]]
+Said = tuple[int, object, dict[str, str]]
+
+
+class App:
+    """An ASGI app that answers from a list, then with what the path usually brings."""
+
+    def __init__(self, *answers: Said) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[Scope, bytes]] = []
+
+    @property
+    def sent(self) -> list[str]:
+        return [scope["method"] for scope, _ in self.asked]
+
+    def header(self, name: str, index: int = -1) -> str:
+        return dict(self.asked[index][0]["headers"]).get(name.encode(), b"").decode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        self.asked.append((scope, body))
+        usual = ANSWERS.get((scope["method"], scope["path"]), {})
+        status, content, headers = self.answers.pop(0) if self.answers else (200, usual, {})
+        if callable(content):
+            content = await content()
+        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+        lines = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": lines})
+        await send({"type": "http.response.body", "body": raw})
+
+
+def client_of(
+    app: App,
+    *,
+    base: str = BASE,
+    keys: Keys = KEYS,
+    clock: Clock | None = None,
+    read_only: bool = False,
+) -> Client:
+    return Client(
+        httpx.ASGITransport(app),
+        base,
+        keys,
+        clock=clock or HastyClock(),
+        rng=random.Random(7),
+        read_only=read_only,
+    )
+
+
+def no(status: int, **headers: str) -> Said:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return status, {"error": "not now"}, named
+
+
+# -- what is sent ------------------------------------------------------------------------------
+
+
+async def test_a_call_carries_the_key_in_one_header_and_asks_for_no_compression() -> None:
+    app = App()
+    await client_of(app).call(on.MARKETS)
+    assert app.header("authorization") == "Bearer api-key-0815"
+    assert app.header("user-agent") == f"service-tui/{__version__}"
+    assert app.header("accept-encoding") == "identity"
+    assert not app.header("x-api-key")
+
+
+async def test_a_body_is_sent_without_what_is_not_known() -> None:
+    app = App()
+    await client_of(app).call(on.PLACE_TRADE, body=ORDER, idempotency_key="k-1")
+    sent = json.loads(app.asked[0][1])
+    assert sent["amount"] == 25.0
+    assert "reasoning" not in sent
+    assert app.header("content-type") == "application/json"
+    assert app.header("idempotency-key") == "k-1"
+
+
+async def test_a_query_speaks_plain_words() -> None:
+    app = App()
+    query = MarketsQuery(q="rain & wind", venue=Venue.EVM, tradeable_only=False)
+    await client_of(app).call(on.MARKETS, query=query)
+    pairs = dict(httpx.QueryParams(app.asked[0][0]["query_string"]))
+    assert pairs == {
+        "status": "active",
+        "limit": "50",
+        "offset": "0",
+        "venue": "evm_venue",
+        "q": "rain & wind",
+        "tradeable_only": "false",
+    }
+
+
+async def test_a_moment_in_a_query_survives_the_way() -> None:
+    app = App()
+    since = datetime(2027, 1, 15, 8, 0, tzinfo=UTC)
+    with pytest.raises(MalformedError):
+        await client_of(app).call(on.BRIEFING, query=BriefingQuery(since=since))
+    pairs = httpx.QueryParams(app.asked[0][0]["query_string"])
+    assert datetime.fromisoformat(pairs["since"]) == since
+
+
+async def test_each_endpoint_meets_its_own_key() -> None:
+    app = App()
+    client = client_of(app)
+    await client.health()
+    assert not app.header("authorization")
+    with pytest.raises(MalformedError):
+        await client.world.get()
+    assert app.header("authorization") == "Bearer operator-key-0816"
+
+
+async def test_a_call_without_its_key_is_not_sent() -> None:
+    app = App()
+    with pytest.raises(UnauthenticatedError, match="no key"):
+        await client_of(app, keys=Keys()).call(on.MARKETS)
+    assert app.asked == []
+
+
+async def test_cookies_are_never_returned() -> None:
+    app = App((200, NO_MARKETS, {"set-cookie": "track=1"}))
+    client = client_of(app)
+    await client.call(on.MARKETS)
+    await client.call(on.MARKETS)
+    assert not app.header("cookie")
+
+
+@pytest.mark.parametrize("bad", ["", ".", "..", "a/b", "a%2Fb", "a?b", "é", "a\n", "x" * 129])
+async def test_an_id_that_is_none_is_the_fault_of_the_service_and_not_sent(bad: str) -> None:
+    app = App()
+    with pytest.raises(MalformedError, match="nothing was sent"):
+        await client_of(app).markets.get(bad)
+    assert app.asked == []
+
+
+@given(st.from_regex(r"[A-Za-z0-9_:-][A-Za-z0-9_:.-]{0,127}", fullmatch=True))
+def test_every_good_id_is_one_segment(market_id: str) -> None:
+    app = App()
+
+    async def go() -> None:
+        with pytest.raises(MalformedError, match="another shape"):
+            await client_of(app).markets.get(market_id)
+
+    asyncio.run(go())
+    assert app.asked[0][0]["path"] == f"/api/sdk/markets/{market_id}"
+
+
+async def test_a_body_of_another_endpoint_is_a_bug() -> None:
+    with pytest.raises(ValueError, match="does not take"):
+        await client_of(App()).call(on.PLACE_TRADE, body=SpeedRequest(speed=1))
+    with pytest.raises(ValueError, match="does not take"):
+        await client_of(App()).call(on.MARKETS, body=ORDER)
+
+
+async def test_a_client_for_reading_refuses_to_write() -> None:
+    app = App()
+    client = client_of(app, read_only=True)
+    with pytest.raises(ReadOnlyError, match="nothing was sent"):
+        await client.call(on.PLACE_TRADE, body=ORDER)
+    await client.call(on.MARKETS)
+    assert app.sent == ["GET"]
+
+
+# -- where it is sent --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "https://service.example",
+        "https://service.example/base/",
+        "http://localhost:8000",
+        "http://127.0.0.1",
+        "http://[::1]:8000",
+        "http://desk.localhost",
+    ],
+)
+def test_an_address_that_hides_the_key_is_accepted(base: str) -> None:
+    Client(httpx.AsyncHTTPTransport(verify=False), base, Keys(), clock=HastyClock(), rng=None)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "",
+        "service.example",
+        "ftp://service.example",
+        "https://",
+        "http://service.example",
+        "http://localhost.example",
+        "http://127.0.0.1@service.example",
+        "http://service.embedded",
+        "https://user:word@service.example",
+        "https://service.example?x",
+        "https://service.example#",
+        "https://service.example:0",
+        "https://service.example:99999",
+        "https://service\n.example",
+    ],
+)
+def test_any_other_address_is_refused(base: str) -> None:
+    transport = httpx.AsyncHTTPTransport(verify=False)
+    with pytest.raises(ValueError, match=r"address|https"):
+        Client(transport, base, Keys(), clock=HastyClock(), rng=None)
+
+
+def test_unencrypted_http_is_accepted_by_a_person() -> None:
+    transport = httpx.AsyncHTTPTransport(verify=False)
+    base = "http://service.example"
+    Client(transport, base, Keys(), clock=HastyClock(), rng=None, allow_insecure=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["https://service.embedded", "http://service.embedded:81", "http://other.embedded"],
+)
+def test_a_key_of_another_address_is_refused(other: str) -> None:
+    foreign = Keys(Key("foreign-key-0817", other))
+    with pytest.raises(ForeignHostError):
+        client_of(App(), keys=foreign)
+    with pytest.raises(ForeignHostError):
+        client_of(App()).renew(foreign)
+
+
+# -- what comes back ---------------------------------------------------------------------------
+
+
+def page(*rows: object) -> str:
+    return json.dumps({"markets": rows, "agent_id": "a-1", "total": len(rows)})
+
+
+async def markets_of(text: str) -> Reply[MarketsBody]:
+    app = App((200, text.encode("utf-8", "surrogatepass"), {}))
+    return await client_of(app).markets.list()
+
+
+async def test_a_bad_row_does_not_lose_the_page() -> None:
+    rows = [MARKET if i % 5 > 1 else MARKET | {"current_probability": 7.0} for i in range(20)]
+    reply = await markets_of(page(*rows))
+    assert len(reply.answer.markets) == 12
+    assert reply.dropped == 8
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "NaN",
+        "null",
+        "[]",
+        "{}",
+        '{"id": "m", "question": "q", "current_probability": NaN}',
+        '{"id": "m", "question": "q", "current_probability": 1e999}',
+        '{"id": "m", "question": "q", "current_probability": "0.5"}',
+        '{"id": "m", "question": "q", "current_probability": true}',
+        '{"id": "m", "question": "q", "current_probability": 0.5, "tags": [["x"]]}',
+        '{"id": "m", "question": "q", "current_probability": 0.5, "sparkline": [0.5, Infinity]}',
+    ],
+)
+async def test_what_is_no_number_in_range_costs_one_row(row: str) -> None:
+    reply = await markets_of(page(MARKET, MARKET).replace('"agent_id"', '"x": 0, "agent_id"'))
+    assert reply.dropped == 0
+    reply = await markets_of(page(MARKET, "here", MARKET).replace('"here"', row))
+    assert [market.id for market in reply.answer.markets] == ["m-1", "m-1"]
+    assert reply.dropped == 1
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\udfff x", "\ud800"])
+async def test_half_a_letter_costs_nothing(half: str) -> None:
+    text = page(MARKET, MARKET | {"question": "here"}).replace("here", f"Rain {half}?")
+    reply = await markets_of(text)
+    assert reply.dropped == 0
+    question = reply.answer.markets[1].question
+    assert question.startswith("Rain")
+    question.encode()
+
+
+async def test_of_a_key_given_twice_the_last_counts_with_and_without_a_bad_row() -> None:
+    twice = '{"agent_id": "first", "markets": [%s], "agent_id": "last"}'
+    assert (await markets_of(twice % "")).answer.agent_id == "last"
+    assert (await markets_of(twice % "5")).answer.agent_id == "last"
+
+
+async def test_a_fault_outside_of_any_row_is_fatal() -> None:
+    with pytest.raises(MalformedError, match="agent_id"):
+        await markets_of('{"markets": [5], "agent_id": 5}')
+
+
+async def test_rows_deep_in_an_answer_are_dropped_too() -> None:
+    block = {"currency": "$SIM", "positions_needing_attention": [{"side": 1}, 5], "actions": ["a"]}
+    briefing = {"venues": {"sim": block}, "checked_at": "2027-01-15T08:00:00Z"}
+    reply = await client_of(App((200, briefing, {}))).briefing.get()
+    assert reply.dropped == 2
+    assert reply.answer.venues["sim"].actions == ("a",)
+
+
+async def test_a_reply_knows_its_way() -> None:
+    clock = ManualClock()
+
+    async def later() -> object:
+        await clock.advance(0.25)
+        return NO_MARKETS
+
+    date = "Fri, 15 Jan 2027 08:00:10 GMT"
+    reply = await client_of(App((200, later, {"date": date})), clock=clock).markets.list()
+    assert reply.latency_s == pytest.approx(0.25)
+    assert reply.server_date == datetime(2027, 1, 15, 8, 0, 10, tzinfo=UTC).timestamp()
+    assert reply.skew_s == pytest.approx(reply.at - reply.server_date)
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Fri, 99 Jan 2027 08:00:10 GMT", "\x00", "1e99"])
+async def test_a_date_that_is_none_is_not_known(date: str) -> None:
+    reply = await client_of(App((200, NO_MARKETS, {"date": date}))).markets.list()
+    assert reply.skew_s is None
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "code", "fix"),
+    [
+        ({"error": "gone", "fix": "refresh", "detail": "x"}, "gone", "", "refresh"),
+        ({"detail": "market closed"}, "market closed", "", None),
+        ({"detail": {"error": "e", "code": "C", "fix": "f"}}, "e", "C", "f"),
+        ({"detail": {"message": "m", "error_code": "C"}, "hint": "h"}, "m", "C", "h"),
+        ({"error": "ORDER_REJECTED", "detail": "no balance"}, "no balance", "ORDER_REJECTED", None),
+        ({"error": "KYC_REQUIRED"}, "KYC_REQUIRED", "KYC_REQUIRED", None),
+        ({"message": "m"}, "m", "", None),
+        ({"error": {"deep": 1}, "detail": [1], "fix": 5}, "not found", "", None),
+        ({"error": "\x1b]52;c;YQ==\x07red\x1b[31m"}, "red", "", None),
+        ([], "not found", "", None),
+    ],
+)
+async def test_a_refusal_is_read_in_all_its_shapes(
+    body: object, error: str, code: str, fix: str | None
+) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        await client_of(App((404, body, {}))).markets.list()
+    assert (caught.value.error, caught.value.code) == (error, code)
+    assert caught.value.fix == fix or (fix is None and caught.value.fix)
+
+
+async def test_payment_links_are_text_and_nothing_more() -> None:
+    said = {"error": "Rate limit exceeded", "x402_url": "https://pay.example/\x1b[2J", "limit": 60}
+    app = App((429, said | {"x402_price": "$0.005"}, {"retry-after": "60"}))
+    with pytest.raises(RateLimitedError) as caught:
+        await client_of(app).markets.list()
+    assert caught.value.x402_url == "https://pay.example/"
+    assert caught.value.x402_price == "$0.005"
+    assert len(app.asked) == 1
+
+
+# -- again, later, never -----------------------------------------------------------------------
+
+
+async def test_a_read_is_asked_again_until_it_is_answered() -> None:
+    app = App(no(500), no(502))
+    reply = await client_of(app).markets.list()
+    assert isinstance(reply, Reply)
+    assert app.sent == ["GET"] * 3
+
+
+async def test_repeats_stay_within_the_deadline() -> None:
+    app = App(*[no(500)] * 3)
+    with pytest.raises(ServiceFaultError):
+        await client_of(app).call(on.MARKETS, deadline_s=0.1)
+    assert len(app.asked) == 1
+
+
+async def test_an_app_that_hangs_ends_at_the_deadline() -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    app = App((200, never, {}), (200, never, {}))
+    client = client_of(app, clock=SystemClock())
+    with pytest.raises(ServiceFaultError, match="within"):
+        await client.call(on.MARKETS, deadline_s=0.05)
+    with pytest.raises(OutcomeUnknownError, match="within"):
+        await client.call(on.PLACE_TRADE, body=ORDER, deadline_s=0.05)
+
+
+async def test_who_stops_waiting_is_let_go() -> None:
+    started = asyncio.Event()
+
+    async def never() -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    client = client_of(App((200, never, {})))
+    async with asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(client.call(on.PLACE_TRADE, body=ORDER))
+        await started.wait()
+        waiting.cancel()
+    assert waiting.cancelled()
+
+
+async def test_a_refused_key_is_not_sent_again_until_it_is_renewed() -> None:
+    app = App(no(401))
+    clock = HastyClock()
+    client = client_of(app, clock=clock)
+    for _ in range(3):
+        with pytest.raises(UnauthenticatedError, match="not now") as caught:
+            await client.call(on.MARKETS)
+        assert "check the key" in caught.value.fix
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.PLACE_TRADE, body=ORDER)
+    assert len(app.asked) == 1
+    assert clock.slept == []
+    await client.health()
+    client.renew(KEYS)
+    await client.call(on.MARKETS)
+    assert len(app.asked) == 3
+
+
+async def test_callers_that_wait_stop_when_another_meets_a_401() -> None:
+    async def when_all_are_there() -> object:
+        await asyncio.sleep(0)
+        return {"error": "no"}
+
+    app = App(no(404), (401, when_all_are_there, {}))
+    clock = ManualClock()
+    client = client_of(app, clock=clock)
+    failed: list[type[ServiceError]] = []
+
+    async def ask() -> None:
+        try:
+            await client.call(on.MARKETS)
+        except ServiceError as error:
+            failed.append(type(error))
+
+    await ask()
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(5):
+            tasks.create_task(ask())
+        for _ in range(6):
+            await clock.advance(PACE_S)
+    assert failed == [NotFoundError] + [UnauthenticatedError] * 5
+    assert len(app.asked) == 2
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_read_waits_as_long_as_the_service_asks(status: int) -> None:
+    app = App(no(status, retry_after="7"))
+    clock = HastyClock()
+    await client_of(app, clock=clock).call(on.MARKETS)
+    assert clock.monotonic() >= 7.0
+    assert app.sent == ["GET"] * 2
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_closed_path_is_closed_for_all_callers_and_for_no_other_path(status: int) -> None:
+    app = App(no(status, retry_after="40"))
+    clock = HastyClock()
+    client = client_of(app, clock=clock)
+    with pytest.raises(ServiceError):
+        await client.call(on.PLACE_TRADE, body=ORDER)
+    for _ in range(3):
+        with pytest.raises(RateLimitedError) as caught:
+            await client.call(on.PLACE_TRADE, body=ORDER)
+        assert caught.value.retry_after_s == pytest.approx(40.0)
+    assert len(app.asked) == 1
+    await client.call(on.MARKETS)
+    await clock.sleep(40.0)
+    await client.call(on.PLACE_TRADE, body=ORDER)
+    assert app.sent == ["POST", "GET", "POST"]
+
+
+async def test_a_write_does_not_wait_for_a_closed_path_even_for_a_moment() -> None:
+    app = App(no(429, retry_after="1"))
+    client = client_of(app)
+    with pytest.raises(RateLimitedError):
+        await client.call(on.PLACE_TRADE, body=ORDER)
+    with pytest.raises(RateLimitedError, match="wait"):
+        await client.call(on.PLACE_TRADE, body=ORDER)
+    assert len(app.asked) == 1
+
+
+@pytest.mark.parametrize("hostile", ["0", "-5", "NaN", "1e9", "9" * 400, "soon", ""])
+async def test_a_hostile_wait_is_at_least_one_second_and_at_most_sixty(hostile: str) -> None:
+    with pytest.raises(RateLimitedError) as caught:
+        await client_of(App(no(429, retry_after=hostile))).call(on.PLACE_TRADE, body=ORDER)
+    assert 1.0 <= caught.value.retry_after_s <= 60.0
+
+
+async def test_a_path_that_fails_is_asked_at_most_five_times_a_second() -> None:
+    clock = HastyClock()
+    moments: list[float] = []
+
+    async def fail() -> object:
+        moments.append(clock.monotonic())
+        return {}
+
+    app = App(*[(404, fail, {})] * 40)
+    client = client_of(app, clock=clock)
+    for _ in range(40):
+        with pytest.raises(NotFoundError):
+            await client.call(on.MARKETS)
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    assert len(gaps) == 39
+    assert min(gaps) >= PACE_S - 1e-9
+
+
+async def test_a_path_that_answers_is_not_slowed() -> None:
+    clock = HastyClock()
+    client = client_of(App(no(500)), clock=clock)
+    await client.call(on.MARKETS)
+    slept = len(clock.slept)
+    for _ in range(50):
+        await client.call(on.MARKETS)
+    assert len(clock.slept) == slept
+
+
+# -- nouns -------------------------------------------------------------------------------------
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.called: list[tuple[Endpoint[WireModel], dict[str, object]]] = []
+
+    async def call(self, endpoint: Endpoint[WireModel], **parts: object) -> None:
+        self.called.append((endpoint, {name: part for name, part in parts.items() if part}))
+
+
+@pytest.mark.parametrize(
+    ("ask", "endpoint"),
+    [
+        (lambda c: Agents(c).register(RegisterRequest(name="n")), on.REGISTER),
+        (lambda c: Agents(c).me(), on.AGENT),
+        (lambda c: Agents(c).context(), on.CONTEXT),
+        (lambda c: Agents(c).patch(AgentSettingsPatch(name="n")), on.PATCH_AGENT),
+        (lambda c: Settings(c).get(), on.SETTINGS),
+        (lambda c: Settings(c).post(SettingsPatch(trading_paused=True)), on.POST_SETTINGS),
+        (lambda c: Settings(c).user(), on.USER_SETTINGS),
+        (lambda c: Settings(c).patch_user(UserSettingsPatch()), on.PATCH_USER_SETTINGS),
+        (lambda c: Markets(c).list(MarketsQuery()), on.MARKETS),
+        (lambda c: Markets(c).get("m-1"), on.MARKET),
+        (lambda c: Markets(c).history("m-1"), on.MARKET_HISTORY),
+        (lambda c: Trades(c).place(ORDER, idempotency_key="k-1"), on.PLACE_TRADE),
+        (lambda c: Trades(c).list(TradesQuery()), on.TRADES),
+        (lambda c: Positions(c).list(), on.POSITIONS),
+        (lambda c: Positions(c).portfolio(), on.PORTFOLIO),
+        (lambda c: Briefing(c).get(), on.BRIEFING),
+        (lambda c: World(c).get(), on.WORLD),
+        (lambda c: World(c).set_speed(SpeedRequest(speed=10)), on.SET_SPEED),
+        (lambda c: World(c).tape("m-1", TapeQuery()), on.TAPE),
+    ],
+)
+async def test_a_noun_is_its_endpoint(
+    ask: Callable[[Recorder], Awaitable[object]], endpoint: Endpoint[WireModel]
+) -> None:
+    recorder = Recorder()
+    await ask(recorder)
+    [(called, parts)] = recorder.called
+    assert called is endpoint
+    given = {name for name, part in parts.items() if isinstance(part, WireModel)}
+    wanted = {name for name, kind in (("body", endpoint.asks),) if kind}
+    assert wanted <= given
+    assert ("path" in parts) == ("{" in endpoint.path)

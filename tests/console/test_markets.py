@@ -1,0 +1,362 @@
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from console.host import Host, until
+from console.snapshot import assert_snapshot
+from samples import NOW, sample_state
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.screens import market_pane
+from service_tui.console.screens.markets import MarketsScreen
+from service_tui.console.widgets.price_chart import PriceChart
+from service_tui.desk.commands import PlaceTrade, SetPreference, SetStar, WatchMarket
+from service_tui.desk.records import MarketView, Phase
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, MarketStatus
+from service_tui.units import Probability
+
+STATE = sample_state(60)
+SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
+
+
+@pytest.fixture(autouse=True)
+def short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(market_pane, "REST_S", 0.02)
+
+
+class View:
+    """The screen, seen from outside."""
+
+    def __init__(self, pilot: Pilot[None], app: Host, screen: MarketsScreen) -> None:
+        self.pilot = pilot
+        self.app = app
+        self.screen = screen
+
+    def rows(self) -> list[MarketView]:
+        order = self.screen.table.order
+        return [order[place] for place in range(len(order))]
+
+    def ids(self) -> list[str]:
+        return [market.market_id for market in self.rows()]
+
+    def part(self, selector: str) -> str:
+        return str(self.screen.query_one(selector, Static).content)
+
+    @property
+    def watched(self) -> list[WatchMarket]:
+        return [command for command in self.app.given if isinstance(command, WatchMarket)]
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def search(self, typed: str) -> None:
+        self.screen.query_one(Input).value = typed
+        await self.pilot.pause()
+
+    async def rest(self) -> None:
+        pane = self.screen.query_one(market_pane.MarketPane)
+        await until(self.pilot, lambda: pane._resting is None)
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def markets(
+    state: DeskState = STATE, size: tuple[int, int] = SMALL, *, opens_dialogs: bool = False
+) -> AsyncIterator[View]:
+    app = Host(state, MarketsScreen, opens_dialogs=opens_dialogs)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert isinstance(app.front, MarketsScreen)
+        yield View(pilot, app, app.front)
+
+
+def with_market(state: DeskState, market: MarketView) -> DeskState:
+    return replace(state, markets={**state.markets, market.market_id: market})
+
+
+async def test_open_markets_come_with_the_most_traded_first() -> None:
+    async with markets() as view:
+        volumes = [market.volume or 0 for market in view.rows()]
+        assert volumes == sorted(volumes, reverse=True)
+        assert {market.status for market in view.rows()} == {MarketStatus.ACTIVE}
+        assert f"{len(volumes)} of 60" in view.part("#markets-chips")
+
+
+async def test_search_narrows_at_every_key_and_escape_clears_it() -> None:
+    async with markets() as view:
+        await view.press("slash", "h", "a", "r", "b")
+        assert view.rows()
+        assert all("harb" in market.question for market in view.rows())
+        await view.press("enter")
+        assert view.screen.table.has_focus
+        assert view.screen.table.selected() == view.rows()[0]
+        await view.press("escape")
+        assert len(view.rows()) > len(view.ids()) // 2
+        assert all(market.is_open for market in view.rows())
+        assert view.screen.query_one(Input).value == ""
+
+
+async def test_what_cannot_be_read_is_said_and_the_rest_is_in_force() -> None:
+    async with markets() as view:
+        await view.press("slash")
+        await view.search("harbour price:>abc")
+        assert "wants a number" in view.part("#filter-problem")
+        assert all("harbour" in market.question for market in view.rows())
+        for typed in ("[/red]", "(", "[@click=app.quit]x", "price:>", "!", "!!"):
+            await view.search(typed)
+        await view.search("price:>0.6")
+        assert view.part("#filter-problem") == ""
+        assert all(market.price > 0.6 for market in view.rows())
+
+
+async def test_keys_and_clicks_switch_the_filters_and_the_chips_say_so() -> None:
+    async with markets() as view:
+        chips = "#markets-chips"
+        await view.press("c")
+        assert {market.category for market in view.rows()} == {"crypto"}
+        assert "c category crypto" in view.part(chips)
+        await view.press("escape", "o")
+        assert {market.status for market in view.rows()} == {MarketStatus.CLOSED}
+        await view.press("o", "o")
+        assert len(view.rows()) == 60
+        await view.press("t")
+        assert all((m.resolves_at or 0) - NOW <= 3_600 for m in view.rows())
+        await view.press("t", "t", "t", "h")
+        assert set(view.ids()) == {held.market_id for held in STATE.positions}
+        await view.press("h", "w")
+        assert set(view.ids()) == STATE.stars
+        await view.pilot.click(chips, offset=(view.part(chips).index("w starred") + 2, 0))
+        assert len(view.rows()) == 60
+
+
+async def test_an_empty_list_says_why_and_what_to_do() -> None:
+    async with markets() as view:
+        await view.press("slash")
+        await view.search("zzz")
+        assert "/zzz" in view.screen.table.empty
+        assert "esc clears" in view.screen.table.empty
+        for phase, words in (
+            (Phase.CONNECTING, "Connecting"),
+            (Phase.OFFLINE, "cannot be reached: connection refused"),
+            (Phase.UNAUTHORIZED, "refuses this key"),
+            (Phase.ONLINE, "lists no markets"),
+        ):
+            service = replace(STATE.service, phase=phase, problem="connection refused")
+            view.app.bring(replace(STATE, markets={}, service=service))
+            assert words in view.screen.table.empty
+
+
+async def test_a_star_is_ordered_for_the_row_in_focus_and_taken_back() -> None:
+    async with markets() as view:
+        first = view.ids()[0]
+        await view.press("asterisk")
+        assert SetStar(first, on=True) in view.app.given
+        view.app.bring(replace(STATE, stars=frozenset({first})))
+        await view.press("asterisk")
+        assert view.app.given[-1] == SetStar(first, on=False)
+
+
+async def test_buy_and_sell_open_a_ticket_for_the_row_in_focus() -> None:
+    async with markets() as view:
+        await view.press("h", "j", "x")
+        market = view.screen.table.selected()
+        assert market is not None
+        (held,) = STATE.held(market.market_id)
+        form = view.app.dialogs[-1]
+        assert isinstance(form, TradeForm)
+        assert (form._market, form._side, form._action) == (market, held.side, Action.SELL)
+        await view.press("b")
+        form = view.app.dialogs[-1]
+        assert isinstance(form, TradeForm)
+        assert (form._market, form._action) == (market, Action.BUY)
+
+
+async def test_what_cannot_be_traded_is_refused_at_the_key() -> None:
+    async with markets(replace(STATE, positions=())) as view:
+        await view.press("x")
+        assert "hold nothing" in view.app.said[-1]
+        view.app.bring(later_s=11.0)
+        await view.press("b")
+        assert "too old to trade on" in view.app.said[-1]
+        await view.press("o")
+        view.app.bring(replace(STATE, seen=dict.fromkeys(STATE.seen, view.app.now)))
+        await view.press("b")
+        assert "closed" in view.app.said[-1]
+        assert view.app.dialogs == []
+
+
+async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
+    async with markets(opens_dialogs=True) as view:
+        market = view.screen.table.selected()
+        assert market is not None
+        await view.press("b", "5", "enter")
+        await view.pilot.pause()
+        (order,) = [command for command in view.app.given if isinstance(command, PlaceTrade)]
+        assert order.market_id == market.market_id
+
+
+async def test_sort_and_filter_are_kept_and_come_back() -> None:
+    async with markets() as view:
+        await view.press("s", "c")
+        await view.press("slash")
+        await view.search("harbour")
+        view.app.bring(later_s=1.0)
+        await view.pilot.pause()
+        kept = {c.name: c.value for c in view.app.given if isinstance(c, SetPreference)}
+        rows = view.ids()
+    assert kept["sort.markets"] == "left rising"
+    async with markets(replace(STATE, preferences=kept)) as view:
+        assert view.ids() == rows
+        assert view.screen.query_one(Input).value == "harbour"
+
+
+async def test_the_market_under_a_resting_cursor_is_asked_about_once() -> None:
+    async with markets(size=WIDE) as view:
+        await view.rest()
+        assert view.watched == [WatchMarket(view.ids()[0], 86_400)]
+        for _ in range(4):
+            view.screen.table.action_move(1)
+        await view.rest()
+        assert [watch.market_id for watch in view.watched] == [view.ids()[0], view.ids()[4]]
+        await view.press("v")
+        assert view.watched[-1] == WatchMarket(view.ids()[4], 604_800)
+        view.screen.leave()
+        await view.pilot.pause()
+        assert view.watched[-1] == WatchMarket(None)
+
+
+async def test_a_small_terminal_asks_about_nothing_until_a_market_is_opened() -> None:
+    async with markets() as view:
+        await view.rest()
+        assert view.watched == []
+        await view.press("enter")
+        await view.rest()
+        assert view.watched == [WatchMarket(view.ids()[0], 86_400)]
+        assert view.screen.query_one("#markets-detail").has_focus
+        await view.press("escape")
+        assert view.screen.table.has_focus
+        assert not view.screen.has_class("-open")
+
+
+async def test_the_detail_of_another_market_is_never_shown() -> None:
+    async with markets(size=WIDE) as view:
+        await view.rest()
+        detail = STATE.detail
+        assert detail is not None
+        first, second = view.ids()[:2]
+        view.app.bring(replace(STATE, detail=replace(detail, market_id=first)))
+        await view.pilot.pause()
+        assert "Officials at station 1" in view.part(".detail-more")
+        assert view.screen.query_one(PriceChart)._points
+        await view.press("j")
+        assert view.screen.table.selected() == STATE.markets[second]
+        assert "Officials" not in view.part(".detail-more")
+        assert "on its way" in view.part(".detail-more")
+        assert not view.screen.query_one(PriceChart)._points
+        assert STATE.markets[second].question in view.part(".detail-head")
+
+
+async def test_going_to_a_market_that_the_filter_hides_clears_the_filter() -> None:
+    async with markets() as view:
+        await view.press("slash")
+        await view.search("zzz")
+        hidden = "m-00033"
+        view.screen.focus_row(hidden)
+        await view.pilot.pause()
+        assert view.screen.table.selected() == STATE.markets[hidden]
+        assert view.screen.table.has_focus
+        assert "cleared" in view.app.said[-1]
+
+
+async def test_rows_are_copied_and_numbers_explained() -> None:
+    async with markets() as view:
+        market = view.screen.table.selected()
+        assert market is not None
+        await view.press("y", "Y", "i")
+        assert view.app.copied[0] == market.question
+        assert f'"market_id": "{market.market_id}"' in view.app.copied[1]
+        assert len(view.app.dialogs) == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_no_key_ever_acts_on_another_row_than_the_one_highlighted(seed: int) -> None:
+    rng = random.Random(seed)
+    everything = dict(STATE.markets)
+    async with markets() as view:
+        for _ in range(40):
+            await shake(view, rng, everything)
+            table, before = view.screen.table, len(view.app.dialogs)
+            # While its row is gone nothing is highlighted; should it come back, it is that row.
+            highlighted = table.order.cursor
+            said = len(view.app.said)
+            key = rng.choice("bx")
+            view.app.post_message(events.Key(key, key))
+            if rng.random() < 0.5:
+                # A newer state between the key and its action.
+                view.app.bring(shaken(view.app.state, rng, everything))
+            await view.pilot.pause()
+            if len(view.app.dialogs) > before:
+                form = view.app.dialogs[-1]
+                assert isinstance(form, TradeForm)
+                assert form._market.market_id == highlighted
+            else:
+                assert len(view.app.said) > said
+
+
+async def shake(view: View, rng: random.Random, everything: dict[str, MarketView]) -> None:
+    """Something that happens between two keys."""
+    screen = view.screen
+    match rng.randrange(6):
+        case 0:
+            screen.table.action_sort_next()
+        case 1:
+            screen.table.action_sort_reverse()
+        case 2:
+            screen.action_next_status()
+        case 3:
+            screen.narrow(rng.choice(["", "harbour", "price:>0.5", "!kestrels"]))
+        case 4:
+            screen.table.action_move(rng.randint(-5, 5))
+        case _:
+            view.app.bring(shaken(view.app.state, rng, everything))
+
+
+def shaken(state: DeskState, rng: random.Random, everything: dict[str, MarketView]) -> DeskState:
+    """Some markets go, some come back, prices and volumes move."""
+    kept = {
+        key: replace(market, price=Probability(rng.uniform(0.05, 0.95)))
+        for key, market in everything.items()
+        if rng.random() < 0.7
+    }
+    return replace(state, markets=dict(rng.sample(sorted(kept.items()), len(kept))))
+
+
+@pytest.mark.parametrize("size", [(60, 18), SMALL, WIDE, WIDEST, (250, 70)])
+async def test_the_screen_looks_as_kept_at_every_size(size: tuple[int, int]) -> None:
+    first = max(STATE.markets.values(), key=lambda market: (market.is_open, market.volume or 0))
+    detail = STATE.detail
+    assert detail is not None
+    state = replace(STATE, detail=replace(detail, market_id=first.market_id, span_s=86_400))
+    async with markets(state, size) as view:
+        await view.rest()
+        await assert_snapshot(view.pilot, f"markets_{size[0]}x{size[1]}", themes=("night", "paper"))
+        await view.press("enter")
+        await view.pilot.pause()
+        view.app.bring(later_s=1.0)
+        await view.pilot.pause()
+
+
+async def test_titles_of_markup_and_escapes_are_shown_as_they_are() -> None:
+    nasty = "[@click=app.quit]click[/red] [bold"
+    first = max(STATE.markets.values(), key=lambda market: (market.is_open, market.volume or 0))
+    async with markets(with_market(STATE, replace(first, question=nasty)), WIDE) as view:
+        await view.rest()
+        assert nasty in view.part(".detail-head")
+        await view.pilot.click(MarketsScreen, offset=(10, 2))
+        assert view.app.is_running

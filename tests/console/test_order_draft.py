@@ -1,0 +1,216 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samples import NOW, sample_state
+from service_tui.console.dialogs.order_draft import (
+    Draft,
+    DraftError,
+    buy_max,
+    presets,
+    read_amount,
+    read_order,
+    typed,
+)
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, MarketStatus, Mode, Side
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = sample_state()
+HELD = STATE.positions[0]
+MARKET = STATE.markets[HELD.market_id]
+
+NOT_MONEY = [
+    ("", "type an amount"),
+    ("   ", "type an amount"),
+    ("abc", "not a number"),
+    ("1e5", "not a number"),
+    ("1_000", "not a number"),
+    ("1,000", "not a number"),
+    ("12,5", "not a number"),
+    ("1.2.3", "not a number"),
+    (".", "not a number"),
+    ("+5", "not a number"),
+    ("0x10", "not a number"),
+    ("5 $", "not a number"),
+    ("١٢", "not a number"),
+    ("\uff15", "not a number"),
+    ("²", "not a number"),
+    ("[/red]", "not a number"),
+    ("25\x1b[31m", "not a number"),
+    ("nan", "nan is not an amount"),
+    ("NaN", "NaN is not an amount"),
+    ("inf", "inf is not an amount"),
+    ("-inf", "-inf is not an amount"),
+    ("Infinity", "Infinity is not an amount"),
+    ("-5", "leave out the minus"),
+    ("-0", "leave out the minus"),
+    ("0", "above zero"),
+    ("0.00", "above zero"),
+    ("000", "above zero"),
+    ("1.234", "at most 2 decimals"),
+    ("0.001", "at most 2 decimals"),
+    ("1000000001", "too large"),
+    ("1000000000.01", "too large"),
+    ("9" * 39, "too large"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), NOT_MONEY)
+def test_what_is_no_amount_is_said_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(DraftError, match=said.replace("[", r"\[")):
+        read_amount(text, decimals=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "decimals", "amount"),
+    [
+        ("25", 2, 25_000_000),
+        ("25.", 2, 25_000_000),
+        (".5", 2, 500_000),
+        ("0.01", 2, 10_000),
+        (" 7.50 ", 2, 7_500_000),
+        ("1.500000", 2, 1_500_000),
+        ("0007", 2, 7_000_000),
+        ("0.00001", 5, 10),
+        ("123.45678", 5, 123_456_780),
+        ("1000000000", 2, 10**15),
+    ],
+)
+def test_a_plain_number_is_read_exactly(text: str, decimals: int, amount: int) -> None:
+    assert read_amount(text, decimals=decimals) == amount
+
+
+@given(st.integers(1, 10**15), st.sampled_from([2, 5]))
+def test_what_is_typed_for_an_amount_reads_back_rounded_down(amount: int, decimals: int) -> None:
+    scale = 10 ** (6 - decimals)
+    text = typed(Micros(amount), decimals=decimals)
+    if amount >= scale:
+        assert read_amount(text, decimals=decimals) == amount // scale * scale
+
+
+@given(st.text(max_size=40))
+def test_no_text_ever_reads_as_less_than_nothing_or_ends_in_another_error(text: str) -> None:
+    try:
+        assert 0 < read_amount(text, decimals=2) <= 10**15
+    except DraftError:
+        return
+
+
+def draft(**changes: object) -> Draft:
+    fresh = Draft(market=MARKET, side=HELD.side, action=Action.BUY, amount="25")
+    return replace(fresh, **changes)
+
+
+def limited(**changes: object) -> DeskState:
+    assert STATE.limits is not None
+    return replace(STATE, limits=replace(STATE.limits, **changes))
+
+
+def poor(cash: int) -> DeskState:
+    assert STATE.account is not None
+    return replace(STATE, account=replace(STATE.account, cash=Micros(cash)))
+
+
+REFUSED_BUYS = [
+    (poor(24_990_000), {}, "more than your cash: at most 24.99"),
+    (poor(-5), {}, "more than your cash: at most 0.00"),
+    (limited(max_trade=Micros(10 * ONE)), {}, "more than one trade may spend: at most 10.00"),
+    (limited(day_spent=Micros(490 * ONE)), {}, "left of the day's limit: at most 10.00"),
+    (limited(day_spent=Micros(900 * ONE)), {}, "left of the day's limit: at most 0.00"),
+    (limited(paused=True), {}, "trading is paused"),
+    (replace(STATE, limits=None), {}, "not known yet"),
+    (replace(STATE, account=None), {}, "not known yet"),
+    (replace(STATE, from_cache=True), {}, "last session"),
+    (replace(STATE, seen={}), {}, "never seen"),
+    (replace(STATE, polls={}), {}, "never seen"),
+    (replace(STATE, seen={**STATE.seen, Topic.MARKETS: Timestamp(NOW - 11)}), {}, "11 s old"),
+    (replace(STATE, service=replace(STATE.service, phase=Phase.OFFLINE)), {}, "cannot be reached"),
+    (replace(STATE, service=replace(STATE.service, phase=Phase.CONNECTING)), {}, "connecting"),
+    (replace(STATE, service=replace(STATE.service, read_only=True)), {}, "read-only"),
+    (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), {}, "play-money"),
+    (STATE, {"market": replace(MARKET, status=MarketStatus.CLOSED)}, "is closed"),
+    (
+        STATE,
+        {"market": replace(MARKET, status=MarketStatus.RESOLVED, outcome=False)},
+        "has resolved NO",
+    ),
+    (STATE, {"amount": "9000"}, "more than your cash"),
+    (STATE, {"amount": "400"}, "left of the day's limit: at most 380.00"),
+]
+
+
+@pytest.mark.parametrize(("state", "changes", "said"), REFUSED_BUYS)
+def test_a_buy_that_cannot_be_is_refused_in_words(
+    state: DeskState, changes: dict[str, object], said: str
+) -> None:
+    with pytest.raises(DraftError, match=said):
+        read_order(state, draft(**changes), NOW)
+
+
+def test_a_buy_becomes_the_order_that_was_typed() -> None:
+    order = read_order(STATE, draft(amount="25.50", reasoning="  the gauge rises "), NOW)
+    assert (order.market_id, order.side, order.action) == (MARKET.market_id, HELD.side, Action.BUY)
+    assert (order.amount, order.shares, order.everything) == (25_500_000, 0, False)
+    assert order.reasoning == "the gauge rises"
+    assert order.question == MARKET.question
+
+
+def test_a_pause_lets_sales_pass() -> None:
+    order = read_order(limited(paused=True), draft(action=Action.SELL, amount="1"), NOW)
+    assert order.action is Action.SELL
+    assert order.shares == ONE
+
+
+def test_a_sale_of_more_than_is_held_is_refused() -> None:
+    with pytest.raises(DraftError, match="more than you hold"):
+        read_order(STATE, draft(action=Action.SELL, amount="100000"), NOW)
+
+
+def test_a_sale_of_the_other_side_is_refused() -> None:
+    with pytest.raises(DraftError, match="you hold no"):
+        read_order(STATE, draft(action=Action.SELL, side=HELD.side.other, amount="1"), NOW)
+
+
+@given(st.integers(10, 10**12))
+def test_selling_all_sells_every_micro_that_is_held(shares: int) -> None:
+    held = replace(HELD, shares=Micros(shares))
+    state = replace(STATE, positions=(held,))
+    ticket = draft(action=Action.SELL)
+    label, text = presets(state, ticket)[-1]
+    order = read_order(state, replace(ticket, amount=text), NOW)
+    assert label == "all"
+    assert order.everything
+    assert order.shares == shares
+
+
+def test_parts_of_a_holding_are_offered_rounded_down() -> None:
+    state = replace(STATE, positions=(replace(HELD, shares=Micros(10_000_050)),))
+    offered = presets(state, draft(action=Action.SELL))
+    assert dict(offered) == {
+        "25 %": "2.50001",
+        "50 %": "5.00002",
+        "75 %": "7.50003",
+        "all": "10.00005",
+    }
+
+
+def test_the_most_that_can_be_bought_is_the_least_of_the_bounds() -> None:
+    assert buy_max(STATE) == 380 * ONE
+    assert buy_max(poor(7_123_456)) == 7_123_456
+    assert presets(poor(7_123_456), draft())[-1] == ("max", "7.12")
+    assert buy_max(limited(day_spent=Micros(900 * ONE))) == 0
+    assert buy_max(replace(STATE, account=None)) is None
+
+
+def test_every_preset_of_a_buy_is_an_amount() -> None:
+    for _, text in presets(STATE, draft()):
+        assert read_order(STATE, draft(amount=text), NOW).amount > 0
+
+
+def test_sides_are_never_mixed_up() -> None:
+    for side in Side:
+        assert read_order(STATE, draft(side=side), NOW).side is side

@@ -1,0 +1,305 @@
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from console.host import Host
+from console.snapshot import assert_snapshot
+from samples import NOW, sample_state
+from service_tui.console.dialogs.explain import Explain
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.screens.portfolio import PortfolioScreen
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.records import Phase, PositionView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, MarketStatus, Side
+from service_tui.units import Micros, Timestamp
+
+STATE = sample_state(60, held=12)
+SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
+CLOSED = tuple(
+    replace(
+        held,
+        market_id=f"old-{place}",
+        status=MarketStatus.RESOLVED,
+        outcome=place % 2 == 0,
+        shares=Micros(0),
+        realized=Micros((place - 1) * 7_500_000),
+        resolves_at=Timestamp(NOW - 3_600 * (place + 1)),
+    )
+    for place, held in enumerate(STATE.positions[:3])
+)
+
+
+class View:
+    """The screen, seen from outside."""
+
+    def __init__(self, pilot: Pilot[None], app: Host, screen: PortfolioScreen) -> None:
+        self.pilot = pilot
+        self.app = app
+        self.screen = screen
+
+    def rows(self) -> list[PositionView]:
+        order = self.screen.table.order
+        return [order[place] for place in range(len(order))]
+
+    def part(self, selector: str) -> str:
+        return str(self.screen.query_one(selector, Static).content)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    def ticket(self) -> tuple[str, Side, Action]:
+        form = self.app.dialogs[-1]
+        assert isinstance(form, TradeForm)
+        return (form._market.market_id, form._side, form._action)
+
+
+@asynccontextmanager
+async def portfolio(
+    state: DeskState = STATE, size: tuple[int, int] = SMALL, *, opens_dialogs: bool = False
+) -> AsyncIterator[View]:
+    app = Host(state, PortfolioScreen, opens_dialogs=opens_dialogs)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert isinstance(app.front, PortfolioScreen)
+        yield View(pilot, app, app.front)
+
+
+async def test_the_account_and_its_positions_are_there_the_largest_first() -> None:
+    async with portfolio() as view:
+        values = [held.mark_value for held in view.rows()]
+        assert values == sorted(values, reverse=True)
+        assert len(values) == 12
+        figures = view.part("#portfolio-figures")
+        for words in ("cash $", "8,214.33", "exit equity $", "+41.20", "-118.40", "54.0%"):
+            assert words in figures
+        assert view.screen._curve._points
+
+
+async def test_sell_buy_and_market_act_on_the_position_in_focus() -> None:
+    async with portfolio() as view:
+        await view.press("j", "j")
+        held = view.screen.table.selected()
+        assert held == view.rows()[2]
+        await view.press("x")
+        assert view.ticket() == (held.market_id, held.side, Action.SELL)
+        await view.press("b")
+        assert view.ticket() == (held.market_id, held.side, Action.BUY)
+        await view.press("M")
+        assert view.app.went == [("markets", held.market_id)]
+
+
+async def test_both_sides_of_a_market_are_two_rows() -> None:
+    first = STATE.positions[0]
+    other = replace(first, side=first.side.other, mark_value=Micros(1))
+    async with portfolio(replace(STATE, positions=(first, other))) as view:
+        await view.press("x")
+        assert view.ticket()[1] is first.side
+        await view.press("j", "x")
+        assert view.ticket()[1] is first.side.other
+
+
+async def test_search_narrows_and_escape_brings_all_back() -> None:
+    async with portfolio() as view:
+        await view.press("slash")
+        view.screen.query_one(Input).value = "pnl:>0 !kestrels"
+        await view.pilot.pause()
+        rows = view.rows()
+        assert rows
+        assert all(held.pnl > 0 and "Kestrels" not in held.question for held in rows)
+        for typed in (
+            "pnl:>x",
+            "value:<1k",
+            "left:<1d",
+            "percent:>-5%",
+            "exit:>1 mark:<0.5",
+            "yes",
+        ):
+            view.screen.query_one(Input).value = typed
+            await view.pilot.pause()
+        assert {held.side for held in view.rows()} == {Side.YES}
+        await view.press("escape")
+        assert len(view.rows()) == 12
+
+
+async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded() -> None:
+    async with portfolio(replace(STATE, closed=CLOSED)) as view:
+        assert "closed 3" in view.part("#portfolio-which")
+        await view.press("o")
+        assert {held.market_id for held in view.rows()} == {held.market_id for held in CLOSED}
+        assert view.screen.table.has_focus
+        await view.press("x")
+        assert view.app.dialogs == []
+        assert "closed" in view.app.said[-1]
+        await view.press("escape")
+        assert len(view.rows()) == 12
+        await view.pilot.click("#portfolio-which", offset=(15, 0))
+        assert len(view.rows()) == 3
+
+
+async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
+    async with portfolio(replace(STATE, positions=())) as view:
+        assert "Markets (2)" in view.screen.table.empty
+        await view.press("o")
+        assert "No position was closed yet" in view.screen.table.empty
+        await view.press("o", "x")
+        assert "No open positions" in view.app.said[-1]
+        for phase, words in (
+            (Phase.CONNECTING, "Connecting"),
+            (Phase.OFFLINE, "cannot be reached"),
+            (Phase.UNAUTHORIZED, "refuses this key"),
+        ):
+            service = replace(STATE.service, phase=phase)
+            view.app.bring(replace(STATE, positions=(), account=None, service=service))
+            assert words in view.screen.table.empty
+            assert "not known yet" in view.part("#portfolio-figures")
+
+
+async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbour() -> None:
+    async with portfolio() as view:
+        await view.press("j")
+        gone = view.screen.table.selected()
+        assert gone is not None
+        rest = tuple(held for held in STATE.positions if held.key != gone.key)
+        view.app.bring(replace(STATE, positions=rest))
+        await view.press("x")
+        assert view.app.dialogs == []
+        assert "gone" in view.app.said[-1]
+
+
+async def test_stale_positions_are_not_traded() -> None:
+    async with portfolio() as view:
+        view.app.bring(later_s=10.5)
+        await view.press("x")
+        assert "too old to trade on" in view.app.said[-1]
+        assert view.app.dialogs == []
+
+
+async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
+    async with portfolio(size=WIDE) as view:
+        held = view.screen.table.selected()
+        assert held is not None
+        assert held.question in view.part(".detail-head")
+        assert "3.0% less" in view.part(".detail-body")
+        assert "the gauge rises faster" in view.part(".detail-more")
+    async with portfolio() as view:
+        await view.press("enter")
+        await view.pilot.pause()
+        assert held.question in view.part(".detail-head")
+        await view.press("x", "escape")
+        assert view.ticket()[0] == held.market_id
+        assert view.screen.table.has_focus
+
+
+async def test_numbers_are_explained() -> None:
+    async with portfolio(opens_dialogs=True) as view:
+        await view.press("i")
+        await view.pilot.pause()
+        assert isinstance(view.app.screen, Explain)
+        shown = str(view.app.screen.query_one(Static).content)
+        for words in ("mark value, $SIM", "shares x price", "exit value", "equity, $SIM"):
+            assert words in shown
+
+
+async def test_privacy_masks_every_amount() -> None:
+    private = replace(STATE, preferences={"privacy": "on"})
+    async with portfolio(private, WIDE) as view:
+        seen = view.part("#portfolio-figures") + view.part(".detail-body")
+        assert "8,214.33" not in seen
+        held = view.rows()[0]
+        assert f"{held.mark_value / 1e6:,.2f}" not in seen
+        assert view.screen._worth(9_053.29) == "•••"
+
+
+async def test_the_order_and_the_search_are_kept() -> None:
+    async with portfolio(replace(STATE, closed=CLOSED)) as view:
+        await view.press("s", "o", "s")
+        view.app.bring(later_s=1.0)
+        await view.press("o", "slash")
+        view.screen.query_one(Input).value = "pnl:>0"
+        await view.pilot.pause()
+        view.app.bring(later_s=1.0)
+        await view.pilot.pause()
+        kept = {c.name: c.value for c in view.app.given if isinstance(c, SetPreference)}
+        rows = [held.key for held in view.rows()]
+    assert kept == {"sort.portfolio": "pnl falling", "filter.portfolio": "pnl:>0"}
+    async with portfolio(replace(STATE, preferences=kept)) as view:
+        assert [held.key for held in view.rows()] == rows
+
+
+async def test_keys_that_cannot_work_say_why() -> None:
+    async with portfolio(replace(STATE, positions=())) as view:
+        assert view.screen.why_not("exit") == "no row is highlighted"
+        view.app.bring(replace(STATE, service=replace(STATE.service, read_only=True)))
+        await view.press("j")
+        assert "read-only" in view.screen.why_not("buy")
+        assert view.screen.why_not("sort_next") == ""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_no_key_ever_acts_on_another_position_than_the_one_highlighted(seed: int) -> None:
+    rng = random.Random(seed)
+    async with portfolio() as view:
+        for _ in range(40):
+            shake(view, rng)
+            table, before = view.screen.table, len(view.app.dialogs)
+            # While its row is gone nothing is highlighted; should it come back, it is that row.
+            highlighted = table.order.cursor
+            said = len(view.app.said)
+            key = rng.choice("bx")
+            view.app.post_message(events.Key(key, key))
+            if rng.random() < 0.5:
+                # A newer state between the key and its action.
+                view.app.bring(shaken(rng))
+            await view.pilot.pause()
+            if len(view.app.dialogs) > before:
+                market_id, side, _ = view.ticket()
+                assert f"{market_id}:{side.value}" == highlighted
+            else:
+                assert len(view.app.said) > said
+
+
+def shake(view: View, rng: random.Random) -> None:
+    """Something that happens between two keys."""
+    screen = view.screen
+    match rng.randrange(5):
+        case 0:
+            screen.table.action_sort_next()
+        case 1:
+            screen.table.action_sort_reverse()
+        case 2:
+            screen.narrow(rng.choice(["", "harbour", "pnl:>0", "!kestrels"]))
+        case 3:
+            screen.table.action_move(rng.randint(-4, 4))
+        case _:
+            view.app.bring(shaken(rng))
+
+
+def shaken(rng: random.Random) -> DeskState:
+    """Some positions go, some come back, some turn into the other side, values move."""
+    kept = [
+        replace(
+            held,
+            mark_value=Micros(rng.randrange(10**9)),
+            side=held.side if rng.random() < 0.9 else held.side.other,
+        )
+        for held in STATE.positions
+        if rng.random() < 0.7
+    ]
+    rng.shuffle(kept)
+    return replace(STATE, positions=tuple(kept))
+
+
+@pytest.mark.parametrize("size", [(60, 18), SMALL, WIDE, WIDEST, (250, 70)])
+async def test_the_screen_looks_as_kept_at_every_size(size: tuple[int, int]) -> None:
+    async with portfolio(replace(STATE, closed=CLOSED), size) as view:
+        name = f"portfolio_{size[0]}x{size[1]}"
+        await assert_snapshot(view.pilot, name, themes=("night", "paper"))
+        await view.press("o", "enter")
+        await view.pilot.pause()

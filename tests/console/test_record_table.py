@@ -1,0 +1,451 @@
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.events import MouseScrollDown
+from textual.pilot import Pilot
+
+from console.snapshot import assert_snapshot, picture
+from service_tui.console import formats, theme
+from service_tui.console.keys import bindings_of
+from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
+from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.units import Micros
+
+SIZE = (80, 12)
+PAGE = SIZE[1] - 1
+EVIL = "[@click=app.quit]press me[/] [/red] [bold]"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    key: str
+    name: str
+    price: float | None
+    pnl: int = 0
+
+
+COLUMNS = (
+    Column[Row]("name", "Name", 12, lambda row: row.name, lambda row: row.name, flex=True),
+    Column[Row](
+        "price",
+        "Price",
+        6,
+        lambda row: formats.price(row.price, aligned=True),
+        lambda row: row.price,
+        numeric=True,
+    ),
+    Column[Row](
+        "pnl", "P&L $", 10, lambda row: formats.pnl(Micros(row.pnl)), numeric=True, tier=80
+    ),
+    Column[Row]("wide", "Wide", 12, lambda row: row.key, tier=120),
+)
+
+
+def rows(count: int) -> tuple[Row, ...]:
+    return tuple(
+        Row(f"k{at}", f"row {at}", (at * 37 % 97) / 100, (at % 5 - 2) * 1_500_000)
+        for at in range(count)
+    )
+
+
+class Bare(App[None]):
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, shown: Sequence[Row] = (), columns: Sequence[Column[Row]] = COLUMNS) -> None:
+        super().__init__()
+        for each in theme.load_themes(theme.shipped_folder()).themes:
+            self.register_theme(each)
+        self.theme = "night"
+        self.table = RecordTable(columns, lambda row: row.key, "No rows yet.\n\nPress r to ask.")
+        self.table.show(shown)
+        self.heard: list[tuple[str, str | None]] = []
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return theme.variable_defaults(self.current_theme)
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_record_table_moved(self, event: RecordTable.Moved) -> None:
+        assert event.control is self.table
+        self.heard.append(("moved", event.row_key))
+
+    def on_record_table_opened(self, event: RecordTable.Opened) -> None:
+        self.heard.append(("opened", event.row_key))
+
+    def on_record_table_lost(self, event: RecordTable.Lost) -> None:
+        self.heard.append(("lost", event.row_key))
+
+
+def screen_lines(app: App[None]) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+def selected_key(app: Bare) -> str | None:
+    row = app.table.selected()
+    return None if row is None else row.key
+
+
+async def settled(pilot: Pilot[None], table: RecordTable[Row]) -> None:
+    """Let no glow be left, without waiting for it."""
+    table._rest()
+    await pilot.pause()
+
+
+async def test_the_table_looks_as_it_is_kept() -> None:
+    app = Bare(rows(30))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        app.table.sort_by("price", falling=False)
+        await pilot.press("j", "space", "j", "j")
+        await assert_snapshot(pilot, "record_table", themes=("night", "paper", "contrast"))
+
+
+async def test_an_empty_table_says_why_and_what_to_do() -> None:
+    app = Bare()
+    async with app.run_test(size=SIZE) as pilot:
+        assert "No rows yet." in "\n".join(screen_lines(app))
+        app.table.empty = "The service is offline."
+        await pilot.pause()
+        assert "The service is offline." in "\n".join(screen_lines(app))
+
+
+async def test_a_filter_that_hides_everything_says_so() -> None:
+    app = Bare(rows(1_200))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.filter(lambda _: False)
+        await pilot.pause()
+        assert "The filter hides all 1,200 rows." in "\n".join(screen_lines(app))
+
+
+async def test_every_key_of_movement_moves_the_cursor() -> None:
+    app = Bare(rows(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        half = PAGE // 2
+        for key, place in (
+            ("j", 1),
+            ("down", 2),
+            ("k", 1),
+            ("up", 0),
+            ("k", 0),
+            ("ctrl+d", half),
+            ("ctrl+u", 0),
+            ("pagedown", PAGE),
+            ("pageup", 0),
+            ("G", 99),
+            ("g", 0),
+            ("end", 99),
+            ("home", 0),
+        ):
+            await pilot.press(key)
+            assert app.table.order.index == place, key
+        assert app.heard[:2] == [("moved", "k1"), ("moved", "k2")]
+
+
+async def test_every_binding_has_an_id_that_no_other_has() -> None:
+    ids = [binding.id for binding in RecordTable._merged_bindings.key_to_bindings["j"]]
+    assert ids == ["table.down"]
+    bindings = [b for group in RecordTable._merged_bindings.key_to_bindings.values() for b in group]
+    assert all(binding.id for binding in bindings)
+    own = {b.id for b in bindings_of("rows")} & {binding.id for binding in bindings}
+    assert own == {"rows.sort", "rows.reverse"}
+
+
+async def test_the_cursor_stays_on_its_row_and_its_line_when_rows_are_inserted_above() -> None:
+    app = Bare(rows(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        await pilot.press("pagedown", "j", "j")
+        row = app.table.selected()
+        line = app.table.order.index - app.table.scroll_offset.y
+        more = tuple(Row(f"n{at}", "new", None) for at in range(40))
+        app.table.show(more + rows(100))
+        await pilot.pause()
+        assert app.table.selected() == row
+        assert app.table.order.index - app.table.scroll_offset.y == line
+
+
+async def test_at_the_top_new_rows_are_seen_as_long_as_the_cursor_is() -> None:
+    app = Bare(rows(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.show((Row("new", "new", None), *rows(100)))
+        await pilot.pause()
+        assert app.table.scroll_offset.y == 0
+        assert app.table.order.index == 1
+        assert "new" in screen_lines(app)[1]
+
+
+async def test_a_resort_moves_the_row_and_not_the_selection() -> None:
+    app = Bare(rows(50))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        await pilot.press("j", "j", "j")
+        for key in "sssSs":
+            await pilot.press(key)
+            assert selected_key(app) == "k3"
+            visible = range(app.table.scroll_offset.y, app.table.scroll_offset.y + PAGE)
+            assert app.table.order.index in visible
+
+
+async def test_a_vanished_row_is_not_replaced_and_a_key_says_so() -> None:
+    app = Bare(rows(5))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        await pilot.press("j")
+        app.table.show(tuple(row for row in rows(5) if row.key != "k1"))
+        app.heard.clear()
+        await pilot.press("enter", "space")
+        assert app.table.selected() is None
+        assert app.table.selected_or_marked() == ()
+        assert app.heard == [("lost", "k1"), ("lost", "k1")]
+        assert not any(line.startswith("▌") for line in screen_lines(app))
+        await pilot.press("j", "enter")
+        assert app.heard[-1] == ("opened", "k2")
+
+
+async def test_sorting_walks_the_columns_and_shows_its_arrow() -> None:
+    app = Bare(rows(9))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        await pilot.press("s")
+        assert app.table.state().sort == "name"
+        assert "Name↑" in screen_lines(app)[0]
+        await pilot.press("s")
+        assert app.table.state() == TableState("price", falling=True, cursor="k0", scroll=0)
+        assert "↓Price" in screen_lines(app)[0]
+        await pilot.press("S")
+        assert "↑Price" in screen_lines(app)[0]
+        await pilot.press("s")
+        assert app.table.state().sort == "name"
+
+
+async def test_rows_without_a_value_come_last_in_both_directions() -> None:
+    app = Bare((Row("none", "x", None), *rows(4)))
+    async with app.run_test(size=SIZE):
+        for falling in (True, False):
+            app.table.sort_by("price", falling=falling)
+            assert app.table.order.key_at(4) == "none"
+
+
+async def test_a_click_selects_a_double_click_opens_and_the_header_sorts() -> None:
+    app = Bare(rows(9))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.click(offset=(5, 3))
+        assert selected_key(app) == "k2"
+        await pilot.double_click(offset=(5, 5))
+        assert app.heard[-1] == ("opened", "k4")
+        await pilot.click(offset=(5, 0))
+        assert app.table.state().sort == "name"
+        await pilot.click(offset=(5, 0))
+        assert app.table.state().falling
+        await pilot.click(offset=(5, 11))
+        assert selected_key(app) == "k4"
+
+
+async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
+    app = Bare(rows(100))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot._post_mouse_events([MouseScrollDown], offset=(5, 5))
+        await pilot.pause()
+        assert app.table.scroll_offset.y > 0
+        assert selected_key(app) == "k0"
+        assert screen_lines(app)[0].split()[0] == "Name"
+
+
+async def test_a_state_kept_comes_back_even_before_there_are_rows() -> None:
+    app = Bare(rows(100))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        app.table.sort_by("price")
+        await pilot.press("pagedown", "pagedown", "k")
+        kept = app.table.state()
+    later = Bare()
+    later.table.restore(kept)
+    async with later.run_test(size=SIZE) as pilot:
+        assert later.table.state() == kept
+        later.table.show(rows(100))
+        await pilot.pause()
+        assert later.table.state() == kept
+        assert selected_key(later) == kept.cursor
+
+
+async def test_markup_in_a_cell_is_shown_and_does_nothing() -> None:
+    app = Bare((Row("a", EVIL, 0.5), Row("b", "\x1b[31mred\x1b[0m\nline\ttab", 0.5)))
+    async with app.run_test(size=SIZE) as pilot:
+        lines = screen_lines(app)
+        assert EVIL in lines[1]
+        assert "\x1b" not in "".join(lines)
+        assert "line tab" in lines[2]
+        await pilot.click(offset=(6, 1))
+        assert app.is_running
+
+
+async def test_every_line_is_as_wide_as_the_screen_whatever_letters_it_has() -> None:
+    names = (
+        "日本語の市場はどうなりますか、明日までに",
+        "🎉🎉🎉 party 🎉🎉",
+        "e\u0301te\u0301",
+        "naïve",
+    )
+    shown = tuple(Row(name, name * 4, 0.5) for name in names)
+    app = Bare(shown)
+    for width in (60, 61, 80, 133, 250):
+        async with Bare(shown).run_test(size=(width, 8)) as pilot:
+            for line in screen_lines(pilot.app):
+                assert cell_len(line) == width
+    async with app.run_test(size=(60, 8)):
+        assert "…" in screen_lines(app)[1]
+        starts = {
+            cell_len(line[: line.index("0.500")]) for line in screen_lines(app) if "0.500" in line
+        }
+        assert len(starts) == 1
+
+
+async def test_columns_come_with_the_width() -> None:
+    for width, titles in ((70, 2), (81, 3), (121, 4)):
+        app = Bare(rows(3))
+        async with app.run_test(size=(width, 8)):
+            assert len(app.table._lines.placed) == titles
+
+
+async def test_a_changed_cell_glows_in_its_direction_and_then_rests() -> None:
+    app = Bare(rows(5))
+    async with app.run_test(size=SIZE) as pilot:
+        calm = await picture(pilot, ("night",))
+        changed = list(rows(5))
+        changed[1] = replace(changed[1], price=0.9, name="other")
+        changed[2] = replace(changed[2], price=0.01)
+        app.table.show(tuple(changed))
+        assert app.table._lines.glow == {
+            "k1": {"name": "glow", "price": "glow-up"},
+            "k2": {"price": "glow-down"},
+        }
+        assert app.table._resting is not None
+        await settled(pilot, app.table)
+        assert app.table._lines.glow == {}
+        assert app.table._resting is None
+        app.table.show(rows(5))
+        await settled(pilot, app.table)
+        assert await picture(pilot, ("night",)) == calm
+
+
+async def test_nothing_glows_when_it_is_turned_off_or_nothing_changed() -> None:
+    app = Bare(rows(5))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        app.table.show(rows(5))
+        assert app.table._resting is None
+        app.table.glowing = False
+        app.table.show(tuple(replace(row, price=0.99) for row in rows(5)))
+        assert app.table._resting is None
+        app.table.glowing = True
+        app.animation_level = "none"
+        app.table.show(rows(5))
+        assert app.table._resting is None
+
+
+async def test_only_lines_that_read_differently_are_painted_again() -> None:
+    app = Bare(rows(50))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        drawn: list[int] = []
+        plain = app.table.render_line
+        app.table.render_line = lambda y: (drawn.append(y), plain(y))[1]
+        app.table.show(
+            tuple(replace(row, price=0.99) if row.key == "k3" else row for row in rows(50))
+        )
+        await pilot.pause()
+        assert drawn == [4]
+        drawn.clear()
+        app.table.redraw()
+        await pilot.pause()
+        assert drawn == []
+
+
+async def test_redraw_shows_what_the_cells_say_now() -> None:
+    masked = [False]
+    column = Column[Row](
+        "pnl", "P&L", 10, lambda row: formats.pnl(Micros(row.pnl), masked=masked[0]), numeric=True
+    )
+    app = Bare(rows(3), (column,))
+    async with app.run_test(size=SIZE) as pilot:
+        assert "-3.00" in screen_lines(app)[1]
+        masked[0] = True
+        app.table.redraw()
+        await pilot.pause()
+        assert "•••" in screen_lines(app)[1]
+
+
+async def test_a_hundred_thousand_rows_are_no_burden() -> None:
+    app = Bare(rows(100_000))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        await pilot.press("G")
+        assert selected_key(app) == "k99999"
+        assert len(app.table._lines._laid) < 100
+
+
+async def test_the_table_shrinks_and_grows_with_the_screen() -> None:
+    app = Bare(rows(30))
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.table.focus()
+        await pilot.press("G")
+        for size in ((60, 10), (20, 3), (8, 2), (3, 1), (200, 50)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert all(cell_len(line) == size[0] for line in screen_lines(app))
+            assert selected_key(app) == "k29"
+
+
+async def test_the_table_works_under_a_theme_that_knows_none_of_our_names() -> None:
+    app = Bare(rows(5))
+    async with app.run_test(size=SIZE) as pilot:
+        for name in ("textual-dark", "textual-light", "ansi-dark", "gruvbox"):
+            app.theme = name
+            await pilot.pause()
+            assert "row 0" in screen_lines(app)[1]
+
+
+def test_columns_leave_by_tier_and_the_flexible_one_takes_the_rest() -> None:
+    def shown(width: int) -> dict[str, int]:
+        return {each.column.id: each.width for each in placed(COLUMNS, width)}
+
+    assert shown(130) == {"name": 130 - 3 - 6 - 10 - 12 - 6, "price": 6, "pnl": 10, "wide": 12}
+    assert list(shown(80)) == ["name", "price", "pnl"]
+    assert list(shown(60)) == ["name", "price"]
+    assert shown(20) == {"name": 9, "price": 6}
+    assert list(shown(12)) == ["name"]
+
+
+@given(text=st.text(max_size=40), width=st.integers(0, 30), right=st.booleans())
+def test_any_text_fills_its_cell_exactly(text: str, width: int, *, right: bool) -> None:
+    line = fitted_line(text, width, right=right)
+    assert cell_len(line) == width
+    assert line.isprintable()
+
+
+@given(
+    first=st.text(max_size=12),
+    second=st.text(max_size=12),
+    width=st.integers(0, 30),
+    right=st.booleans(),
+)
+def test_text_in_two_colours_fills_its_cell_exactly(
+    first: str, second: str, *, width: int, right: bool
+) -> None:
+    cell = Text.assemble((first, "profit"), (second, "loss"))
+    pieces = fitted(cell, width, right=right)
+    assert sum(cell_len(text) for text, _ in pieces) == width
+
+
+def test_a_text_in_two_colours_keeps_them() -> None:
+    cell = Text.assemble(("ab", "profit"), ("cd", "loss"))
+    assert fitted(cell, 6, right=True) == (("  ", ""), ("ab", "profit"), ("cd", "loss"))
+    assert fitted(cell, 3, right=False) == (("ab", "profit"), ("…", "loss"))
+    assert fitted(cell, 2, right=False) == (("a…", "profit"),)

@@ -1,0 +1,407 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from console.host import Host, until
+from console.snapshot import assert_snapshot
+from console.test_order_draft import NOT_MONEY
+from samples import NOW, sample_state
+from service_tui.console.dialogs import trade_form
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference
+from service_tui.desk.records import QuoteView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, MarketStatus, Side
+from service_tui.units import ONE, Micros, Probability, Timestamp
+
+STATE = sample_state()
+HELD = STATE.positions[0]
+MARKET = STATE.markets[HELD.market_id]
+KEY = "a1" * 32
+
+
+@pytest.fixture(autouse=True)
+def short_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trade_form, "QUIET_S", 0.02)
+
+
+@dataclass
+class Ticket:
+    """An open ticket, seen from outside."""
+
+    pilot: Pilot[None]
+    app: Host
+    form: TradeForm
+    returned: list[PlaceTrade | None] = field(default_factory=list)
+
+    def text(self, part: str) -> str:
+        return str(self.form.query_one(f"#ticket-{part}", Static).content)
+
+    @property
+    def amount(self) -> Input:
+        return self.form.query_one("#ticket-amount", Input)
+
+    @property
+    def reasoning(self) -> Input:
+        return self.form.query_one("#ticket-reasoning", Input)
+
+    @property
+    def can_place(self) -> bool:
+        return not self.form.query_one("#ticket-place").disabled
+
+    @property
+    def asked(self) -> list[AskQuote]:
+        return [command for command in self.app.given if isinstance(command, AskQuote)]
+
+    async def type(self, text: str) -> None:
+        self.amount.value = text
+        await self.pilot.pause()
+
+    async def rest(self) -> None:
+        await until(self.pilot, lambda: self.form._quiet is None)
+        await self.pilot.pause()
+
+    async def answer(self, **changes: object) -> None:
+        ask = self.asked[-1]
+        quote = QuoteView(
+            request_id=ask.request_id,
+            ok=True,
+            shares=Micros(51_200_000),
+            money=ask.order.amount or Micros(24_000_000),
+            average=0.4883,
+            price_before=0.482,
+            price_after=0.495,
+            cash_after=Micros(8_189_330_000),
+            max_loss=ask.order.amount,
+            max_win=Micros(26_200_000),
+        )
+        self.app.bring(replace(self.app.state, quote=replace(quote, **changes)))
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def ticket(
+    state: DeskState = STATE,
+    *,
+    size: tuple[int, int] = (80, 24),
+    side: Side | None = None,
+    action: Action = Action.BUY,
+) -> AsyncIterator[Ticket]:
+    app = Host(state)
+    async with app.run_test(size=size) as pilot:
+        form = TradeForm(state, NOW, MARKET, side=side, action=action)
+        open_ticket = Ticket(pilot, app, form)
+        app.push_screen(form, open_ticket.returned.append)
+        await pilot.pause()
+        yield open_ticket
+
+
+async def test_an_empty_ticket_says_what_to_do_and_places_nothing() -> None:
+    async with ticket() as t:
+        assert t.text("question") == MARKET.question
+        assert "play money" in t.text("market")
+        assert "type an amount" in t.text("problem")
+        assert not t.can_place
+        await t.pilot.press("enter")
+        assert t.returned == []
+        assert t.asked == []
+
+
+async def test_typing_asks_one_quote_when_the_keys_rest_and_shows_the_answer() -> None:
+    async with ticket() as t:
+        t.amount.value = "2"
+        t.amount.value = "25"
+        await t.rest()
+        assert [ask.order.amount for ask in t.asked] == [25 * ONE]
+        await t.answer()
+        shown = t.text("quote")
+        for words in ("51.20", "0.482 → 0.495 ▲", "0.488", "0.6 points", "8,189.33 $SIM"):
+            assert words in shown
+        assert "-25.00 $SIM" in shown
+        assert "+26.20 $SIM" in shown
+        assert t.text("age").startswith("quote of now")
+
+
+async def test_enter_places_once_and_the_ticket_is_gone() -> None:
+    async with ticket(side=Side.NO) as t:
+        await t.pilot.press("2", "5", "enter", "enter")
+        await t.pilot.pause()
+        (order,) = t.returned
+        assert order is not None
+        assert (order.market_id, order.side, order.action) == (
+            MARKET.market_id,
+            Side.NO,
+            Action.BUY,
+        )
+        assert (order.amount, order.venue) == (25 * ONE, MARKET.venue)
+        assert t.app.screen is not t.form
+
+
+async def test_two_orders_to_place_in_one_breath_are_one() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        t.form.action_place()
+        t.form.action_place()
+        t.form.action_cancel()
+        await t.pilot.pause()
+        assert len(t.returned) == 1
+
+
+async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
+    async with ticket() as t:
+        t.reasoning.value = "the gauge rises"
+        await t.type("25")
+        await t.pilot.press("escape")
+        assert t.returned == [None]
+        kept = SetPreference(f"draft.{MARKET.market_id}", "the gauge rises")
+        assert kept in t.app.given
+    later = replace(STATE, preferences={kept.name: kept.value})
+    async with ticket(later) as t:
+        assert t.reasoning.value == "the gauge rises"
+        await t.type("25")
+        await t.pilot.press("enter")
+        assert t.returned[0] is not None
+        assert t.returned[0].reasoning == "the gauge rises"
+        assert SetPreference(kept.name, "") in t.app.given
+
+
+async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:
+    async with ticket() as t:
+        for text, said in NOT_MONEY[::4]:
+            await t.type(text)
+            assert said in t.text("problem"), text
+            assert not t.can_place, text
+        await t.pilot.press("enter")
+        await t.rest()
+        assert t.returned == []
+        assert t.asked == []
+
+
+async def test_too_much_is_refused_before_it_is_asked() -> None:
+    async with ticket() as t:
+        for text in ("9000", "400", "8214.34"):
+            await t.type(text)
+            await t.rest()
+            assert "at most" in t.text("problem")
+        assert t.asked == []
+
+
+PASTED = [
+    ("plain words", "plain words"),
+    ("[bold]x[/] [/red] [@click=app.quit]y", "[bold]x[/] [/red] [@click=app.quit]y"),
+    ("two\nlines\x1b]52;c;eA==\x07\x00", "two lines]52;c;eA=="),
+    ("\u202eevil\u200b", "evil"),
+    ("x" * 600, "x" * 500),
+    (KEY, ""),
+    (f"my key is 0x{KEY}", ""),
+    ("sk_live_0123456789abcdef", ""),
+]
+
+
+async def test_what_is_pasted_as_reasoning_is_plain_or_cleared() -> None:
+    async with ticket() as t:
+        for text, kept in PASTED:
+            t.reasoning.value = ""
+            t.app.said.clear()
+            t.reasoning.post_message(events.Paste(text))
+            await t.pilot.pause()
+            assert t.reasoning.value == kept
+            assert bool(t.app.said) is (kept == "")
+
+
+async def test_a_key_pasted_as_amount_is_cleared_and_said() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        t.amount.post_message(events.Paste(KEY))
+        await t.pilot.pause()
+        assert t.amount.value == ""
+        assert "secret key" in t.app.said[0]
+
+
+async def test_presets_fill_the_amount_by_key_and_by_mouse() -> None:
+    async with ticket() as t:
+        for key, text in (("f1", "5.00"), ("f2", "25.00"), ("f3", "100.00"), ("f4", "380.00")):
+            await t.pilot.press(key)
+            assert t.amount.value == text
+            assert t.can_place
+        await t.pilot.click("#ticket-presets", offset=(1, 0))
+        assert t.amount.value == "5.00"
+
+
+async def test_sides_turn_by_key_and_by_mouse() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.pilot.press("f5")
+        assert "● NO" in t.text("side")
+        await t.pilot.press("y")
+        assert t.amount.value == "25y"
+        t.form.query_one("#ticket-side").focus()
+        await t.type("25")
+        await t.pilot.press("y")
+        assert "● YES" in t.text("side")
+        await t.pilot.press("n")
+        assert "● NO" in t.text("side")
+        await t.pilot.press("left")
+        assert "● YES" in t.text("side")
+        await t.pilot.click("#ticket-side", offset=(15, 0))
+        assert "● NO" in t.text("side")
+
+
+async def test_a_sale_starts_on_the_side_that_is_held() -> None:
+    async with ticket(action=Action.SELL) as t:
+        await t.pilot.press("f4")
+        await t.rest()
+        assert t.asked[-1].order.everything
+        assert t.asked[-1].order.side is HELD.side
+        await t.answer(money=Micros(30 * ONE), shares=HELD.shares)
+        assert "you get" in t.text("quote")
+        assert "30.00 $SIM" in t.text("quote")
+        await t.pilot.press("f5")
+        assert "you hold no" in t.text("problem")
+        assert not t.can_place
+        await t.pilot.press("f6")
+        assert t.amount.value == ""
+        assert "spend" in t.text("unit")
+
+
+async def test_a_refusal_of_the_quote_stands_inline_with_its_fix_and_bars_the_way() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer(ok=False, problem="2,000 a market", fix="spend less")
+        assert t.text("problem") == "2,000 a market: spend less"
+        assert not t.can_place
+        await t.pilot.press("enter")
+        assert t.returned == []
+        await t.type("24")
+        assert t.can_place
+
+
+async def test_a_quote_of_another_amount_is_marked_old() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer()
+        await t.type("26")
+        assert t.text("age").startswith("old quote: buy YES for 25.00")
+        assert t.form.query_one("#ticket-quote").has_class("-old")
+
+
+async def test_a_moved_price_and_two_seconds_each_ask_again() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer()
+        t.app.bring(later_s=1.0)
+        assert len(t.asked) == 1
+        moved = replace(MARKET, price=Probability(0.5))
+        markets = {**t.app.state.markets, MARKET.market_id: moved}
+        t.app.bring(replace(t.app.state, markets=markets), later_s=0.5)
+        await t.pilot.pause()
+        assert len(t.asked) == 2
+        await t.answer()
+        t.app.bring(later_s=2.0)
+        await t.pilot.pause()
+        assert len(t.asked) == 3
+        assert len({ask.request_id for ask in t.asked}) == 3
+
+
+async def test_an_unanswered_question_makes_the_quote_old() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer()
+        t.app.bring(later_s=2.0)
+        t.app.bring(later_s=1.5)
+        await t.pilot.pause()
+        assert t.text("age").startswith("old quote, 4 s")
+
+
+async def test_an_answer_to_an_older_question_is_not_shown() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        first = t.asked[-1]
+        await t.type("26")
+        await t.rest()
+        late = QuoteView(first.request_id, ok=True, shares=Micros(77 * ONE))
+        t.app.bring(replace(STATE, quote=late))
+        await t.pilot.pause()
+        assert "77.00" not in t.text("quote")
+
+
+async def test_the_answer_to_the_last_ticket_is_not_shown_on_the_next() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        last = t.asked[-1].request_id
+    async with ticket() as t:
+        await t.type("25")
+        await t.rest()
+        assert t.asked[-1].request_id > last
+
+
+async def test_a_market_that_closes_meanwhile_bars_the_way() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        assert t.can_place
+        for change, said in (
+            ({"status": MarketStatus.CLOSED}, "is closed"),
+            ({"status": MarketStatus.RESOLVED, "outcome": True}, "has resolved YES"),
+        ):
+            markets = {**STATE.markets, MARKET.market_id: replace(MARKET, **change)}
+            t.app.bring(replace(STATE, markets=markets))
+            await t.pilot.pause()
+            assert said in t.text("problem")
+            t.form.action_place()
+        await t.pilot.pause()
+        assert t.returned == []
+
+
+async def test_a_market_that_vanishes_meanwhile_bars_the_way() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        t.app.bring(replace(STATE, markets={}))
+        await t.pilot.pause()
+        assert "not listed any more" in t.text("problem")
+        assert t.text("question") == MARKET.question
+
+
+async def test_data_of_more_than_five_periods_bars_the_way_until_fresh() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        t.app.bring(later_s=10.5)
+        await t.pilot.pause()
+        assert "too old to trade on" in t.text("problem")
+        await t.pilot.press("enter")
+        assert t.returned == []
+        t.app.bring(replace(STATE, seen=dict.fromkeys(Topic, Timestamp(NOW + 10.5))))
+        await t.pilot.pause()
+        assert t.can_place
+
+
+async def test_privacy_masks_amounts() -> None:
+    async with ticket(replace(STATE, preferences={"privacy": "on"})) as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer()
+        assert "8,189.33" not in t.text("quote")
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
+async def test_the_ticket_fits_every_terminal_and_looks_as_kept(size: tuple[int, int]) -> None:
+    async with ticket(size=size) as t:
+        await t.type("25")
+        await t.rest()
+        await t.answer()
+        await assert_snapshot(t.pilot, f"trade_form_{size[0]}x{size[1]}", themes=("night", "paper"))
+        await t.type("99999")
+        for part in ("amount", "problem", "place", "cancel"):
+            region = t.form.query_one(f"#ticket-{part}").region
+            assert t.form.region.contains_region(region), part
+            assert region.area > 0, part

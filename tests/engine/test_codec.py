@@ -1,0 +1,196 @@
+import json
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service_tui.engine import codec
+from service_tui.engine.codec import JournalError, decode, dumps, encode
+from service_tui.engine.events import (
+    KINDS,
+    AgentChanged,
+    AgentRegistered,
+    CrowdTrade,
+    Event,
+    Fill,
+    MarketListed,
+    MarketResolved,
+    Note,
+    Payout,
+    SpeedSet,
+    Ticked,
+    kind_of,
+)
+from service_tui.engine.listing import Listing, Report
+from service_tui.terms import Action, Category, Plan, Side
+
+# Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+moments = st.floats(0, 1e11)
+micros = st.integers(-(10**16), 10**16)
+prices = st.floats(0, 1)
+sides = st.sampled_from(Side)
+numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**30), 10**30)
+notes = st.builds(
+    Note, texts, texts, texts, st.none() | st.dictionaries(texts, texts | numbers, max_size=4)
+)
+changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": texts,
+        "plan": st.sampled_from(Plan),
+        "suspended": st.booleans(),
+        "max_trade": micros,
+        "trades_per_day": st.none() | st.integers(1, 5_000),
+        "stop_loss_pct": st.none() | prices,
+    },
+)
+reports = st.builds(Report, moments, numbers, texts)
+listings = st.builds(
+    Listing,
+    market_id=texts,
+    slot=st.integers(0, 71),
+    number=st.integers(),
+    category=st.sampled_from(Category),
+    question=texts,
+    criteria=texts,
+    tags=st.lists(texts, max_size=3).map(tuple),
+    b=micros,
+    start_price=prices,
+    opens_at=moments,
+    resolves_at=moments,
+    resolved_at=moments,
+    outcome=st.booleans(),
+    strength=prices,
+    news=st.lists(reports, max_size=2).map(tuple),
+)
+payouts = st.builds(Payout, texts, sides, micros, micros, micros, micros, moments)
+crowd_trades = st.builds(CrowdTrade, texts, sides, micros, micros, texts)
+EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
+    "agent": st.builds(
+        AgentRegistered, texts, moments, texts, texts, texts, texts, st.sampled_from(Plan), micros
+    ),
+    "change": st.builds(AgentChanged, texts, moments, changes),
+    "listed": st.builds(MarketListed, moments, moments, listings),
+    "fill": st.builds(
+        Fill,
+        trade_id=texts,
+        agent_id=texts,
+        market_id=texts,
+        side=sides,
+        action=st.sampled_from(Action),
+        shares=micros,
+        money=micros,
+        price_before=prices,
+        price_after=prices,
+        at=moments,
+        world_at=moments,
+        realized=micros,
+        note=notes,
+    ),
+    "crowd": st.builds(
+        Ticked, moments, moments, st.lists(crowd_trades, max_size=3).map(tuple), st.booleans()
+    ),
+    "resolved": st.builds(
+        MarketResolved,
+        texts,
+        moments,
+        moments,
+        st.booleans(),
+        st.lists(payouts, max_size=3).map(tuple),
+        micros,
+    ),
+    "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
+}
+
+
+def typed(value: object) -> object:
+    """The value with the type of each part: a plain "buy" is not an Action, a list no tuple."""
+    if isinstance(value, dict):
+        return {key: typed(entry) for key, entry in value.items()}
+    if isinstance(value, tuple):
+        return (type(value), *(typed(entry) for entry in value))
+    return (type(value), value)
+
+
+def test_every_kind_of_event_has_a_strategy_here() -> None:
+    assert set(EVENTS) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+@given(data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_an_event_comes_back_as_it_was(kind: str, data: st.DataObject) -> None:
+    event = data.draw(EVENTS[kind])
+    assert kind_of(event) == kind
+    read = decode(kind, encode(event))
+    assert read == event
+    assert typed(read) == typed(event)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("body", ["", "null", "[]", "{}", "3", '["a"]', "[[[", '{"at": 1}', "NaN"])
+def test_a_row_that_cannot_be_read_is_named(kind: str, body: str) -> None:
+    with pytest.raises(JournalError, match=f"a '{kind}' row of the journal cannot be read"):
+        decode(kind, body)
+
+
+def test_an_unknown_kind_is_named() -> None:
+    with pytest.raises(JournalError, match="'dividend'"):
+        decode("dividend", "[]")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_not_finite_never_reaches_the_journal(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode(SpeedSet(number, 0.0, 1))
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dumps({"edge": number})
+
+
+ROWS: Final = {
+    "agent": '["a1",1.5,"Ada","","hash","reef-1","pro",10000000000]',
+    "change": '["a1",1.5,{"plan":"elite","trading_paused":true}]',
+    "fill": '["t1","a1","m1","no","sell",9,5,0.4,0.3,1.0,2.0,-1,["why","src","s",{"edge":0.1}]]',
+    "crowd": '[1.0,2.0,[["m1","no",10,4,"pippin"]],false]',
+    "resolved": '["m1",1.0,2.0,true,[["a1","yes",10,4,10,0,0.5]],70]',
+    "speed": "[1.0,2.0,60]",
+}
+"""Rows as they lie on disks today: this table only ever grows."""
+
+
+@pytest.mark.parametrize(("kind", "body"), ROWS.items(), ids=ROWS)
+def test_rows_of_yesterday_are_read_today(kind: str, body: str) -> None:
+    event = decode(kind, body)
+    assert kind_of(event) == kind
+    assert json.loads(encode(event))[: len(json.loads(body))] == json.loads(body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("fill", '["t1","a1","m1","yes","buy",10,5,0.4,0.5,1.0,2.0,0,["why"]]'),
+        ("crowd", '[1.0,2.0,[["m1","no",10,4,"pippin"]]]'),
+    ],
+)
+def test_a_row_from_before_a_field_with_a_default_is_read(kind: str, body: str) -> None:
+    assert kind_of(decode(kind, body)) == kind
+
+
+def test_a_listing_is_kept_whole_and_by_name() -> None:
+    event = _listed()
+    body = json.loads(encode(event))
+    assert set(body[2]) == set(Listing.__slots__)
+    assert codec.listing_of(body[2]) == event.listing
+
+
+def _listed() -> MarketListed:
+    return MarketListed(
+        1.0,
+        2.0,
+        Listing(
+            "m1", 0, 1, Category.CRYPTO, "Up?", "It counts.", ("crypto",), 10, 0.4, 0.0, 9.0, 9.5,
+            outcome=True, strength=1.0, news=(Report(3.0, 0.4, "News."),),
+        ),
+    )  # fmt: skip
