@@ -266,9 +266,12 @@ def _console(options: Options, _: argparse.Namespace) -> int:
         raise CannotError("the console needs a terminal for its keys and its screen; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
-    from service_tui.wiring.start import open_console  # noqa: PLC0415
+    from service_tui.wiring.picture import shown  # noqa: PLC0415
 
-    return open_console(options)
+    with shown(options.data_dir):
+        from service_tui.wiring.start import open_console  # noqa: PLC0415
+
+        return open_console(options)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -5,6 +5,7 @@ beside its yardstick, taken in the same run.
 """
 
 import asyncio
+import fcntl
 import json
 import os
 import pty
@@ -13,8 +14,10 @@ import select
 import signal
 import sqlite3
 import statistics
+import struct
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -37,21 +40,22 @@ def report(name: str, value: float, unit: str, target: str = "") -> None:
 
 
 def until_text(
-    command: list[str], marks: dict[str, bytes], env: dict[str, str], limit_s: float = 20.0
+    command: list[str],
+    marks: dict[str, bytes],
+    env: dict[str, str],
+    *,
+    last_keys: bytes = b"",
+    limit_s: float = 8.0,
 ) -> tuple[dict[str, float], float]:
     """Seconds from exec until each mark stood on a terminal, and RSS in MB at the end."""
     started = time.perf_counter()
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
         os.environ.update(env)
         os.execvp(command[0], command)
-    import fcntl  # noqa: PLC0415
-    import struct  # noqa: PLC0415
-    import termios  # noqa: PLC0415
-
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
     seen: dict[str, float] = {}
-    text = b""
+    text, reached = b"", 0
     try:
         while len(seen) < len(marks) and time.perf_counter() - started < limit_s:
             ready, _, _ = select.select([terminal], [], [], 0.5)
@@ -60,11 +64,18 @@ def until_text(
             text += os.read(terminal, 65_536)
             now = time.perf_counter() - started
             for name, mark in marks.items():
-                if name not in seen and mark in text:
-                    seen[name] = now
-        time.sleep(1.0)
+                # In order: a mark counts only behind the one before it.
+                if name not in seen:
+                    at = text.find(mark, reached)
+                    if at < 0:
+                        break
+                    seen[name], reached = now, at
+        drain(terminal, 1.0)
         status = Path(f"/proc/{pid}/status").read_text()
         rss = next(int(row.split()[1]) for row in status.splitlines() if row.startswith("VmRSS"))
+        for key in last_keys:
+            os.write(terminal, bytes([key]))
+            drain(terminal, 0.7)
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -72,24 +83,40 @@ def until_text(
     return seen, rss / 1024
 
 
+def drain(terminal: int, seconds: float) -> None:
+    """Read what the program prints, so that it never waits for us."""
+    end = time.perf_counter() + seconds
+    while (left := end - time.perf_counter()) > 0:
+        ready, _, _ = select.select([terminal], [], [], left)
+        try:
+            if ready and not os.read(terminal, 65_536):
+                return
+        except OSError:
+            return
+
+
 def bench_start(rounds: int = 7) -> None:
     env = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "120", "LINES": "40"}
     with tempfile.TemporaryDirectory() as folder:
         ours = [sys.executable, "-m", "service_tui", "--data-dir", f"{folder}/desk"]
         empty = [sys.executable, "-c", EMPTY_APP]
-        until_text(ours, {"first": b"portfolio", "live": b"online"}, env)
-        first, live, base, memory = [], [], [], []
+        marks = {"picture": b"last picture", "first": b"connecting", "live": b"online"}
+        until_text(ours, {"live": b"online"}, env, last_keys=b"\r2\x11")
+        picture, first, live, base, memory = [], [], [], [], []
         for _ in range(rounds):
             seen, _ = until_text(empty, {"first": b"ready-to-use"}, env)
             base.append(seen["first"])
-            seen, rss = until_text(ours, {"first": b"portfolio", "live": b"online"}, env)
+            seen, rss = until_text(ours, marks, env)
+            picture.append(seen.get("picture", float("nan")))
             first.append(seen.get("first", float("nan")))
             live.append(seen.get("live", float("nan")))
             memory.append(rss)
     yardstick = statistics.median(base) * 1e3
     report("empty Textual app, first paint", yardstick, "ms")
+    paint = statistics.median(picture) * 1e3
+    report("service-tui, last picture, marked", paint, "ms", f"{paint / yardstick:.2f}x (<= 1.5x)")
     paint = statistics.median(first) * 1e3
-    report("service-tui, first paint", paint, "ms", f"{paint / yardstick:.2f}x (<= 1.5x)")
+    report("service-tui, its own first paint", paint, "ms", f"{paint / yardstick:.2f}x (<= 1.5x)")
     report("service-tui, live data", statistics.median(live) * 1e3, "ms")
     report("memory after start", statistics.median(memory), "MB")
 
@@ -104,9 +131,7 @@ def bench_engine(count: int = 200_000) -> None:
     world = World(7, Timestamp(1_800_000_000.0))
     world.advance(world.at)
     cash = Micros(10_000 * ONE)
-    world.register(
-        AgentRegistered("a", world.at, "bench", "", "hash", "code", Plan.ELITE, cash)
-    )
+    world.register(AgentRegistered("a", world.at, "bench", "", "hash", "code", Plan.ELITE, cash))
     agent = world.agents["a"]
     markets = [
         market.market_id
@@ -120,9 +145,7 @@ def bench_engine(count: int = 200_000) -> None:
             market_id = markets[index % len(markets)]
             order = Order(agent, market_id, Side.YES, Action.BUY, ONE)
             fill = world.place(order, world.at)
-            world.place(
-                Order(agent, market_id, Side.YES, Action.SELL, fill.shares), world.at
-            )
+            world.place(Order(agent, market_id, Side.YES, Action.SELL, fill.shares), world.at)
         best = max(best, count / (time.perf_counter() - started))
     report("in-memory trades, every check", best, "/s", "(>= 100,000)")
 

@@ -25,7 +25,9 @@ Build = Callable[[DeskState, Timestamp], NumberedView]
 class Host(App[None]):
     """Shows what `build` makes of the state."""
 
-    CSS_PATH: ClassVar = sorted(STYLES.glob("*.tcss"))
+    CSS_PATH: ClassVar = [
+        STYLES / f"{name}.tcss" for name in ("base", "markets", "portfolio", "trade_form")
+    ]
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(

@@ -22,6 +22,12 @@ from service_tui.units import Micros, Timestamp
 
 STATE = sample_state(60, held=12)
 SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
+THEMES = {
+    (60, 18): ("night",),
+    (80, 24): ("night",),
+    (120, 40): ("night", "paper"),
+    (160, 50): ("dune",),
+}
 CLOSED = tuple(
     replace(
         held,
@@ -245,8 +251,8 @@ async def test_keys_that_cannot_work_say_why() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_no_key_ever_acts_on_another_position_than_the_one_highlighted(seed: int) -> None:
     rng = random.Random(seed)
-    async with portfolio() as view:
-        for _ in range(40):
+    async with portfolio(size=(60, 12)) as view:
+        for _ in range(30):
             shake(view, rng)
             table, before = view.screen.table, len(view.app.dialogs)
             # While its row is gone nothing is highlighted; should it come back, it is that row.
@@ -296,10 +302,17 @@ def shaken(rng: random.Random) -> DeskState:
     return replace(STATE, positions=tuple(kept))
 
 
-@pytest.mark.parametrize("size", [(60, 18), SMALL, WIDE, WIDEST, (250, 70)])
+@pytest.mark.parametrize("size", THEMES)
 async def test_the_screen_looks_as_kept_at_every_size(size: tuple[int, int]) -> None:
     async with portfolio(replace(STATE, closed=CLOSED), size) as view:
         name = f"portfolio_{size[0]}x{size[1]}"
-        await assert_snapshot(view.pilot, name, themes=("night", "paper"))
+        await assert_snapshot(view.pilot, name, themes=THEMES[size])
         await view.press("o", "enter")
         await view.pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(20, 5), (250, 70)])
+async def test_no_size_is_too_small_or_too_large(size: tuple[int, int]) -> None:
+    async with portfolio(size=size) as view:
+        await view.press("enter", "escape")
+        assert view.app.is_running

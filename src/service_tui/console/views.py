@@ -160,6 +160,7 @@ class Views(Frame):
 
     def _made(self, name: str) -> NumberedView:
         module, kind = SCREENS[name]
+        self.read_style(name)
         found: object = getattr(importlib.import_module(module), kind)
         if not (isinstance(found, type) and issubclass(found, NumberedView)):
             raise TypeError(f"{module}.{kind} is no screen")

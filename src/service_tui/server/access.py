@@ -44,7 +44,7 @@ def check_origin(headers: Headers) -> None:
     Raises:
         Denied: 403 for a host that is not loopback, or any Origin.
     """
-    host = headers.get("host", "")
+    host = headers.get("host", "").lower()
     name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
     if name not in HOSTS and not name.endswith(".localhost"):
         raise denied(403, "this service answers on loopback only", "use http://127.0.0.1:<port>")

@@ -5,6 +5,7 @@ Used by embedded (in process) and loopback (over TCP): the same app.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,13 +13,16 @@ from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui import __version__
 from service_tui.engine.errors import Refusal
 from service_tui.server.access import BODY_MAX, Access, check_origin
+from service_tui.server.openapi import description_of
 from service_tui.server.refusals import (
     Denied,
     denied,
@@ -60,7 +64,16 @@ def create_app(service: Service, access: Access) -> FastAPI:
             yield
             ticker.cancel()
 
-    app = FastAPI(title="service-tui, embedded service", version=__version__, lifespan=lifespan)
+    app = FastAPI(
+        title="service-tui, embedded service",
+        version=__version__,
+        lifespan=lifespan,
+        # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.add_middleware(_Door)
     for endpoint, handler in ROUTES.items():
         _register(app, endpoint, _answering(service, access, endpoint, handler))
     app.add_exception_handler(Denied, _say_denied)
@@ -68,6 +81,22 @@ def create_app(service: Service, access: Access) -> FastAPI:
     app.add_exception_handler(StorageError, _say_storage)
     app.add_exception_handler(Exception, _say_fault)
     return app
+
+
+class _Door:
+    """Turns away foreign hosts and web pages before any path is looked for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                check_origin(Headers(scope=scope))
+            except Denied as said:
+                await _encoded(said.status, said.body)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 async def _tick(service: Service) -> None:
@@ -86,7 +115,6 @@ def _answering(
     """The whole way of one call: access, decoding, handler, encoding."""
 
     async def answer(request: Request) -> Response:
-        check_origin(request.headers)
         caller = None
         if endpoint.operator:
             access.operator(request.headers)
@@ -141,9 +169,24 @@ async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel
     except ClientDisconnect as gone:
         raise denied(400, "the body ended early", "send it whole") from gone
     try:
-        return endpoint.asks.model_validate_json(bytes(raw))
+        body = endpoint.asks.model_validate_json(bytes(raw))
+        json.loads(raw, object_pairs_hook=_once)
     except ValidationError as error:
         raise invalid(error, "body") from error
+    except ValueError as error:
+        raise invalid_items([(("body",), str(error), "json_invalid")]) from error
+    return body
+
+
+def _once(pairs: list[tuple[str, object]]) -> None:
+    """Refuse an object that names a field twice: which of the two is meant, nobody knows.
+
+    Raises:
+        ValueError: a name comes twice.
+    """
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError("a field was given twice")
 
 
 def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
@@ -171,13 +214,6 @@ def _register(
     app: FastAPI, endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
 ) -> None:
     """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
-    extra: dict[str, object] = {}
-    if endpoint.asks is not None:
-        schema = endpoint.asks.model_json_schema(by_alias=True)
-        extra["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
-        }
     app.add_api_route(
         endpoint.path,
         answer,
@@ -189,7 +225,7 @@ def _register(
             401: {"model": ErrorBody},
             422: {"model": ValidationBody},
         },
-        openapi_extra=extra,
+        openapi_extra=description_of(endpoint),
     )
 
 
@@ -210,7 +246,8 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
         if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
         for method in route.methods or ()
     }
-    said = wrong_path(path, request.method, sorted(allowed))
+    known = {route.path for route in request.app.routes if isinstance(route, Route)}
+    said = wrong_path((request.method, path), sorted(allowed), known)
     return _encoded(said.status, said.body, said.headers)
 
 

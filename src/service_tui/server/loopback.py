@@ -35,6 +35,8 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     import uvicorn  # noqa: PLC0415  (after the first paint only: it costs a tenth of a second)
 
     listener = socket.create_server((HOST, port))
+    # Connections inherit it. asyncio does not see that this is TCP: each answer would wait 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
     config = uvicorn.Config(
         app, lifespan="off", log_config=None, access_log=False, server_header=False

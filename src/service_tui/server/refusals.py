@@ -4,7 +4,7 @@ Knows engine errors and wire bodies. Must not know a route.
 Used by app and routes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from pydantic import ValidationError
@@ -21,13 +21,13 @@ STATUS: Final[tuple[tuple[type[Refusal], int], ...]] = (
 """Status of a refusal outside `POST /trade`, first match wins, else 400."""
 
 FIXES: Final = {
-    "/api/sdk/agent/me": "/api/sdk/agents/me",
     "/api/sdk/agent/register": "/api/sdk/agents/register",
+    "/api/sdk/agent": "/api/sdk/agents/me",
     "/api/sdk/market": "/api/sdk/markets",
     "/api/sdk/position": "/api/sdk/positions",
     "/api/sdk/trade/": "/api/sdk/trade",
 }
-"""Wrong paths that outdated clients send, and the right ones."""
+"""Begins of wrong paths that outdated clients send, and the right ones; the first match counts."""
 
 
 class Denied(Exception):
@@ -83,12 +83,24 @@ def invalid_items(items: Sequence[tuple[tuple[str | int, ...], str, str]]) -> De
     return Denied(422, ValidationBody(detail=rows, fix=fix))
 
 
-def wrong_path(path: str, method: str, allowed: Sequence[str]) -> Denied:
-    """A 404 or 405 that names the right path."""
-    near = next((right for wrong, right in FIXES.items() if path.startswith(wrong)), None)
+def wrong_path(called: tuple[str, str], allowed: Sequence[str], known: Collection[str]) -> Denied:
+    """A 404 or 405 that names the right path.
+
+    Args:
+        called: method and path.
+        allowed: methods of that path, none where it does not exist.
+        known: the paths of this service.
+
+    Returns:
+        The refusal.
+    """
+    method, path = called
     if allowed:
-        return denied(
-            405, f"{method} is not allowed on {path}", f"use {' or '.join(sorted(allowed))}"
-        )
+        said = denied(405, f"{method} is not allowed on {path}", f"use {' or '.join(allowed)}")
+        said.headers = {"Allow": ", ".join(allowed)}
+        return said
+    bare = path.rstrip("/")
+    near = bare if bare in known else None
+    near = near or next((right for wrong, right in FIXES.items() if path.startswith(wrong)), None)
     fix = f"did you mean {near}?" if near else "see /openapi.json for the paths of this service"
     return denied(404, f"there is no {path} here", fix)

@@ -5,7 +5,17 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import MarketStatus
-from service_tui.wire.base import AnyVenue, Count, Identifier, Line, Moment, Money, Price, Prose, WireModel
+from service_tui.wire.base import (
+    AnyVenue,
+    Count,
+    Identifier,
+    Line,
+    Moment,
+    Money,
+    Price,
+    Prose,
+    WireModel,
+)
 
 
 class MarketBody(WireModel):

@@ -23,6 +23,7 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.options import Options
+from service_tui.wiring.picture import keep
 
 DATABASE_FILE: Final = "desk.sqlite3"
 STARS: Final = "stars"
@@ -65,7 +66,7 @@ async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[Des
     """
     # In a thread: the console stays alive while half a second of imports goes by.
     await asyncio.to_thread(importlib.import_module, "service_tui.wiring.live")
-    # What was imported stays for good: the collector, off since the first line, need not look at it.
+    # What was imported stays for good: the collector, off so far, need not look at it.
     gc.freeze()
     gc.enable()
     from service_tui.wiring import live  # noqa: PLC0415  (there already, so this costs nothing)
@@ -94,4 +95,5 @@ def open_console(options: Options) -> int:
         data_path=str(options.data_dir),
     )
     app.run()
+    keep(options.data_dir, app.picture)
     return app.return_code or 0

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from service_tui.console import formats
 from service_tui.console.dialogs.order_draft import (
@@ -28,10 +28,10 @@ from service_tui.console.figures import figures
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
-from service_tui.console.theme import content
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.records import MarketView
 from service_tui.desk.state import DeskState
@@ -85,17 +85,17 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         kept = self._state.preferences.get(self._draft_name, "")
         with Vertical(id="ticket"):
             with VerticalScroll(id="ticket-body", can_focus=False):
-                yield Static(markup=False, id="ticket-question")
-                yield Static(markup=False, id="ticket-market")
+                yield Words(id="ticket-question")
+                yield Words(id="ticket-market")
                 with Horizontal(id="ticket-choices"):
                     yield Choice(id="ticket-side")
                     yield Choice(id="ticket-action")
                 with Horizontal(id="ticket-line"):
-                    yield Static(markup=False, id="ticket-unit")
+                    yield Words(id="ticket-unit")
                     yield PlainInput(compact=True, max_length=40, id="ticket-amount")
                     yield Choice(id="ticket-presets")
                 with Horizontal(id="ticket-why"):
-                    yield Static("reasoning", markup=False, classes="label")
+                    yield Words("reasoning", classes="label")
                     yield PlainInput(
                         kept,
                         placeholder="optional; everybody can read it",
@@ -103,9 +103,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
                         max_length=500,
                         id="ticket-reasoning",
                     )
-                yield Static(markup=False, id="ticket-quote")
-                yield Static(markup=False, id="ticket-age")
-            yield Static(markup=False, id="ticket-problem")
+                yield Words(id="ticket-quote")
+                yield Words(id="ticket-age")
+            yield Words(id="ticket-problem")
             with Horizontal(id="ticket-doors"):
                 yield Door(id="ticket-place")
                 yield Door("cancel  esc", id="ticket-cancel")
@@ -276,17 +276,17 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
-        problem = self.query_one("#ticket-problem", Static)
-        problem.update(order if is_refused else "")
+        problem = self.query_one("#ticket-problem", Words)
+        problem.tell(order if is_refused else "")
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(draft.amount), "-wrong")
         place = self.query_one("#ticket-place", Door)
-        place.name_it(f"{draft.action.value if is_refused else _in_words(order)}  enter")
+        place.tell(f"{draft.action.value if is_refused else _in_words(order)}  enter")
         place.disabled = is_refused
 
     def _show_market(self) -> None:
         market, mode = self._market, self._state.service.mode
-        self.query_one("#ticket-question", Static).update(formats.plain(market.question))
+        self.query_one("#ticket-question", Words).tell(formats.plain(market.question))
         left = formats.until(market.resolves_at, world_now(self._state, self._now))
         line = Text.assemble(
             (mode.value, mode.value.lower()),
@@ -294,7 +294,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             (f"   {market.status.value}, resolves ", "muted"),
             left,
         )
-        self.query_one("#ticket-market", Static).update(content(line))
+        self.query_one("#ticket-market", Words).tell(line)
 
     def _show_choices(self, draft: Draft) -> None:
         market = self._market
@@ -306,13 +306,13 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             ("buy", f"sell ({owned})"), _ACTIONS.index(draft.action)
         )
         unit = "spend $SIM" if draft.action is Action.BUY else "sell shares"
-        self.query_one("#ticket-unit", Static).update(unit)
+        self.query_one("#ticket-unit", Words).tell(unit)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
         self.query_one("#ticket-presets", Choice).show(labels, None)
 
     def _show_quote(self, order: PlaceTrade | None) -> None:
-        block = self.query_one("#ticket-quote", Static)
+        block = self.query_one("#ticket-quote", Words)
         shown = quote_figures(
             self._quoting.newest,
             order or self._quoting.newest_order,
@@ -321,10 +321,10 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         )
         width = block.size.width or TWO_ACROSS
         across = 2 if width >= TWO_ACROSS else 1
-        block.update(content(figures(shown, across=across, width=width)))
+        block.tell(figures(shown, across=across, width=width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")
-        self.query_one("#ticket-age", Static).update(words)
+        self.query_one("#ticket-age", Words).tell(words)
 
 
 def _in_words(order: PlaceTrade) -> str:

@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
@@ -30,12 +29,12 @@ from service_tui.console.screens.position_columns import (
 )
 from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.search import read_search
-from service_tui.console.theme import content
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
 from service_tui.desk.state import DeskState
@@ -110,7 +109,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
 
     def compose(self) -> ComposeResult:
         """Figures, curve and detail, then the positions with their search line."""
-        yield Static(markup=False, id="portfolio-figures")
+        yield Words(id="portfolio-figures")
         with Horizontal(id="portfolio-top"):
             yield self._curve
             yield self._pane
@@ -262,8 +261,8 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         width = max(_FIGURE_CELLS, self.size.width - 4)
         shown = position_text.account_figures(self.state.account, masked=self._look.masked)
         across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
-        block = self.query_one("#portfolio-figures", Static)
-        block.update(content(figures(shown, across=across, width=width)))
+        block = self.query_one("#portfolio-figures", Words)
+        block.tell(figures(shown, across=across, width=width))
 
     def _refill(self) -> None:
         """Hand the wanted positions to the table in front."""

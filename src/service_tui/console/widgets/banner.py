@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rich.text import Text
-from textual import events, on
-from textual.widgets import Static
 
 from service_tui.console import formats
-from service_tui.console.theme import content
+from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
@@ -31,31 +29,31 @@ class Lasting:
     sentence: str
 
 
-class Banner(Static):
+class Banner(Bar):
     """One line, shown only while something lasts; the gravest in full, the others in a word."""
 
     def __init__(self) -> None:
-        super().__init__(id="banner", markup=False)
+        super().__init__(id="banner")
         self._lasting: tuple[Lasting, ...] = ()
 
     def show(self, lasting: tuple[Lasting, ...]) -> None:
         """Say what lasts, the gravest first."""
-        if lasting == self._lasting:
-            return
-        self._lasting = lasting
-        self.set_class(bool(lasting), "-on")
-        self._draw()
+        if lasting != self._lasting:
+            self._lasting = lasting
+            self.set_class(bool(lasting), "-on")
+            self.refresh()
 
-    @on(events.Resize)
-    def _draw(self) -> None:
+    def drawn(self, width: int, height: int) -> Text:
+        """The gravest gives way to the words of the others."""
+        del height
         if not self._lasting:
-            return
+            return Text()
         first, *others = self._lasting
         tail = Text.assemble(*(part for each in others for part in ("  ", (each.word, each.tone))))
         line = Text.assemble((f"{first.word.upper()} ", f"bold {first.tone}"), first.sentence)
-        line.truncate(max(1, self.size.width - tail.cell_len), overflow="ellipsis")
+        line.truncate(max(1, width - tail.cell_len), overflow="ellipsis")
         line.append_text(tail)
-        self.update(content(line), layout=False)
+        return line
 
 
 def lasting_things(

@@ -10,10 +10,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+
+from service_tui.console.widgets.words import Words
 
 
-class Choice(Static, can_focus=True):
+class Choice(Words, can_focus=True):
     """Options side by side; arrows and clicks ask for one. A dot marks the one taken."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,7 +37,7 @@ class Choice(Static, can_focus=True):
             return self.choice
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - the name is Textual's
-        super().__init__(id=id, markup=False)
+        super().__init__(id=id)
         self._labels: tuple[str, ...] = ()
         self._taken: int | None = None
         self._strong: frozenset[int] = frozenset()
@@ -45,10 +46,8 @@ class Choice(Static, can_focus=True):
         self, labels: tuple[str, ...], taken: int | None, strong: frozenset[int] = frozenset()
     ) -> None:
         """Make the row equal to these options; `taken` None where none stays taken."""
-        if (labels, taken, strong) == (self._labels, self._taken, self._strong):
-            return
         self._labels, self._taken, self._strong = labels, taken, strong
-        self.update(Content.assemble(*(self._styled(index) for index in range(len(labels)))))
+        self.tell(Content.assemble(*(self._styled(index) for index in range(len(labels)))))
 
     def action_step(self, by: int) -> None:
         """Ask for the neighbour, round and round."""

@@ -10,10 +10,9 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Static
 
-from service_tui.console.theme import content
 from service_tui.console.widgets.price_chart import PriceChart
+from service_tui.console.widgets.words import Words
 
 
 class DetailPane(VerticalScroll, can_focus=True):
@@ -27,7 +26,7 @@ class DetailPane(VerticalScroll, can_focus=True):
     DetailPane {
         scrollbar-size-vertical: 1;
         Vertical { height: auto; }
-        Static { height: auto; }
+        Words { height: auto; }
         .detail-rest { padding-top: 1; }
         &.-two {
             layout: horizontal;
@@ -40,17 +39,16 @@ class DetailPane(VerticalScroll, can_focus=True):
     def __init__(self, chart: PriceChart | None = None, *, id: str) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
         self._chart = chart
-        self._shown: dict[str, Text] = {}
 
     def compose(self) -> ComposeResult:
         """The head, the chart, and two blocks of text."""
         with Vertical(classes="detail-first"):
-            yield Static(markup=False, classes="detail-head")
+            yield Words(classes="detail-head")
             if self._chart is not None:
                 yield self._chart
-            yield Static(markup=False, classes="detail-body")
+            yield Words(classes="detail-body")
         with Vertical(classes="detail-rest"):
-            yield Static(markup=False, classes="detail-more")
+            yield Words(classes="detail-more")
 
     @property
     def text_width(self) -> int:
@@ -61,6 +59,4 @@ class DetailPane(VerticalScroll, can_focus=True):
     def show(self, head: Text, body: Text, more: Text) -> None:
         """Show these blocks; one that is the same as before is left alone."""
         for name, text in (("head", head), ("body", body), ("more", more)):
-            if self._shown.get(name) != text:
-                self._shown[name] = text
-                self.query_one(f".detail-{name}", Static).update(content(text))
+            self.query_one(f".detail-{name}", Words).tell(text)

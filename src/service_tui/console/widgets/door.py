@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+
+from service_tui.console.widgets.words import Words
 
 
-class Door(Static, can_focus=True):
+class Door(Words, can_focus=True):
     """A label that is opened with enter, space or the mouse; not while it is disabled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", "press", show=False)]
@@ -32,14 +32,7 @@ class Door(Static, can_focus=True):
             return self.door
 
     def __init__(self, label: str = "", *, id: str) -> None:  # noqa: A002 - Textual's own word
-        super().__init__(Content(label), id=id)
-        self._label = label
-
-    def name_it(self, label: str) -> None:
-        """Bear another label."""
-        if label != self._label:
-            self._label = label
-            self.update(Content(label))
+        super().__init__(label, id=id)
 
     def action_open(self) -> None:
         """Say that it was pressed."""

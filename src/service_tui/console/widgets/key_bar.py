@@ -8,12 +8,11 @@ from typing import Final
 
 from rich.text import Text
 from textual import events, on
-from textual.widgets import Static
 
 from service_tui.console.keys import Key, action_name, keys_of, shown_key
 from service_tui.console.messages import KeyChosen
 from service_tui.console.screens.base import NumberedView
-from service_tui.console.theme import content
+from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
 
 SCREEN_KEYS: Final = tuple(
@@ -25,31 +24,27 @@ _RIGHT_RANK: Final = 20
 """Keys give way before the numbers do not: first the labels of screens, then keys, then digits."""
 
 
-class KeyBar(Static):
+class KeyBar(Bar):
     """Left the screens, right the keys."""
 
     def __init__(self) -> None:
-        super().__init__(id="key-bar", markup=False)
+        super().__init__(id="key-bar")
         self._keys: tuple[Key, ...] = ()
         self._bits: tuple[Bit, ...] = ()
-        self._placed: tuple[tuple[int, int, Text], ...] = ()
 
     def show(self, front: NumberedView, needing: int) -> None:
         """Offer the keys of what is in front; `needing` counts the rows of the first screen."""
         here = keys_here(front)
         bits = [_screen_bit(key, front.name_in_keys, needing) for key in SCREEN_KEYS]
         bits += [_key_bit(key, place) for place, key in enumerate(here)]
-        self._keys = (*SCREEN_KEYS, *here)
         if tuple(bits) != self._bits:
-            self._bits = tuple(bits)
-            self._draw()
+            self._keys, self._bits = (*SCREEN_KEYS, *here), tuple(bits)
+            self.refresh()
 
-    @on(events.Resize)
-    def _draw(self) -> None:
-        width = self.size.width
-        if width and self._bits:
-            self._placed = fitted_bits(self._bits, width)
-            self.update(content(joined(self._placed, width)), layout=False)
+    def drawn(self, width: int, height: int) -> Text:
+        """As much as there is room for."""
+        del height
+        return joined(fitted_bits(self._bits, width), width)
 
     @on(events.Click)
     def _clicked(self, event: events.Click) -> None:
@@ -57,7 +52,7 @@ class KeyBar(Static):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        for index, left, text in self._placed:
+        for index, left, text in fitted_bits(self._bits, self.size.width):
             if left <= offset.x < left + text.cell_len:
                 self.post_message(KeyChosen(self._keys[index]))
 

@@ -7,20 +7,15 @@ Used by the app, which hands it each newer state and each second's tick.
 from typing import Final
 
 from rich.text import Text
-from textual import events, on
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.freshness import age_s, is_private, world_now
-from service_tui.console.theme import content
+from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode
 from service_tui.units import Timestamp
-
-ONE_LINE_FROM: Final = 160
-"""Cells from which everything stands in one line."""
 
 FRESH_TOPICS: Final = (Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT)
 """What money is traded on: the oldest of them is named when it is stale."""
@@ -39,29 +34,25 @@ _PHASES: Final = {
 }
 
 
-class TopBar(Static):
+class TopBar(Bar):
     """One line on wide terminals, two on others, one short one where lines are rare."""
 
     def __init__(self) -> None:
-        super().__init__(id="top-bar", markup=False)
-        self._seen: tuple[DeskState, Timestamp] | None = None
+        super().__init__(id="top-bar")
+        self._lines: tuple[tuple[Bit, ...], ...] = ()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive the newest state, at wall time `now`."""
-        self._seen = (state, now)
-        self.set_class(state.service.mode is Mode.LIVE, "-live")
-        self._show()
+        lines = (money_bits(state, now), world_bits(state, now))
+        if lines != self._lines:
+            self._lines = lines
+            self.set_class(state.service.mode is Mode.LIVE, "-live")
+            self.refresh()
 
-    @on(events.Resize)
-    def _show(self) -> None:
-        if self._seen is None or not self.size:
-            return
-        width = self.size.width
-        groups = (money_bits(*self._seen), world_bits(*self._seen))
-        if self.size.height == 1:
-            groups = ((*groups[0], *groups[1]),)
-        lines = [joined(fitted_bits(bits, width), width) for bits in groups]
-        self.update(content(Text("\n").join(lines)), layout=False)
+    def drawn(self, width: int, height: int) -> Text:
+        """Money above, the day and the world below; all in one line where there is but one."""
+        lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
+        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in lines)
 
 
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:

@@ -1,0 +1,28 @@
+"""A line or two across the screen, drawn from texts that somebody else makes.
+
+Knows widths. Must not know what the lines say.
+Used by the top bar, the banner and the key bar: they are right in the very first frame, and after
+every change of the window's width, without being told of it.
+"""
+
+from abc import abstractmethod
+
+from rich.text import Text
+from textual.content import Content
+from textual.widget import Widget
+
+from service_tui.console.theme import content
+
+
+class Bar(Widget):
+    """A widget that is what `drawn` says for its size."""
+
+    ALLOW_SELECT = False
+
+    @abstractmethod
+    def drawn(self, width: int, height: int) -> Text:
+        """The lines, fitted into so many cells; cheap, for it is asked again at every width."""
+
+    def render(self) -> Content:
+        """The lines for the size that the bar has now."""
+        return content(self.drawn(self.size.width, self.size.height))

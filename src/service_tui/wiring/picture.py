@@ -1,0 +1,74 @@
+"""The last picture of the console, shown dimmed and marked while the real one is being loaded.
+
+Knows one text file and a few terminal sequences; imports nothing that takes time. What stands in
+the file is our own screen as plain text, and passes through here without any control character.
+Used by cli (show) and start (keep).
+"""
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+PICTURE_FILE: Final = "last-screen.txt"
+PICTURE_MAX: Final = 200_000
+BADGE: Final = " opening: this is the last picture "
+
+_ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H\x1b[2m"
+_LEAVE: Final = "\x1b[0m"
+_BACK: Final = "\x1b[?1049l\x1b[?25h"
+"""Alternate screen (the console enters it again and leaves it once), no cursor, dim."""
+
+
+def show(data_dir: Path) -> bool:
+    """Draw the last picture if it was taken at this size.
+
+    Returns:
+        Whether anything was drawn.
+    """
+    try:
+        size = os.get_terminal_size(sys.stderr.fileno())
+        with (data_dir / PICTURE_FILE).open(encoding="utf-8") as file:
+            header, *lines = file.read(PICTURE_MAX).splitlines()
+    except (OSError, ValueError):
+        return False
+    if header != f"{size.columns}x{size.lines}":
+        return False
+    drawn = [_printable(line)[: size.columns] for line in lines[: size.lines]]
+    left = max(0, size.columns - len(BADGE))
+    badge = f"\x1b[1;{left + 1}H\x1b[0;7m{BADGE[: size.columns]}{_LEAVE}"
+    sys.stderr.write(_ENTER + "\r\n".join(drawn) + badge)
+    sys.stderr.flush()
+    return True
+
+
+@contextmanager
+def shown(data_dir: Path) -> Generator[None]:
+    """Show the last picture first; should the console never come up, give the terminal back."""
+    drawn = show(data_dir)
+    try:
+        yield
+    except BaseException:
+        if drawn:
+            sys.stderr.write(_BACK)
+        raise
+
+
+def keep(data_dir: Path, lines: tuple[str, ...]) -> None:
+    """Keep what the screen shows for the next start; a disk that says no loses nothing."""
+    if not lines:
+        return
+    path = data_dir / PICTURE_FILE
+    try:
+        size = os.get_terminal_size(sys.stderr.fileno())
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write("\n".join((f"{size.columns}x{size.lines}", *map(_printable, lines))))
+    except (OSError, ValueError):
+        return
+
+
+def _printable(line: str) -> str:
+    return "".join(letter for letter in line if letter.isprintable())

@@ -1,0 +1,374 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.engine.codec import dumps
+from service_tui.engine.snapshot import fields_of
+from service_tui.server.access import BODY_MAX, hash_of
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.loopback import listen
+from service_tui.terms import Plan
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import (
+    AGENT,
+    ALL,
+    BRIEFING,
+    CONTEXT,
+    HEALTH,
+    MARKET,
+    PATCH_AGENT,
+    PLACE_TRADE,
+    PORTFOLIO,
+    POSITIONS,
+    REGISTER,
+    SETTINGS,
+    TRADES,
+    WORLD,
+    Endpoint,
+)
+from support import OPERATOR, Stage, open_stage
+
+Header = tuple[str, str]
+KEYLESS: Final = [one for one in ALL if one.keyless]
+OF_AGENTS: Final = [one for one in ALL if not one.keyless and not one.operator]
+OF_OPERATORS: Final = [one for one in ALL if one.operator]
+
+
+def path_of(endpoint: Endpoint[WireModel]) -> str:
+    return endpoint.path.format(market_id="some-market")
+
+
+def bearer(key: str) -> list[Header]:
+    return [("Authorization", f"Bearer {key}")]
+
+
+async def ask(
+    stage: Stage,
+    method: str,
+    path: str,
+    headers: list[Header],
+    *,
+    host: str = BASE_URL,
+    content: bytes | None = None,
+) -> httpx.Response:
+    """One call straight into the app, with exactly these headers."""
+    request = httpx.Request(method, f"{host}{path}", headers=headers, content=content)
+    response = await stage.sim.transport.handle_async_request(request)
+    await response.aread()
+    return response
+
+
+def body_of(response: httpx.Response, status: int) -> dict[str, Any]:
+    """The body of a no: always JSON, always with what happened and what to do."""
+    assert response.status_code == status, response.text[:200]
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    assert body["error"] if status != 422 else body["detail"]
+    assert body["fix"]
+    return body
+
+
+def world_of(stage: Stage) -> str:
+    return dumps(fields_of(stage.world))
+
+
+# Headers with K in the place of the agent's key.
+MALFORMED: Final[dict[str, list[Header]]] = {
+    "nothing": [],
+    "an empty header": [("Authorization", "")],
+    "no prefix": [("Authorization", "K")],
+    "another scheme": [("Authorization", "Basic K")],
+    "a prefix in small letters": [("Authorization", "bearer K")],
+    "a prefix without a key": [("Authorization", "Bearer ")],
+    "a prefix alone": [("Authorization", "Bearer")],
+    "a space more": [("Authorization", "Bearer  K")],
+    "a space before": [("Authorization", " Bearer K")],
+    "a space after": [("Authorization", "Bearer K ")],
+    "a tab between": [("Authorization", "Bearer\tK")],
+    "a line break after": [("Authorization", "Bearer K\n")],
+    "a line break within": [("Authorization", "Bearer K\r\nX")],
+    "a key twice in one": [("Authorization", "Bearer K,Bearer K")],
+    "a key that nobody has": [("Authorization", "Bearer sk_live_nobody")],
+    "a key cut short": [("Authorization", "Bearer K"[:-2])],
+    "a key with a zero": [("Authorization", "Bearer K\x00")],
+    "a foreign letter": [("Authorization", "Bearer K\u00e9")],
+    "a very long key": [("Authorization", "Bearer " + "K" * 100)],
+    "two headers": [("Authorization", "Bearer K"), ("Authorization", "Bearer K")],
+    "both headers": [("Authorization", "Bearer K"), ("X-API-Key", "K")],
+    "the other header twice": [("X-API-Key", "K"), ("X-API-Key", "K")],
+    "the other header with a prefix": [("X-API-Key", "Bearer K")],
+    "the other header with a space": [("X-API-Key", " K")],
+    "the other header empty": [("X-API-Key", "")],
+    "the key's hash": [("Authorization", "Bearer H")],
+    "the key as a cookie": [("Cookie", "key=K")],
+}
+
+
+async def test_a_missing_or_malformed_key_is_a_401_that_says_what_to_check(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        passed: list[str] = []
+        for name, headers in MALFORMED.items():
+            filled = [
+                (key, value.replace("K", stage.key).replace("H", hash_of(stage.key)))
+                for key, value in headers
+            ]
+            # A header's value ends where its letters end: nothing of this reaches the app.
+            raw = [(key.encode(), value.encode("latin-1")) for key, value in filled]
+            request = httpx.Request("GET", f"{BASE_URL}{AGENT.path}")
+            request.headers = httpx.Headers([*request.headers.raw, *raw])
+            response = await stage.sim.transport.handle_async_request(request)
+            await response.aread()
+            if response.status_code != 401:
+                passed.append(name)
+                continue
+            body = body_of(response, 401)
+            assert body["detail"] == "Missing or invalid Authorization header"
+            assert "Authorization: Bearer" in body["fix"]
+            assert stage.key not in response.text
+            assert response.headers["www-authenticate"] == "Bearer"
+        assert passed == []
+
+
+async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        before = world_of(stage)
+        for endpoint in OF_AGENTS + OF_OPERATORS:
+            body_of(await ask(stage, endpoint.method, path_of(endpoint), []), 401)
+        for endpoint in OF_OPERATORS:
+            body = body_of(
+                await ask(stage, endpoint.method, path_of(endpoint), bearer(stage.key)), 401
+            )
+            assert "operator" in body["error"]
+        for endpoint in OF_AGENTS:
+            body_of(await ask(stage, endpoint.method, path_of(endpoint), bearer(OPERATOR)), 401)
+        assert world_of(stage) == before
+
+
+async def test_keyless_endpoints_answer_without_a_key(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        assert (await ask(stage, "GET", HEALTH.path, [])).status_code == 200
+        assert [one.path for one in KEYLESS] == [HEALTH.path, REGISTER.path]
+
+
+FOREIGN: Final = (
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "evil-localhost",
+    "localhost.evil.example",
+    "[::2]",
+)
+OWN: Final = ("127.0.0.1:8000", "localhost", "LocalHost:80", "[::1]:8000")
+
+
+async def test_only_names_of_loopback_are_served_on_any_path(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        headers = [*bearer(stage.key), ("Content-Type", "application/json")]
+        paths = [(one.method, path_of(one)) for one in ALL]
+        for host in FOREIGN:
+            for method, path in [*paths, ("GET", "/openapi.json"), ("GET", "/nowhere")]:
+                response = await ask(stage, method, path, headers, host=f"http://{host}:8000")
+                assert "loopback" in body_of(response, 403)["error"]
+        for host in OWN:
+            response = await ask(stage, "GET", HEALTH.path, [], host=f"http://{host}")
+            assert response.status_code == 200
+
+
+async def test_web_pages_are_refused_on_every_path(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        before = world_of(stage)
+        for origin in ("https://evil.example", "http://127.0.0.1:8000", "null", ""):
+            headers = [*bearer(stage.key), ("Origin", origin)]
+            for endpoint in ALL:
+                response = await ask(stage, endpoint.method, path_of(endpoint), headers)
+                assert "web pages" in body_of(response, 403)["error"]
+            # A browser asks before it sends: that is refused as well, so nothing follows.
+            response = await ask(stage, "OPTIONS", PLACE_TRADE.path, headers)
+            body_of(response, 403)
+            assert "access-control-allow-origin" not in response.headers
+        assert world_of(stage) == before
+
+
+WRONG_PATHS: Final = {
+    "/api/sdk/agent/me": "/api/sdk/agents/me",
+    "/api/sdk/agent": "/api/sdk/agents/me",
+    "/api/sdk/agent/register": "/api/sdk/agents/register",
+    "/api/sdk/agents/me/": "/api/sdk/agents/me",
+    "/api/sdk/market": "/api/sdk/markets",
+    "/api/sdk/markets/": "/api/sdk/markets",
+    "/api/sdk/position": "/api/sdk/positions",
+    "/api/sdk/trades/": "/api/sdk/trades",
+    "/api/sdk/nothing/of/this": "/openapi.json",
+    "/": "/openapi.json",
+    "/docs": "/openapi.json",
+    "/redoc": "/openapi.json",
+    "/api/sdk/%00%0a%1b[31m": "/openapi.json",
+    "/api/sdk/" + "a" * 5_000: "/openapi.json",
+}
+
+
+async def test_a_wrong_path_is_a_404_that_names_the_right_one(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for path, right in WRONG_PATHS.items():
+            body = body_of(await ask(stage, "GET", path, bearer(stage.key)), 404)
+            assert right in body["fix"].rstrip("?").split()
+            assert body["error"].isprintable()
+
+
+WRONG_METHODS: Final = (
+    ("GET", PLACE_TRADE.path, "POST"),
+    ("DELETE", PLACE_TRADE.path, "POST"),
+    ("POST", AGENT.path, "GET"),
+    ("PUT", SETTINGS.path, "GET or POST"),
+    ("OPTIONS", SETTINGS.path, "GET or POST"),
+    ("HEAD", HEALTH.path, "GET"),
+)
+
+
+async def test_a_wrong_method_is_a_405_that_names_the_right_one(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for method, path, right in WRONG_METHODS:
+            response = await ask(stage, method, path, bearer(stage.key))
+            assert body_of(response, 405)["fix"] == f"use {right}"
+            assert response.headers["allow"] == right.replace(" or ", ", ")
+
+
+KINDS: Final = (
+    "",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "application/xml",
+)
+
+
+async def test_a_body_that_is_not_said_to_be_json_is_a_415(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        content = json.dumps({"name": "other"}).encode()
+        for kind in KINDS:
+            headers = [*bearer(stage.key), *([("Content-Type", kind)] if kind else [])]
+            response = await ask(stage, "PATCH", PATCH_AGENT.path, headers, content=content)
+            assert "application/json" in body_of(response, 415)["fix"]
+        assert stage.agent.settings.name == "tester"
+
+
+async def test_a_body_that_is_too_large_is_a_413_also_over_a_line(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        headers = [*bearer(stage.key), ("Content-Type", "application/json")]
+        content = b'{"name":"' + b"a" * (BODY_MAX + 1) + b'"}'
+        response = await ask(stage, "PATCH", PATCH_AGENT.path, headers, content=content)
+        assert str(BODY_MAX) in body_of(response, 413)["fix"]
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+            response = await client.patch(PATCH_AGENT.path, headers=headers, content=content)
+        body_of(response, 413)
+        assert stage.agent.settings.name == "tester"
+
+
+async def over_the_line(url: str, head: str) -> tuple[int, bytes]:
+    """Bytes as they are, which no honest client would send."""
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(head.replace("\n", "\r\n").encode("latin-1") + b"\r\n\r\n")
+        answer = await reader.read()
+    finally:
+        writer.close()
+        await writer.wait_closed()
+    return int(answer.split()[1]), answer.partition(b"\r\n\r\n")[2]
+
+
+async def test_bytes_on_the_line_that_no_honest_client_sends_are_refused(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        host = url.removeprefix("http://")
+        start = f"GET {AGENT.path} HTTP/1.1\nConnection: close\n"
+        key = f"Authorization: Bearer {stage.key}"
+        assert (await over_the_line(url, f"{start}Host: {host}\n{key}"))[0] == 200
+        for said in (
+            f"Host: {host}\nAuthorization: Bearer {stage.key}\n Z",
+            f"Host: {host}\nAuthorization: Bearer\n {stage.key}x",
+            f"Host: {host}\n{key}\n{key}",
+            f"Host: {host}\n{key}\nX-API-Key: {stage.key}",
+            f"Host: {host}\n{key}\u00e9",
+        ):
+            status, body = await over_the_line(url, start + said)
+            assert (status, bool(json.loads(body)["fix"])) == (401, True)
+        for said in (f"{key}", f"Host: {host}\nHost: {host}\n{key}", f"Host: {host}\n{key}\x00"):
+            assert (await over_the_line(url, start + said))[0] == 400
+        for said in ("Host: evil.example", "Host: ", f"Host: {host}\nOrigin: http://{host}"):
+            assert (await over_the_line(url, f"{start}{said}\n{key}"))[0] == 403
+
+
+async def registered(stage: Stage, name: str) -> dict[str, Any]:
+    headers = [("Content-Type", "application/json")]
+    content = json.dumps({"name": name}).encode()
+    return (await ask(stage, "POST", REGISTER.path, headers, content=content)).json()
+
+
+async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        other = await registered(stage, "other")
+        market = stage.open_markets()[0]
+        order = {"market_id": market.market_id, "side": "yes", "amount": 33, "source": "sdk:own"}
+        order["signal_data"] = {"edge_of_mine": 0.25}
+        headers = [*bearer(stage.key), ("Content-Type", "application/json")]
+        content = json.dumps(order).encode()
+        bought = await ask(stage, "POST", PLACE_TRADE.path, headers, content=content)
+        assert bought.json()["success"] is True
+
+        async def seen(endpoint: Endpoint[WireModel], key: str) -> dict[str, Any]:
+            path = endpoint.path.format(market_id=market.market_id)
+            return (await ask(stage, "GET", path, bearer(key))).json()
+
+        theirs = other["api_key"]
+        assert (await seen(TRADES, stage.key))["total_count"] == 1
+        assert await seen(TRADES, theirs) == {"trades": [], "total_count": 0}
+        assert (await seen(POSITIONS, theirs))["positions"] == []
+        assert (await seen(PORTFOLIO, theirs))["sim_balance"] == 10_000
+        assert (await seen(BRIEFING, theirs))["venues"]["sim"]["positions_count"] == 0
+        assert (await seen(AGENT, theirs))["agent_id"] == other["agent_id"]
+        assert (await seen(CONTEXT, theirs))["claim_url"] == other["claim_url"]
+        everything = [await seen(one, theirs) for one in OF_AGENTS if one.method == "GET"]
+        text = json.dumps(everything)
+        for secret in (
+            stage.agent_id,
+            stage.agent.claim_code,
+            stage.key,
+            "sdk:own",
+            "edge_of_mine",
+        ):
+            assert secret not in text
+        # The market itself is public: its price has moved for everybody.
+        price = (await seen(MARKET, theirs))["market"]["current_price"]
+        assert price == pytest.approx(bought.json()["new_price"], abs=1e-6)
+
+
+@pytest.mark.parametrize(("plan", "agents"), [(Plan.FREE, 1), (Plan.PRO, 10)])
+async def test_an_account_has_as_many_agents_as_its_plan(
+    tmp_path: Path, plan: Plan, agents: int
+) -> None:
+    async with open_stage(tmp_path, plan=plan) as stage:
+        for count in range(1, agents):
+            assert (await registered(stage, f"agent {count}"))["starting_balance"] == 10_000
+        headers = [("Content-Type", "application/json")]
+        response = await ask(stage, "POST", REGISTER.path, headers, content=b'{"name":"more"}')
+        assert f"{agents} agents" in body_of(response, 403)["error"]
+        assert len(stage.world.agents) == agents
+
+
+async def test_no_answer_and_no_row_on_disk_holds_a_key(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        me = await ask(stage, "GET", AGENT.path, bearer(stage.key))
+        world = await ask(stage, "GET", WORLD.path, bearer(OPERATOR))
+        assert stage.key not in me.text + world.text
+        assert hash_of(stage.key) not in me.text + world.text
+        assert stage.key not in world_of(stage)
+    kept = kept_in(tmp_path)
+    assert stage.key.encode() not in kept
+    assert OPERATOR.encode() not in kept
+
+
+def kept_in(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.rglob("*") if file.is_file())

@@ -1,0 +1,627 @@
+"""The same calls through the app in process and over a real line: one contract, two ways."""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.loopback import listen
+from service_tui.terms import Plan
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import (
+    AGENT,
+    ALL,
+    BRIEFING,
+    CONTEXT,
+    HEALTH,
+    MARKET,
+    MARKET_HISTORY,
+    MARKETS,
+    PATCH_AGENT,
+    PATCH_USER_SETTINGS,
+    PLACE_TRADE,
+    PORTFOLIO,
+    POSITIONS,
+    POST_SETTINGS,
+    REGISTER,
+    SET_SPEED,
+    SETTINGS,
+    TAPE,
+    TRADES,
+    USER_SETTINGS,
+    WORLD,
+    Endpoint,
+)
+from support import OPERATOR, Stage, open_stage
+
+TRANSPORTS: Final = ("in process", "over loopback")
+PUBLISHED: Final = "service-sdk/0.26.0 (python/3.11; runtime/unknown)"
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Scene:
+    """What a play has met so far: answers by the name of the call."""
+
+    stage: Stage
+    market_id: str
+    other_id: str
+    ending_id: str
+    heard: dict[str, "Heard"] = field(default_factory=dict)
+
+    def shares(self, name: str) -> float:
+        return self.heard[name].json["shares_bought"]
+
+
+@dataclass(frozen=True)
+class Heard:
+    status: int
+    json: Json
+
+
+Ask = Callable[[Scene], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: `ask` gives what httpx wants, and the ids of the path under `path`."""
+
+    name: str
+    endpoint: Endpoint[WireModel]
+    ask: Ask = lambda _: {}
+    status: int = 200
+
+
+def trade(**fields: object) -> Ask:
+    """A trade in the scene's market, with the fields that the published client always sends."""
+
+    def ask(scene: Scene) -> Mapping[str, Any]:
+        body = {
+            "market_id": scene.market_id,
+            "side": "yes",
+            "amount": 0,
+            "shares": 0,
+            "action": "buy",
+            "venue": "sim",
+            "order_type": None,
+        }
+        late = {key: make(scene) if callable(make) else make for key, make in fields.items()}
+        return {"json": body | late}
+
+    return ask
+
+
+def of_market(scene: Scene) -> Mapping[str, Any]:
+    return {"path": {"market_id": scene.market_id}}
+
+
+def nowhere(_: Scene) -> Mapping[str, Any]:
+    return {"path": {"market_id": "no-such-market"}}
+
+
+def query(**params: object) -> Ask:
+    return lambda scene: {
+        "params": {key: make(scene) if callable(make) else make for key, make in params.items()}
+    }
+
+
+def body(**fields: object) -> Ask:
+    return lambda _: {"json": fields}
+
+
+SCRIPT: Final = (
+    Call("health", HEALTH),
+    Call("register", REGISTER, body(name="second", description="another one")),
+    Call("context", CONTEXT),
+    Call("me", AGENT),
+    Call("me with what the client adds", AGENT, query(include="pnl,rewards")),
+    Call("rename", PATCH_AGENT, body(name="Renamed", auto_redeem_enabled=False)),
+    Call("settings", SETTINGS),
+    Call("raise limits", POST_SETTINGS, body(sdk_max_trade_amount=50, sdk_daily_limit=200.5)),
+    Call("user settings", USER_SETTINGS),
+    Call(
+        "change user settings",
+        PATCH_USER_SETTINGS,
+        body(default_stop_loss_pct=0.1, default_take_profit_pct=0, max_trades_per_day=100),
+    ),
+    Call("list as the client does", MARKETS, query(status="active", limit=20)),
+    Call("list page", MARKETS, query(limit=5, offset=10, sort="created")),
+    Call("list tagged", MARKETS, query(tags="weather", limit=500)),
+    Call("list tagged twice", MARKETS, query(tags="weather,days", limit=500)),
+    Call("list named", MARKETS, query(ids=lambda s: f"{s.market_id},{s.other_id},nowhere")),
+    Call("list found", MARKETS, query(q="WILL the", limit=500)),
+    Call("list not found", MARKETS, query(q="zzzzzz")),
+    Call("list by chance", MARKETS, query(sort="opportunity", limit=500)),
+    Call("list by volume", MARKETS, query(sort="volume", limit=500)),
+    Call("list soon", MARKETS, query(max_hours_to_resolution=1, limit=500)),
+    Call("list in Python's words", MARKETS, query(tradeable_only="False", venue="sandbox")),
+    Call("list of another venue", MARKETS, query(venue="polymarket")),
+    Call("list with the import source first", MARKETS, query(venue="kalshi", import_source="sim")),
+    Call("list in full", MARKETS, query(include="sparkline,resolution_criteria", limit=3)),
+    Call("one market", MARKET, of_market),
+    Call("no market", MARKET, nowhere, 404),
+    Call("prices", MARKET_HISTORY, of_market),
+    Call(
+        "prices of an hour",
+        MARKET_HISTORY,
+        lambda s: of_market(s) | {"params": {"hours": 1, "interval": 5}},
+    ),
+    Call("no prices", MARKET_HISTORY, nowhere, 404),
+    Call("nothing held", POSITIONS),
+    Call("quote", PLACE_TRADE, trade(amount=25, dry_run=True)),
+    Call("buy", PLACE_TRADE, trade(amount=25, source="sdk:weather", reasoning="it rains\nnow")),
+    Call("buy more", PLACE_TRADE, trade(amount=10.5, venue="sandbox", skill_slug="rain-maker")),
+    Call(
+        "buy the other side",
+        PLACE_TRADE,
+        trade(side="no", amount=5, signal_data={"edge": 0.1, "signal_source": "radar", "n": 3}),
+    ),
+    Call("buy elsewhere", PLACE_TRADE, trade(market_id=lambda s: s.other_id, amount=7)),
+    Call("buy what ends", PLACE_TRADE, trade(market_id=lambda s: s.ending_id, amount=12)),
+    Call("sell some", PLACE_TRADE, trade(action="sell", shares=5)),
+    Call("quote a sale", PLACE_TRADE, trade(action="sell", shares=5, dry_run=True)),
+    Call(
+        "sell the other side whole",
+        PLACE_TRADE,
+        trade(action="sell", side="no", shares=lambda s: s.shares("buy the other side")),
+    ),
+    Call("too many shares", PLACE_TRADE, trade(action="sell", shares=999_999)),
+    Call("too much money", PLACE_TRADE, trade(amount=500.01)),
+    Call("another venue", PLACE_TRADE, trade(amount=5, venue="polymarket")),
+    Call("beyond the limit", PLACE_TRADE, trade(amount=400, price=0.0002)),
+    Call("a quote beyond all", PLACE_TRADE, trade(amount=1_000_000_000, dry_run=True)),
+    Call(
+        "a sale beyond all",
+        PLACE_TRADE,
+        trade(action="sell", shares=1_000_000_000, dry_run=True),
+    ),
+    Call("no market to trade in", PLACE_TRADE, trade(market_id="nowhere", amount=5), 404),
+    Call(
+        "no market to sell in",
+        PLACE_TRADE,
+        trade(market_id="nowhere", action="sell", shares=5),
+        404,
+    ),
+    Call("positions", POSITIONS),
+    Call("positions of a source", POSITIONS, query(source="weather")),
+    Call("positions of another venue", POSITIONS, query(venue="evm_venue")),
+    Call("positions of sim", POSITIONS, query(venue="sim", status="active")),
+    Call("trades", TRADES, query(venue="all", limit=50, offset=0)),
+    Call("trades page", TRADES, query(limit=2, offset=1, include_failed="true")),
+    Call("trades of a market", TRADES, query(market_id=lambda s: s.other_id)),
+    Call("trades of another venue", TRADES, query(venue="kalshi")),
+    Call("trades of later", TRADES, query(since="2090-01-01T00:00:00Z")),
+    Call("trades of before", TRADES, query(until="2090-01-01T00:00:00+02:00")),
+    Call("portfolio", PORTFOLIO, query(venue="all")),
+    Call("briefing", BRIEFING),
+    Call("briefing since", BRIEFING, query(since="2020-01-01T00:00:00Z", skill_versions="{}")),
+    Call("world", WORLD),
+    Call("tape", TAPE, of_market),
+    Call(
+        "tape of a while", TAPE, lambda s: of_market(s) | {"params": {"span_s": 600, "points": 9}}
+    ),
+    Call("no tape", TAPE, nowhere, 404),
+    Call("faster", SET_SPEED, body(speed=60)),
+)
+AFTER: Final = (
+    Call("me at last", AGENT),
+    Call("positions at last", POSITIONS, query(status="all")),
+    Call("positions resolved", POSITIONS, query(status="resolved")),
+    Call("trades at last", TRADES, query(limit=200)),
+    Call("world at last", WORLD),
+    Call("list resolved", MARKETS, query(status="resolved", limit=500)),
+    Call("list of every status", MARKETS, query(status="all", limit=500)),
+)
+"""Asked once the tape has moved on, so that something is resolved."""
+
+CALLS: Final = {call.name: call for call in SCRIPT + AFTER}
+
+
+@asynccontextmanager
+async def line_to(stage: Stage, transport: str) -> AsyncGenerator[httpx.AsyncClient]:
+    # As the published client does: the type also without a body.
+    headers = {"User-Agent": PUBLISHED, "Content-Type": "application/json"}
+    if transport == "in process":
+        asgi = stage.sim.transport
+        async with httpx.AsyncClient(transport=asgi, base_url=BASE_URL, headers=headers) as client:
+            yield client
+        return
+    async with (
+        listen(stage.sim.app) as url,
+        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as client,
+    ):
+        yield client
+
+
+async def said(scene: Scene, client: httpx.AsyncClient, call: Call) -> None:
+    asked = dict(call.ask(scene))
+    endpoint = call.endpoint
+    path = endpoint.path.format(**asked.pop("path", {}))
+    key = OPERATOR if endpoint.operator else scene.stage.key
+    headers = {} if endpoint.keyless else {"Authorization": f"Bearer {key}"}
+    response = await client.request(endpoint.method, path, headers=headers, **asked)
+    assert response.headers["content-type"] == "application/json"
+    scene.heard[call.name] = Heard(response.status_code, response.json())
+
+
+async def played(transport: str) -> dict[str, Heard]:
+    with tempfile.TemporaryDirectory() as directory:
+        async with (
+            open_stage(Path(directory), plan=Plan.PRO) as stage,
+            line_to(stage, transport) as client,
+        ):
+            # One tape second before, so that what is listed has prices of its own.
+            await stage.clock.advance(1.0)
+            by_end = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
+            ending, market, other = by_end[0], by_end[-1], by_end[-2]
+            scene = Scene(stage, market.market_id, other.market_id, ending.market_id)
+            for call in SCRIPT:
+                await said(scene, client, call)
+            left_s = ending.listing.resolved_at - stage.world.world_at
+            await stage.clock.advance(left_s + 1.0)
+            await stage.sim.service.keeper.advance(stage.clock.now())
+            for call in AFTER:
+                await said(scene, client, call)
+            assert stage.world.ledger.total() == 0
+            return scene.heard
+
+
+@cache
+def heard_over(transport: str) -> dict[str, Heard]:
+    return asyncio.run(played(transport))
+
+
+@pytest.fixture(params=TRANSPORTS)
+def heard(request: pytest.FixtureRequest) -> dict[str, Heard]:
+    return heard_over(request.param)
+
+
+def test_every_endpoint_is_called() -> None:
+    assert {call.endpoint for call in CALLS.values()} == set(ALL)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_answer_is_an_object_of_its_endpoints_shape(heard: dict[str, Heard], name: str) -> None:
+    answer, call = heard[name], CALLS[name]
+    assert answer.status == call.status
+    assert isinstance(answer.json, dict)
+    if call.status == 200:
+        call.endpoint.answers.model_validate_json(json.dumps(answer.json))
+    else:
+        assert answer.json["error"]
+        assert answer.json["fix"]
+
+
+def shape(value: object) -> object:
+    """Names and types of an answer, without its values; lists by their first row."""
+    if isinstance(value, dict):
+        return {key: shape(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_both_ways_bring_the_same(name: str) -> None:
+    first, second = (heard_over(transport)[name] for transport in TRANSPORTS)
+    assert first.status == second.status
+    assert shape(first.json) == shape(second.json)
+
+
+def test_registering_gives_ten_thousand_and_shows_the_key_once(heard: dict[str, Heard]) -> None:
+    answer = heard["register"].json
+    assert answer["starting_balance"] == 10_000.0
+    assert answer["status"] == "unclaimed"
+    assert answer["api_key"].startswith(answer["key_prefix"])
+    assert answer["api_key"].startswith("sk_live_")
+    assert answer["claim_url"].endswith(answer["claim_code"])
+    assert answer["limits"] == {
+        "sim": True,
+        "real_trading": False,
+        "max_trade_usd": 100.0,
+        "daily_limit_usd": 500.0,
+    }
+    everything = json.dumps({name: one.json for name, one in heard.items() if name != "register"})
+    assert answer["api_key"] not in everything
+
+
+def test_the_context_holds_the_claim_link(heard: dict[str, Heard]) -> None:
+    assert heard["context"].json["claim_url"] == heard["me"].json["claim_url"]
+    assert heard["me"].json["auto_redeem_enabled"] is True
+    assert heard["me"].json["balance"] == 10_000.0
+
+
+def test_settings_answer_what_they_are_after_the_change(heard: dict[str, Heard]) -> None:
+    assert heard["rename"].json == {
+        "success": True,
+        "auto_redeem_enabled": False,
+        "name": "Renamed",
+    }
+    assert heard["settings"].json["trading_paused"] is False
+    assert heard["settings"].json["sdk_max_trade_amount"] == 100
+    assert heard["raise limits"].json["sdk_max_trade_amount"] == 50
+    assert heard["raise limits"].json["sdk_daily_limit"] == 200.5
+    assert heard["user settings"].json["default_stop_loss_pct"] == 0.2
+    assert heard["user settings"].json["max_trades_per_day"] == 500
+    changed = heard["change user settings"].json
+    assert changed["default_stop_loss_pct"] == 0.1
+    assert changed["default_take_profit_pct"] is None
+    assert changed["max_trades_per_day"] == 100
+
+
+def ids(answer: Heard) -> list[str]:
+    return [market["id"] for market in answer.json["markets"]]
+
+
+def test_the_list_honours_its_filters(heard: dict[str, Heard]) -> None:
+    assert len(ids(heard["list as the client does"])) == 20
+    assert len(ids(heard["list page"])) == 5
+    assert heard["list page"].json["truncated"] is True
+    assert {market["tags"][0] for market in heard["list tagged"].json["markets"]} == {"weather"}
+    twice = heard["list tagged twice"].json["markets"]
+    assert twice
+    assert all({"weather", "days"} <= set(market["tags"]) for market in twice)
+    assert len(twice) < len(ids(heard["list tagged"]))
+    assert len(ids(heard["list named"])) == 2
+    found = heard["list found"].json["markets"]
+    assert found
+    assert all("will" in one["question"].lower() for one in found)
+    assert 0 < len(ids(heard["list soon"])) < heard["list by volume"].json["total_count"]
+    assert heard["list in Python's words"].json["total_count"] >= 60
+    assert ids(heard["list of another venue"]) == []
+    assert heard["list with the import source first"].json["total_count"] >= 60
+
+
+def test_a_search_without_a_result_says_why(heard: dict[str, Heard]) -> None:
+    answer = heard["list not found"].json
+    assert (answer["markets"], answer["total_count"]) == ([], 0)
+    assert answer["empty_reason"] == "no_matches"
+    assert answer["hint"]
+
+
+def test_the_list_is_sorted_as_asked(heard: dict[str, Heard]) -> None:
+    created = [one["opens_at"] for one in heard["list page"].json["markets"]]
+    assert created == sorted(created, reverse=True)
+    volumes = [one["volume_24h"] for one in heard["list by volume"].json["markets"]]
+    assert volumes == sorted(volumes, reverse=True)
+    odds = [abs(one["current_price"] - 0.5) for one in heard["list by chance"].json["markets"]]
+    assert odds == sorted(odds)
+
+
+def test_what_is_included_costs_nothing_when_it_is_not(heard: dict[str, Heard]) -> None:
+    full, plain = (heard[name].json["markets"][0] for name in ("list in full", "list page"))
+    assert full["sparkline"]
+    assert full["resolution_criteria"]
+    assert plain["sparkline"] == []
+    assert plain["resolution_criteria"] is None
+
+
+def test_markets_keep_the_names_that_clients_read(heard: dict[str, Heard]) -> None:
+    for market in heard["list of every status"].json["markets"]:
+        assert market["current_probability"] == market["current_price"]
+        assert 0 <= market["current_probability"] <= 1
+        assert market["status"] in {"active", "closed", "resolved"}
+        final = market["status"] == "resolved"
+        assert (market["outcome"] is not None) is final
+        assert (market["resolved_at"] is not None) is final
+        assert market["sim_tradeable"] is (market["status"] == "active")
+    assert heard["list resolved"].json["total_count"] > 0
+
+
+def test_prices_of_both_sides_sum_to_one(heard: dict[str, Heard]) -> None:
+    for name in ("prices", "prices of an hour"):
+        points = heard[name].json["points"]
+        assert points
+        assert [one["timestamp"] for one in points] == sorted(one["timestamp"] for one in points)
+        assert all(one["price_yes"] + one["price_no"] == pytest.approx(1) for one in points)
+
+
+def test_a_buy_answers_in_the_specs_and_in_the_clients_names(heard: dict[str, Heard]) -> None:
+    answer = heard["buy"].json
+    assert answer["success"] is True
+    assert answer["trade_id"]
+    assert answer["shares_bought"] == answer["shares"] == answer["shares_requested"] > 25
+    assert answer["shares_sold"] == 0
+    assert answer["cost"] == 25
+    assert answer["fee_rate_bps"] == 0
+    assert (answer["status"], answer["fill_status"]) == ("filled", "filled")
+    assert answer["order_status"] == "matched"
+    assert answer["price_before"] < answer["avg_price"] < answer["new_price"]
+    assert answer["balance"] == answer["position"]["sim_balance"] == 9_975
+    assert answer["dry_run"] is False
+
+
+def test_a_sale_costs_a_positive_amount(heard: dict[str, Heard]) -> None:
+    answer = heard["sell some"].json
+    assert (answer["shares_sold"], answer["shares_bought"]) == (5, 0)
+    assert answer["cost"] > 0
+    assert answer["new_price"] < answer["price_before"]
+    assert answer["balance"] == pytest.approx(
+        heard["buy what ends"].json["balance"] + answer["cost"]
+    )
+
+
+def test_a_dry_run_says_what_the_order_then_gets_and_changes_nothing(
+    heard: dict[str, Heard],
+) -> None:
+    quote, fill = heard["quote"].json, heard["buy"].json
+    assert quote["dry_run"] is True
+    assert quote["trade_id"] is None
+    for name in ("shares_bought", "cost", "new_price", "price_before", "avg_price", "balance"):
+        assert quote[name] == fill[name]
+    assert heard["quote a sale"].json["shares_sold"] == 5
+
+
+REFUSED: Final = {
+    "too many shares": "INSUFFICIENT_SHARES",
+    "too much money": "TRADE_TOO_LARGE",
+    "another venue": "VENUE_NOT_SERVED",
+    "beyond the limit": "PRICE_BEYOND_LIMIT",
+    "a quote beyond all": "PRICE_OUT_OF_RANGE",
+    "a sale beyond all": "PRICE_OUT_OF_RANGE",
+}
+ARITHMETIC: Final = (
+    "shares_bought",
+    "shares_sold",
+    "shares_requested",
+    "shares",
+    "cost",
+    "new_price",
+    "fee_rate_bps",
+)
+"""Numbers with which the published client reckons: null would break it."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_venues_no_is_an_answer_with_what_to_do(heard: dict[str, Heard], name: str) -> None:
+    answer = heard[name].json
+    assert answer["success"] is False
+    assert answer["error_code"] == REFUSED[name]
+    assert answer["error"]
+    assert answer["fix"] == answer["error_hint"] != ""
+    assert answer["retryable"] is (name == "beyond the limit")
+    assert [answer[key] for key in ARITHMETIC] == [0] * len(ARITHMETIC)
+    assert answer["trade_id"] is None
+
+
+@pytest.mark.parametrize(
+    "name", [one for one, call in CALLS.items() if call.endpoint is PLACE_TRADE]
+)
+def test_numbers_that_clients_reckon_with_are_never_null(
+    heard: dict[str, Heard], name: str
+) -> None:
+    if CALLS[name].status == 200:
+        assert all(isinstance(heard[name].json[key], int | float) for key in ARITHMETIC)
+
+
+@pytest.mark.parametrize("name", ["no market", "no prices", "no market to trade in", "no tape"])
+def test_an_unknown_market_is_a_404_in_the_words_that_clients_look_for(
+    heard: dict[str, Heard], name: str
+) -> None:
+    assert "market not found" in heard[name].json["error"]
+
+
+def test_positions_are_rows_of_numbers(heard: dict[str, Heard]) -> None:
+    answer = heard["positions"].json
+    rows = answer["positions"]
+    assert len(rows) == 3
+    for row in rows:
+        assert row["market_id"]
+        assert row["venue"] == "sim"
+        assert row["currency"] == "$SIM"
+        numbers = (
+            "shares_yes", "shares_no", "current_price", "current_value", "cost_basis", "pnl",
+            "realized_pnl",
+        )  # fmt: skip
+        assert all(isinstance(row[key], int | float) for key in numbers)
+    assert [row["sources"] for row in rows].count(["sdk:weather"]) == 1
+    assert answer["total_value"] == pytest.approx(sum(row["current_value"] for row in rows))
+    assert answer["total_pnl"] == answer["sim_pnl"] == answer["pnl_summary"]["sim"]["total"]
+    assert len(heard["positions of a source"].json["positions"]) == 1
+    assert heard["positions of another venue"].json["positions"] == []
+    assert heard["positions of sim"].json["positions"] == rows
+    assert heard["nothing held"].json["positions"] == []
+
+
+def test_the_status_of_positions_tells_open_from_resolved(heard: dict[str, Heard]) -> None:
+    resolved = heard["positions resolved"].json["positions"]
+    assert [row["status"] for row in resolved] in (["won"], ["lost"])
+    assert resolved[0]["outcome"] is not None
+    assert resolved[0]["resolved_at"]
+    every = heard["positions at last"].json["positions"]
+    assert {row["status"] for row in every} == {"active", resolved[0]["status"]}
+    assert len(every) == 3
+
+
+def test_trades_are_newest_first_with_their_count(heard: dict[str, Heard]) -> None:
+    answer = heard["trades"].json
+    rows = answer["trades"]
+    assert answer["total_count"] == len(rows) == 7
+    assert [row["trade_id"] for row in rows] == [f"t{n}" for n in range(7, 0, -1)]
+    assert all(row["id"] == row["trade_id"] for row in rows)
+    page = heard["trades page"].json
+    assert page["total_count"] == 7
+    assert [row["id"] for row in page["trades"]] == ["t6", "t5"]
+    assert [row["id"] for row in heard["trades of a market"].json["trades"]] == ["t4"]
+    assert heard["trades of another venue"].json == {"trades": [], "total_count": 0}
+    assert heard["trades of later"].json["total_count"] == 0
+    assert heard["trades of before"].json["total_count"] == 7
+
+
+def test_a_row_of_the_history_holds_what_was_said(heard: dict[str, Heard]) -> None:
+    rows = {row["id"]: row for row in heard["trades"].json["trades"]}
+    assert rows["t1"]["reasoning"] == "it rains\nnow"
+    assert rows["t1"]["source"] == "sdk:weather"
+    assert rows["t2"]["skill_slug"] == "rain-maker"
+    assert rows["t3"]["signal_data"] == {"edge": 0.1, "signal_source": "radar", "n": 3}
+    assert rows["t1"]["cost"] == 25
+    assert rows["t1"]["market_question"]
+    assert rows["t1"]["pnl"] is None
+    assert rows["t6"]["action"] == "sell"
+    assert rows["t6"]["pnl"] is not None
+
+
+def test_a_resolution_is_a_row_of_the_history(heard: dict[str, Heard]) -> None:
+    first = heard["trades at last"].json["trades"][0]
+    assert first["action"] == "redeem"
+    assert first["outcome"] is not None
+    assert first["cost"] in {0, first["shares"]}
+    assert first["pnl"] == pytest.approx(first["cost"] - 12)
+    me = heard["me at last"].json
+    assert me["win_count"] + me["loss_count"] == 3
+
+
+def test_the_portfolio_adds_up(heard: dict[str, Heard]) -> None:
+    answer = heard["portfolio"].json
+    positions = heard["positions"].json
+    assert answer["sim"]["balance"] == answer["sim_balance"]
+    assert answer["sim"]["total_exposure"] == pytest.approx(positions["total_value"])
+    assert answer["sim"]["positions_count"] == answer["total"]["positions_count"] == 3
+    # Equity is first cash plus P&L.
+    equity = answer["sim_balance"] + positions["total_value"]
+    assert equity == pytest.approx(10_000 + positions["total_pnl"])
+    assert answer["positions_count"] == 0
+    assert set(answer["by_source"]) == {"sdk:weather"}
+
+
+def test_the_briefing_has_both_shapes(heard: dict[str, Heard]) -> None:
+    answer = heard["briefing"].json
+    assert answer["venues"]["sim"]["balance"] == answer["venues"]["sim"]["cash_balance"]
+    assert answer["venues"]["sim"]["positions_count"] == 3
+    assert answer["evm_venue"] == {"redeemable_count": 0, "actions": []}
+    assert answer["actions"] == []
+    assert answer["performance"]["rank"] in {1, 2}
+    assert answer["performance"]["total_agents"] == 2
+    assert len(heard["briefing since"].json["opportunities"]["new_markets"]) == 10
+
+
+def test_the_world_moves_as_the_operator_says(heard: dict[str, Heard]) -> None:
+    assert heard["world"].json["speed"] == 1
+    assert heard["faster"].json["speed"] == 60
+    assert heard["world at last"].json["open_count"] >= 60
+    assert heard["world at last"].json["news"]
+
+
+def test_the_tape_of_a_market_shows_its_trades(heard: dict[str, Heard]) -> None:
+    answer = heard["tape"].json
+    assert answer["points"]
+    assert answer["resolution_criteria"]
+    assert [one["trader"] for one in answer["trades"][:2]] == ["Renamed", "Renamed"]
+    assert len(heard["tape of a while"].json["points"]) <= 9
+
+
+async def test_the_key_also_passes_in_the_other_header(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, line_to(stage, "over loopback") as client:
+        answer = await client.get(AGENT.path, headers={"X-API-Key": stage.key})
+        assert answer.status_code == 200
+        assert answer.json()["agent_id"] == stage.agent_id
