@@ -32,9 +32,9 @@ async def console(path, clock):
 
 async def until(app, pilot, clock, is_so):
     for _ in range(300):
-        if is_so(app.state):
+        if is_so(app.desk_state):
             await pilot.pause()
-            return app.state
+            return app.desk_state
         await clock.advance(0.25)
         await asyncio.sleep(0.005)
         await pilot.pause()
@@ -87,8 +87,8 @@ async def test_find_buy_see_sell_half_quit_and_come_back(tmp_path):
         assert [ticket.state for ticket in state.tickets] == [TicketState.DONE] * 2
         await pilot.press("ctrl+q")
     async with console(tmp_path, clock) as (app, pilot):
-        assert app.state.from_cache
-        assert app.state.positions[0].market_id == market.market_id
+        assert app.desk_state.from_cache
+        assert app.desk_state.positions[0].market_id == market.market_id
         state = await until(app, pilot, clock, lambda s: not s.from_cache and s.positions)
         assert state.positions[0].shares == half.shares
         assert state.account.cash == cash
