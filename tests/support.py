@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,9 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
+from service_tui.engine.agents import Agent
+from service_tui.engine.market import Market
+from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.lock import DataDirLock
@@ -50,14 +53,14 @@ class Stage:
     agent_id: str
 
     @property
-    def world(self):
+    def world(self) -> World:
         return self.sim.service.world
 
     @property
-    def agent(self):
+    def agent(self) -> Agent:
         return self.world.agents[self.agent_id]
 
-    def open_markets(self):
+    def open_markets(self) -> list[Market]:
         return [
             market
             for market in self.world.markets.values()
@@ -121,7 +124,14 @@ async def open_test_desk(stage: Stage, initial: DeskState | None = None) -> Asyn
         yield desk
 
 
-async def until(desk: Desk, is_so, clock: ManualClock, *, step_s: float = 0.5, tries: int = 80):
+async def until(
+    desk: Desk,
+    is_so: Callable[[DeskState], object],
+    clock: ManualClock,
+    *,
+    step_s: float = 0.5,
+    tries: int = 80,
+) -> DeskState:
     """Let manual time pass until the desk's state is as wanted."""
     for _ in range(tries):
         if is_so(desk.state):

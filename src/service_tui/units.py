@@ -38,6 +38,9 @@ class NotMicrosError(ValueError):
 def micros(amount: float) -> Micros:
     """Exact micros of a decimal amount.
 
+    Returns:
+        The amount in micros, signed.
+
     Raises:
         NotMicrosError: `amount` is not finite, above `AMOUNT_MAX`, or has more than six decimals.
     """

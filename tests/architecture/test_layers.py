@@ -1,6 +1,7 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,30 +20,30 @@ def modules_after(imported: str) -> set[str]:
 
 
 @pytest.mark.parametrize("imported", ["service_tui.wiring.start", "service_tui.cli"])
-def test_the_first_paint_needs_nothing_heavy(imported):
+def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
     assert not modules_after(imported) & set(HEAVY)
 
 
-def test_the_engine_needs_the_standard_library_only():
+def test_the_engine_needs_the_standard_library_only() -> None:
     assert not modules_after("service_tui.engine.world") & {*HEAVY, "textual", "rich"}
 
 
-def test_the_client_needs_no_server():
+def test_the_client_needs_no_server() -> None:
     assert not modules_after("service_tui.client.client") & {"fastapi", "textual", "sqlmodel"}
 
 
-def test_only_the_console_imports_textual():
+def test_only_the_console_imports_textual() -> None:
     offenders = [
         path.relative_to(SOURCE)
         for path in SOURCE.rglob("*.py")
         if "console" not in path.parts
         and any(name in {"textual", "rich"} for name in imported_roots(path))
-        and path.parts[-2:] not in {("wiring", "demo.py")}
+        and path.parts[-2:] != ("wiring", "demo.py")
     ]
     assert offenders == []
 
 
-def imported_roots(path):
+def imported_roots(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)

@@ -1,5 +1,6 @@
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,31 +12,31 @@ SECRET = re.compile(r"(sk_live_[A-Za-z0-9_-]{16,}|\b0x[0-9a-fA-F]{64}\b)")
 KEPT_AS_IS = {"0xed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8"}
 
 
-def text_of(path):
+def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_there_is_code_to_look_at():
+def test_there_is_code_to_look_at() -> None:
     assert len(FILES) > 50
 
 
-def test_every_module_says_what_it_is():
+def test_every_module_says_what_it_is() -> None:
     assert [path for path in FILES if not text_of(path).lstrip().startswith('"""')] == []
 
 
-def test_no_module_is_called_after_nothing():
+def test_no_module_is_called_after_nothing() -> None:
     assert [path for path in FILES if path.stem in BANNED_NAMES] == []
 
 
-def test_nothing_is_left_to_do_in_a_comment():
+def test_nothing_is_left_to_do_in_a_comment() -> None:
     assert [path for path in FILES if BANNED_WORDS.search(text_of(path))] == []
 
 
-def test_no_file_has_grown_out_of_hand():
+def test_no_file_has_grown_out_of_hand() -> None:
     assert [(path.name, n) for path in FILES if (n := text_of(path).count("\n")) > 520] == []
 
 
-def test_no_secret_stands_in_the_tree():
+def test_no_secret_stands_in_the_tree() -> None:
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split()
@@ -49,7 +50,7 @@ def test_no_secret_stands_in_the_tree():
     assert found == []
 
 
-def assumptions():
+def assumptions() -> Iterator[tuple[str, str]]:
     """Every `# ours:` of the source, with what stands behind it."""
     for path in FILES:
         for line in text_of(path).splitlines():
@@ -58,10 +59,10 @@ def assumptions():
                 yield path.relative_to(SOURCE).as_posix(), said.strip().rstrip('".')
 
 
-def test_the_readme_lists_every_assumption():
+def test_the_readme_lists_every_assumption() -> None:
     readme = text_of(ROOT / "README.md")
     rows = {
-        tuple(cell.strip() for cell in line.strip("|").split("|"))[0].strip("`")
+        line.strip("|").partition("|")[0].strip().strip("`")
         for line in readme.splitlines()
         if line.startswith("| `") and ".py" in line
     }

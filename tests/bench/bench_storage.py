@@ -5,8 +5,6 @@
 Raw sqlite3 and the writer take turns in one process, so that a slow moment of the disk meets both.
 """
 
-# ruff: noqa: T201 - a script prints
-
 import asyncio
 import sqlite3
 import statistics

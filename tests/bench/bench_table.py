@@ -116,7 +116,7 @@ def cpu_ms(work: Callable[[], object], times: int = 15) -> float:
 
 
 def say(what: str, ms: float, target: str = "") -> None:
-    print(f"{what:<62} {ms:8.2f} ms   {target}")  # noqa: T201 - what a bench is for
+    print(f"{what:<62} {ms:8.2f} ms   {target}")
 
 
 def measure_drawing(table: RecordTable[Row]) -> None:

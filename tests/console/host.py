@@ -1,5 +1,7 @@
 """A bare app that shows one screen or dialog, keeps what is ordered, and hands states down."""
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +17,10 @@ from service_tui.console.screens.base import NumberedView, TakesState
 from service_tui.desk.commands import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+# The pictures show local times: they are those of one place.
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 STYLES = Path(theme.__file__).parent / "styles"
 THEMES = theme.load_themes(theme.shipped_folder()).themes

@@ -2,21 +2,28 @@
 
 import asyncio
 import random
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
 
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.records import TicketState
+from service_tui.desk.state import DeskState
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
 SIZE = (120, 40)
+Walker = Pilot[int]
+Pair = tuple[ConsoleApp, Walker]
 
 
 @asynccontextmanager
-async def console(path, clock):
+async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Pair]:
     options = Options(path, path / "config", path / "log", seed=7, speed=0)
     initial = first_state(options)
     app = ConsoleApp(
@@ -30,7 +37,9 @@ async def console(path, clock):
         yield app, pilot
 
 
-async def until(app, pilot, clock, is_so):
+async def until(
+    app: ConsoleApp, pilot: Walker, clock: ManualClock, is_so: Callable[[DeskState], object]
+) -> DeskState:
     for _ in range(300):
         if is_so(app.desk_state):
             await pilot.pause()
@@ -41,14 +50,14 @@ async def until(app, pilot, clock, is_so):
     raise AssertionError("the console never showed the wanted state")
 
 
-async def pass_time(pilot, clock, seconds=2.0):
+async def pass_time(pilot: Walker, clock: ManualClock, seconds: float = 2.0) -> None:
     """Quiet moments for debounced things, in both times."""
     for _ in range(8):
         await clock.advance(seconds / 8)
         await pilot.pause(0.06)
 
 
-async def test_find_buy_see_sell_half_quit_and_come_back(tmp_path):
+async def test_find_buy_see_sell_half_quit_and_come_back(tmp_path: Path) -> None:
     clock = ManualClock()
     async with console(tmp_path, clock) as (app, pilot):
         state = await until(app, pilot, clock, lambda s: len(s.markets) > 60 and s.limits)
@@ -95,16 +104,16 @@ async def test_find_buy_see_sell_half_quit_and_come_back(tmp_path):
         assert len(state.tickets) == 2
 
 
-def key_of(letter):
+def key_of(letter: str) -> str:
     named = {" ": "space", "?": "question_mark", ",": "comma", ".": "full_stop", "-": "minus"}
     return named.get(letter, letter)
 
 
-def screen_text(app):
+def screen_text(app: ConsoleApp) -> str:
     width, height = app.size
     lines = app.screen._compositor.render_strips()
     return "\n".join(strip.text for strip in lines)[: (width + 1) * height]
 
 
-async def choose_half(pilot):
+async def choose_half(pilot: Walker) -> None:
     await pilot.press("f2")

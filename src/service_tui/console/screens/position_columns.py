@@ -45,6 +45,7 @@ def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
             lambda held: formats.shares(held.shares, masked=look().masked),
             sort_key=lambda held: held.shares,
             numeric=True,
+            tier=64,
         ),
         Column(
             "average",

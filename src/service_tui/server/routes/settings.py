@@ -34,27 +34,47 @@ FIELDS: Final = {
 """Names of the wire and of AgentSettings."""
 
 MONEY: Final = frozenset({"sdk_max_trade_amount", "sdk_daily_limit", "max_position_usd"})
+MAY_BE_OFF: Final = frozenset({
+    "max_trades_per_day",
+    "max_position_usd",
+    "default_stop_loss_pct",
+    "default_take_profit_pct",
+})
+"""Where null means "off", or the plan's own number; everywhere else it means "as it is"."""
 
 
 async def _change(asked: Asked, wanted: dict[str, object]) -> None:
-    """Write down the changes that are named in FIELDS, refusing what the plan does not allow."""
-    changes: dict[str, object] = {}
-    ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
-    for name, value in wanted.items():
-        too_many = ceiling is not None and isinstance(value, int) and not value <= ceiling
-        if name == "max_trades_per_day" and too_many:
-            said = f"the plan allows at most {ceiling}"
-            raise invalid_items([(("body", name), said, "less_than_equal")])
-        if name in MONEY and isinstance(value, float):
-            try:
-                changes[FIELDS[name]] = micros(value)
-            except NotMicrosError as error:
-                raise invalid_items([(("body", name), str(error), "decimal")]) from error
-        elif name in FIELDS:
-            # Zero thresholds mean "off". Source: decisions, "Stop and target prices".
-            changes[FIELDS[name]] = None if name.endswith("_pct") and not value else value
+    """Write down the changes that are named in FIELDS."""
+    changes = {
+        FIELDS[name]: _changed(asked, name, value)
+        for name, value in wanted.items()
+        if name in FIELDS and (value is not None or name in MAY_BE_OFF)
+    }
     if changes:
         await asked.service.keeper.commit(asked.world.change(asked.agent, changes, asked.now))
+
+
+def _changed(asked: Asked, name: str, value: object) -> object:
+    """What a setting becomes.
+
+    Returns:
+        The value as AgentSettings holds it.
+
+    Raises:
+        Denied: 422 for more than the plan allows, or finer than a micro.
+    """
+    ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
+    is_count = name == "max_trades_per_day" and isinstance(value, int)
+    if is_count and ceiling is not None and not value <= ceiling:
+        said = f"the plan allows at most {ceiling}"
+        raise invalid_items([(("body", name), said, "less_than_equal")])
+    if name in MONEY and isinstance(value, float):
+        try:
+            return micros(value)
+        except NotMicrosError as error:
+            raise invalid_items([(("body", name), str(error), "decimal")]) from error
+    # Zero thresholds mean "off". Source: decisions, "Stop and target prices".
+    return None if name.endswith("_pct") and not value else value
 
 
 async def read(asked: Asked) -> SettingsBody:

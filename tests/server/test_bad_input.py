@@ -1,0 +1,383 @@
+"""Every field and parameter with what it must not be: a no with a `fix`, and nothing changed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.engine.codec import dumps
+from service_tui.engine.snapshot import fields_of
+from service_tui.server.access import BODY_MAX
+from service_tui.server.embedded import BASE_URL
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import (
+    ALL,
+    BRIEFING,
+    MARKET,
+    MARKET_HISTORY,
+    MARKETS,
+    PATCH_AGENT,
+    PATCH_USER_SETTINGS,
+    PLACE_TRADE,
+    PORTFOLIO,
+    POSITIONS,
+    POST_SETTINGS,
+    REGISTER,
+    SET_SPEED,
+    TAPE,
+    TRADES,
+    Endpoint,
+)
+from support import OPERATOR, Stage, open_stage
+
+Literals = tuple[str, ...]
+"""Values as they stand in a body, so that no library makes them harmless first."""
+
+BEYOND: Final = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5_000)
+SHAPES: Final = ("[]", "{}", "[1]", '{"a":1}')
+NUMBER: Final = (*BEYOND, *SHAPES, "-1", "-0.01", "1e308", '"5"', '"1e3"', '""', "true", "false")
+COUNT: Final = (*NUMBER, "0", "1.5", "1e3")
+FLAG: Final = (*SHAPES, '"true"', '"yes"', "1", "0", "2", '""')
+WORD: Final = (*SHAPES, "1", "1.5", "true", '""', '"maybe"', '"YES "', '"\\u0000"')
+TEXT: Final = (*SHAPES, "1", "NaN", "true", '"\\ud800"', '"\\udc00x"', '"\\ud800\\u0041"')
+NEVER_NULL: Final = ("null",)
+
+
+def long(count: int) -> str:
+    return json.dumps("a" * count)
+
+
+NAME: Final = (*TEXT, long(201), '""', '"   "', '"\\u001b[31m"', '"\\u0000\\u0007"', '"\\u200b"')
+LINE: Final = (*TEXT, long(201))
+PROSE: Final = (*TEXT, long(4_001))
+MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789")
+SIGNAL: Final = (
+    '"text"', "1", "true", "[]", '{"a":null}', '{"a":true}', '{"a":[]}', '{"a":{}}', '{"a":NaN}',
+    '{"a":1e999}', '{"a":-Infinity}', '{"\\ud800":1}', '{"a":"\\ud800"}', '{"a":1,"a":2}',
+    f'{{"a":{"9" * 5_000}}}', json.dumps({f"k{n}": n for n in range(65)}),
+    json.dumps({"a": "x" * 8_200}), json.dumps({"a" * 8_200: 1}),
+)  # fmt: skip
+
+BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
+    REGISTER: {
+        "name": NAME + NEVER_NULL,
+        "description": PROSE,
+        "homepage": LINE,
+        "skill_url": LINE,
+    },
+    PATCH_AGENT: {"auto_redeem_enabled": FLAG, "name": NAME},
+    POST_SETTINGS: {
+        "user_email": LINE,
+        "sdk_real_trading_enabled": FLAG,
+        "sdk_max_trade_amount": MONEY,
+        "sdk_daily_limit": MONEY,
+        "max_trades_per_day": (*COUNT, "5001"),
+        "trading_paused": FLAG,
+    },
+    PATCH_USER_SETTINGS: {
+        "max_trades_per_day": (*COUNT, "5001"),
+        "max_position_usd": MONEY,
+        "default_stop_loss_pct": (*NUMBER, "1.01", "100"),
+        "default_take_profit_pct": (*NUMBER, "1001"),
+        "auto_risk_monitor_enabled": FLAG,
+        "trading_paused": FLAG,
+    },
+    PLACE_TRADE: {
+        "market_id": (*TEXT, '""', '"../agents/me"', '"a/b"', '"a b"', '"\\u001b[2J"', long(129)),
+        "side": (*WORD, *NEVER_NULL, '"YES"', '"Yes"', '"both"'),
+        "amount": (*NUMBER, *NEVER_NULL, "0", "0.001", "10.005", "1e-7", "1000000001"),
+        "shares": (*NUMBER, *NEVER_NULL, "1", "0.00001"),
+        "action": (*WORD, *NEVER_NULL, '"hold"', '"BUY"', '"redeem"'),
+        "venue": (*WORD, *NEVER_NULL, '"SIM"', '"moon"'),
+        "order_type": (*WORD, '"gtc"', '"IOC"'),
+        "price": (*NUMBER, "0", "1", "1.5"),
+        "dry_run": (*FLAG, *NEVER_NULL),
+        "reasoning": PROSE,
+        "source": LINE,
+        "skill_slug": (*LINE, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129)),
+        "signal_data": SIGNAL,
+    },
+    SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
+}
+BAD_BODIES[SET_SPEED]["speed"] = tuple(
+    one for one in BAD_BODIES[SET_SPEED]["speed"] if one not in {"0", "1e3"}
+)
+
+GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
+    REGISTER: {"name": "another"},
+    PATCH_AGENT: {"name": "renamed"},
+    POST_SETTINGS: {"sdk_daily_limit": 70},
+    PATCH_USER_SETTINGS: {"max_position_usd": 900},
+    PLACE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
+    SET_SPEED: {"speed": 10},
+}
+
+COUNTS: Final = ("-1", "1.5", "1e3", "NaN", "Infinity", "ten", "", " ", "0x10", "9" * 5_000, "true")
+WORDS: Final = ("", "maybe", "ACTIVE", "sim\x00", "\x1b[2J", "a" * 5_000)
+MOMENTS: Final = (
+    "", "yesterday", "NaN", "Infinity", "-1e999", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00",
+    "2026-01-01", "99999-01-01T00:00:00Z", "9" * 400,
+)  # fmt: skip
+
+BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
+    MARKETS: {
+        "status": (*WORDS, "open"),
+        "limit": (*COUNTS, "0", "501"),
+        "offset": (*COUNTS, "1000001"),
+        "venue": (*WORDS, "moon"),
+        "import_source": (*WORDS, "moon"),
+        "q": ("", "x", "a" * 201),
+        "tags": ("a" * 401,),
+        "ids": ("a" * 8_001,),
+        "sort": (*WORDS, "price"),
+        "max_hours_to_resolution": (*COUNTS, "0", "100001"),
+        "include": ("a" * 101,),
+        "tradeable_only": ("maybe", "2", "", "Falsehood"),
+    },
+    MARKET_HISTORY: {
+        "hours": (*COUNTS, "0", "169"),
+        "interval": (*COUNTS, "0", "4", "1441"),
+    },
+    TRADES: {
+        "venue": (*WORDS, "moon"),
+        "limit": (*COUNTS, "0", "201"),
+        "offset": (*COUNTS, "10000001"),
+        "market_id": ("", "../x", "a b", "a/b", "\x1b[2J", "a" * 129, "é"),
+        "since": MOMENTS,
+        "until": MOMENTS,
+        "include_failed": ("maybe", "2", ""),
+    },
+    POSITIONS: {
+        "venue": (*WORDS, "moon"),
+        "source": ("a" * 201,),
+        "status": (*WORDS, "open"),
+    },
+    PORTFOLIO: {"venue": (*WORDS, "moon")},
+    BRIEFING: {"since": MOMENTS, "skill_versions": ("a" * 4_001,)},
+    TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
+}
+
+DEEP: Final = 100_000
+NOT_BODIES: Final[dict[str, bytes]] = {
+    "nothing": b"",
+    "blanks": b"  \n ",
+    "null": b"null",
+    "a number": b"3",
+    "a text": b'"name"',
+    "a list": b"[]",
+    "a list of bodies": b"[{@}]",
+    "words": b"name=a&side=yes",
+    "half a body": b"{@",
+    "a body and more": b"{@} {}",
+    "single quotes": b"{'name':'a'}",
+    "a trailing comma": b"{@,}",
+    "a comment": b"{@/**/}",
+    "NaN": b"NaN",
+    "bytes that are no letters": b'{@,"x":"\xff\xfe"}',
+    "zeros": b"\x00" * 100,
+    "a line break in a text": b'{@,"x":"a\nb"}',
+    "another encoding": '{"name":"a"}'.encode("utf-16"),
+    "a mark of order first": b"\xef\xbb\xbf{@}",
+    "a hundred thousand lists": b"[" * DEEP,
+    "a hundred thousand lists, closed": b"[" * DEEP + b"]" * DEEP,
+    "a deep stranger": b'{@,"x":' + b"[" * DEEP + b"]" * DEEP + b"}",
+    "a deep stranger of objects": b'{@,"x":' + b'{"a":' * 20_000 + b"1" + b"}" * 20_000 + b"}",
+    "a long number": b'{@,"x":' + b"9" * 200_000 + b"}",
+    "300 kB": b'{@,"x":"' + b"a" * 300_000 + b'"}',
+    "every field twice": b"{@,@}",
+    "a stranger twice": b'{@,"x":1,"x":1}',
+    "a field twice further in": b'{@,"x":[{"y":1,"y":1}]}',
+}
+"""The fields of a good body stand at the @, so that nothing else is missing."""
+
+
+def key_for(stage: Stage, endpoint: Endpoint[WireModel]) -> dict[str, str]:
+    if endpoint.keyless:
+        return {}
+    return {"Authorization": f"Bearer {OPERATOR if endpoint.operator else stage.key}"}
+
+
+async def send(
+    stage: Stage,
+    endpoint: Endpoint[WireModel],
+    *,
+    content: bytes | None = None,
+    query: Mapping[str, str] | list[tuple[str, str]] | None = None,
+) -> httpx.Response:
+    market = stage.open_markets()[0]
+    async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
+        return await client.request(
+            endpoint.method,
+            endpoint.path.format(market_id=market.market_id),
+            headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
+            content=content,
+            params=query,
+        )
+
+
+def fault_of(response: httpx.Response) -> str | None:
+    """What is wrong with a no; None when it is as it should be."""
+    body: dict[str, Any] = response.json()
+    rows = body.get("detail")
+    is_422 = response.status_code == 422
+    checks = {
+        f"{response.status_code} {response.text[:100]}": 400 <= response.status_code < 500,
+        "not JSON": response.headers["content-type"] == "application/json",
+        "no fix": body.get("fix"),
+        "no error": is_422 or body.get("error"),
+        "no detail": rows
+        and (not is_422 or all(set(row) == {"loc", "msg", "type"} for row in rows)),
+        "unprintable": response.text.isprintable(),
+    }
+    return next((fault for fault, is_well in checks.items() if not is_well), None)
+
+
+Cases = dict[str, Literals]
+
+
+def cases_of(table: Cases) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in table.items() for value in values]
+
+
+def written(good: dict[str, object], name: str, literal: str) -> bytes:
+    """A good body in which one field stands as it is given."""
+    fields = [
+        f"{json.dumps(key)}:{json.dumps(value)}" for key, value in good.items() if key != name
+    ]
+    return "{{{}}}".format(",".join([*fields, f"{json.dumps(name)}:{literal}"])).encode()
+
+
+def good_body(stage: Stage, endpoint: Endpoint[WireModel]) -> dict[str, object]:
+    good = GOOD_BODIES[endpoint]
+    return good | {"market_id": stage.open_markets()[0].market_id} if "market_id" in good else good
+
+
+def test_every_field_and_parameter_is_in_these_tables() -> None:
+    asks = {one: set(one.asks.model_fields) for one in ALL if one.asks is not None}
+    assert {one: set(fields) for one, fields in BAD_BODIES.items()} == asks
+    queries = {one: set(one.query.model_fields) for one in ALL if one.query is not None}
+    assert {one: set(fields) for one, fields in BAD_QUERIES.items()} == queries
+
+
+@pytest.mark.parametrize("endpoint", BAD_BODIES, ids=lambda one: f"{one.method} {one.path}")
+async def test_a_bad_field_is_refused_and_changes_nothing(
+    tmp_path: Path, endpoint: Endpoint[WireModel]
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        good = good_body(stage, endpoint)
+        before = dumps(fields_of(stage.world))
+        wrong: list[tuple[str, str, str]] = []
+        for name, literal in cases_of(BAD_BODIES[endpoint]):
+            response = await send(stage, endpoint, content=written(good, name, literal))
+            fault = fault_of(response)
+            if fault is not None:
+                wrong.append((name, literal[:40], fault))
+        assert wrong == []
+        assert dumps(fields_of(stage.world)) == before
+        # The same body without the bad field passes: it was the field that was refused.
+        response = await send(stage, endpoint, content=json.dumps(good).encode())
+        assert response.status_code == 200
+        assert dumps(fields_of(stage.world)) != before
+
+
+@pytest.mark.parametrize("endpoint", BAD_BODIES, ids=lambda one: f"{one.method} {one.path}")
+async def test_what_is_no_body_is_refused_and_changes_nothing(
+    tmp_path: Path, endpoint: Endpoint[WireModel]
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        before = dumps(fields_of(stage.world))
+        good = json.dumps(good_body(stage, endpoint)).encode()[1:-1]
+        wrong: list[tuple[str, str]] = []
+        for name, content in NOT_BODIES.items():
+            body = content.replace(b"@", good)
+            fault = fault_of(await send(stage, endpoint, content=body))
+            if fault is not None:
+                wrong.append((name, fault))
+        assert wrong == []
+        assert dumps(fields_of(stage.world)) == before
+
+
+@pytest.mark.parametrize("endpoint", BAD_QUERIES, ids=lambda one: one.path)
+async def test_a_bad_parameter_is_refused(tmp_path: Path, endpoint: Endpoint[WireModel]) -> None:
+    async with open_stage(tmp_path) as stage:
+        before = dumps(fields_of(stage.world))
+        wrong: list[tuple[str, str, str]] = []
+        for name, value in cases_of(BAD_QUERIES[endpoint]):
+            fault = fault_of(await send(stage, endpoint, query={name: value}))
+            if fault is not None:
+                wrong.append((name, value[:40], fault))
+        for name in BAD_QUERIES[endpoint]:
+            twice = [(name, "1"), (name, "1")]
+            if fault_of(await send(stage, endpoint, query=twice)) is not None:
+                wrong.append((name, "twice", ""))
+        assert wrong == []
+        assert dumps(fields_of(stage.world)) == before
+        assert (await send(stage, endpoint)).status_code == 200
+
+
+IDS: Final = (
+    "%00", "%0A", "%1B%5B2J", "%FF%FE", "%ED%A0%80", "..", "%2E%2E%2Fagents", "a%2Fb", "é",
+    "a" * 5_000, "'--", "%F0%9F%98%80", "NaN", "-1", "%25s", "{market_id}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("endpoint", [MARKET, MARKET_HISTORY, TAPE], ids=lambda one: one.path)
+async def test_no_id_in_a_path_is_a_fault_of_ours(
+    tmp_path: Path, endpoint: Endpoint[WireModel]
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        for market_id in IDS:
+            url = BASE_URL + endpoint.path.replace("{market_id}", market_id)
+            request = httpx.Request(endpoint.method, url, headers=key_for(stage, endpoint))
+            response = await stage.sim.transport.handle_async_request(request)
+            await response.aread()
+            assert (fault_of(response), response.status_code) == (None, 404), market_id[:20]
+
+
+async def test_null_leaves_a_setting_as_it_is_or_switches_it_off(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        settings = stage.agent.settings
+        for endpoint in (POST_SETTINGS, PATCH_USER_SETTINGS, PATCH_AGENT):
+            for name in BAD_BODIES[endpoint]:
+                response = await send(stage, endpoint, content=written({}, name, "null"))
+                assert response.status_code == 200, (name, response.text)
+                endpoint.answers.model_validate_json(response.content)
+        after = stage.agent.settings
+        assert (after.stop_loss_pct, after.take_profit_pct) == (None, None)
+        assert (after.max_position, after.trades_per_day) == (None, None)
+        for name in ("name", "max_trade", "day_spend_max", "trading_paused", "plan"):
+            assert getattr(after, name) == getattr(settings, name)
+        assert after.auto_risk_monitor_enabled is after.auto_redeem_enabled is True
+        assert after.real_trading_enabled is False
+
+
+async def test_text_with_controls_and_escapes_becomes_harmless(tmp_path: Path) -> None:
+    nasty = "\x1b]0;title\x07a\x1b[31mb\u202ec\u200d\x00\td"
+    async with open_stage(tmp_path) as stage:
+        named = await send(stage, PATCH_AGENT, content=json.dumps({"name": nasty}).encode())
+        order = good_body(stage, PLACE_TRADE) | {"reasoning": f"{nasty}\nmore", "source": nasty}
+        traded = await send(stage, PLACE_TRADE, content=json.dumps(order).encode())
+        row = (await send(stage, TRADES)).json()["trades"][0]
+        tape = (await send(stage, TAPE)).json()["trades"][0]
+        assert named.json()["name"] == tape["trader"] == "abc d"
+        assert traded.json()["success"] is True
+        assert (row["source"], row["reasoning"]) == ("abc d", "abc d\nmore")
+
+
+async def test_a_body_just_within_the_bound_is_read(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        filler = b"a" * (BODY_MAX - 30)
+        content = b'{"name":"b","x":"' + filler + b'"}'
+        assert len(content) <= BODY_MAX
+        assert (await send(stage, PATCH_AGENT, content=content)).status_code == 200
+        # Many fields with one fault each are answered with a bounded list.
+        rows = ",".join(f'"k{n}":null' for n in range(20_000))
+        order = good_body(stage, PLACE_TRADE)
+        response = await send(
+            stage, PLACE_TRADE, content=written(order, "signal_data", f"{{{rows}}}")
+        )
+        assert response.status_code in {413, 422}
+        assert len(response.content) < 20_000
