@@ -11,6 +11,7 @@ import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
 from support import OPERATOR, Stage
 
@@ -19,6 +20,7 @@ class Fault(Enum):
     """How a call goes wrong; those of the second group have reached the service before."""
 
     NO_LINE = auto()
+    SWALLOWED = auto()
 
     LOST = auto()
     TIMED_OUT = auto()
@@ -28,7 +30,7 @@ class Fault(Enum):
     SILENT = auto()
 
 
-UNANSWERED = tuple(fault for fault in Fault if fault is not Fault.NO_LINE)
+UNANSWERED = tuple(Fault)[2:]
 
 
 @dataclass
@@ -48,6 +50,8 @@ class Line(httpx.AsyncBaseTransport):
             return fault
         if fault is Fault.NO_LINE:
             raise httpx.ConnectError("no route to host")
+        if fault is Fault.SWALLOWED:
+            raise httpx.ReadTimeout("nothing came")
         response = await self.inner.handle_async_request(request)
         match fault:
             case Fault.LOST:
@@ -55,11 +59,11 @@ class Line(httpx.AsyncBaseTransport):
             case Fault.TIMED_OUT:
                 raise httpx.ReadTimeout("nothing came")
             case Fault.HALF:
-                return httpx.Response(200, content=(await response.aread())[:40])
+                return said((await response.aread())[:40])
             case Fault.FAILED:
-                return httpx.Response(500, json={"error": "broken"})
+                return said({"error": "broken"}, 500)
             case Fault.HTML:
-                return httpx.Response(200, html="<html>sign in to this network</html>")
+                return said(b"<html>sign in to this network</html>")
             case Fault.SILENT:
                 await asyncio.Event().wait()
         return response
@@ -75,6 +79,13 @@ class Line(httpx.AsyncBaseTransport):
 
     def asked(self, path: str) -> int:
         return sum(one.url.path == path for one in self.sent)
+
+
+def said(body: object, status: int = 200, **headers: str) -> httpx.Response:
+    """A whole answer, unread as it comes off a line."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.Response(status, headers=named, stream=httpx.ByteStream(content))
 
 
 def is_order(request: httpx.Request) -> bool:
@@ -99,3 +110,26 @@ def breaking(stage: Stage, fault=None, *, read_only: bool = False) -> tuple[Stag
         read_only=read_only,
     )
     return replace(stage, client=client), line
+
+
+async def until(desk, is_so, stage: Stage, *, step_s: float = 0.5, tries: int = 200):
+    """Let manual time pass, and the disk and its threads keep up, until the state is as wanted."""
+    for _ in range(tries):
+        if is_so(desk.state):
+            return desk.state
+        await stage.clock.advance(step_s)
+        await stage.database.write(lambda _: None)
+        await asyncio.to_thread(int)
+    raise AssertionError("the desk never came to the wanted state")
+
+
+async def ended(desk, ticket, stage: Stage):
+    """The view of a ticket once it has come to an end, unknown included."""
+    await until(desk, lambda _: ticket.view.state not in {"queued", "sent"}, stage, step_s=0.1)
+    return ticket.view
+
+
+async def asleep(clock: ManualClock, seconds: float) -> None:
+    """A machine that was suspended: every waiter wakes once, however long it was."""
+    clock._now += seconds
+    await clock.advance(0.0)

@@ -207,6 +207,8 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             plan=Plan.PRO,
             claimed=False,
             cash=cash,
+            start=Micros(equity + 118_400_000),
+            day_open=Micros(equity - 41_200_000),
             equity=equity,
             day_pnl=Micros(41_200_000),
             total_pnl=Micros(-118_400_000),

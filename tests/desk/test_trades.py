@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from faults import UNANSWERED, Fault, breaking, is_order, is_quote
+from faults import UNANSWERED, Fault, asleep, breaking, ended, is_order, said, until
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import LimitsSeen, PositionsSeen
 from service_tui.desk.handlers.trades import NO_TRACE, preflight
@@ -18,7 +18,7 @@ from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from samples import sample_state
-from support import first_state, open_stage, open_test_desk, until
+from support import first_state, open_stage, open_test_desk
 
 CASH = 10_000 * ONE
 
@@ -60,7 +60,7 @@ async def at_work(tmp_path, fault=None, **initial):
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole, fault)
         async with open_test_desk(stage, first_state(**initial)) as desk:
-            await until(desk, ready, stage.clock)
+            await until(desk, ready, stage)
             yield desk, stage, line
 
 
@@ -82,11 +82,11 @@ async def rows(stage):
 
 async def test_a_buy_is_filled_and_shows_in_the_portfolio(tmp_path):
     async with open_stage(tmp_path) as stage, open_test_desk(stage) as desk:
-        await until(desk, ready, stage.clock)
+        await until(desk, ready, stage)
         market = stage.open_markets()[0]
         ticket = desk.submit(buy(market))
-        state = await until(desk, lambda s: s.positions, stage.clock)
-        assert (await ticket.wait()).state is TicketState.DONE
+        state = await until(desk, lambda s: s.positions, stage)
+        assert (await ended(desk, ticket, stage)).state is TicketState.DONE
         assert state.positions[0].market_id == market.market_id
         assert state.account.cash == CASH - 25 * ONE
         assert stage.world.ledger.total() == 0
@@ -96,9 +96,9 @@ async def test_a_quote_says_what_the_same_order_then_gets(tmp_path):
     async with at_work(tmp_path) as (desk, stage, _):
         order = buy(stage.open_markets()[3])
         desk.submit(AskQuote(1, order))
-        quote = (await until(desk, lambda s: s.quote, stage.clock)).quote
+        quote = (await until(desk, lambda s: s.quote, stage)).quote
         desk.submit(order)
-        held = (await until(desk, lambda s: s.positions, stage.clock)).positions[0]
+        held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         assert quote.ok
         assert quote.shares == held.shares
         assert quote.cash_after == CASH - 25 * ONE
@@ -108,10 +108,10 @@ async def test_a_quote_says_what_the_same_order_then_gets(tmp_path):
 async def test_a_sale_of_everything_closes_the_position(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(buy(stage.open_markets()[0], side=Side.NO))
-        held = (await until(desk, lambda s: s.positions, stage.clock)).positions[0]
+        held = (await until(desk, lambda s: s.positions, stage)).positions[0]
         ticket = desk.submit(sell(held))
-        await until(desk, lambda s: not s.positions, stage.clock)
-        assert (await ticket.wait()).state is TicketState.DONE
+        await until(desk, lambda s: not s.positions, stage)
+        assert (await ended(desk, ticket, stage)).state is TicketState.DONE
         assert len(line.orders()) == 2
         assert desk.state.account.equity == desk.state.account.cash == stage.world.cash(stage.agent)
 
@@ -126,7 +126,7 @@ async def test_the_row_of_the_intent_is_on_disk_before_the_order_leaves(tmp_path
 
     async with at_work(tmp_path) as (desk, stage, line):
         line.seen = look
-        await desk.submit(buy(stage.open_markets()[0])).wait()
+        await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         (state, reference, body), *more = found
         assert not more
         assert state == "queued"
@@ -138,7 +138,7 @@ async def test_the_row_of_the_intent_is_on_disk_before_the_order_leaves(tmp_path
 async def test_an_order_carries_its_reference_as_idempotency_key(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        view = await ticket.wait()
+        view = await ended(desk, ticket, stage)
         (order,) = [one for one in line.sent if is_order(one)]
         assert order.headers["idempotency-key"] == view.client_ref
 
@@ -146,7 +146,7 @@ async def test_an_order_carries_its_reference_as_idempotency_key(tmp_path):
 async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path):
     async with at_work(tmp_path) as (desk, stage, _):
         before = len(desk.state.notices)
-        view = await desk.submit(buy(stage.open_markets()[0])).wait()
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         (row,) = await rows(stage)
         assert (row.state, row.ticket_id) == (StoredState.DONE, view.ticket_id)
         assert row.settled_at == view.settled_at == stage.clock.now()
@@ -176,7 +176,7 @@ def sell_of(market):
 async def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, name):
     make, said = REFUSED_HERE[name]
     async with at_work(tmp_path) as (desk, stage, line):
-        view = await desk.submit(make(stage.open_markets()[0], desk.state)).wait()
+        view = await ended(desk, desk.submit(make(stage.open_markets()[0], desk.state)), stage)
         assert view.state is TicketState.REFUSED
         assert said in view.outcome
         assert view.fix
@@ -187,15 +187,15 @@ async def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, name)
 async def test_more_than_is_held_is_not_sold(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(buy(stage.open_markets()[0]))
-        held = (await until(desk, lambda s: s.positions, stage.clock)).positions[0]
-        view = await desk.submit(sell(held, held.shares + 1)).wait()
+        held = (await until(desk, lambda s: s.positions, stage)).positions[0]
+        view = await ended(desk, desk.submit(sell(held, held.shares + 1)), stage)
         assert (view.state, view.outcome) == (TicketState.REFUSED, "more than is held")
         assert len(line.orders()) == 1
 
 
 async def test_a_refusal_here_is_a_row_of_the_blotter_as_well(tmp_path):
     async with at_work(tmp_path) as (desk, stage, _):
-        await desk.submit(buy(stage.open_markets()[0], 501 * ONE)).wait()
+        await ended(desk, desk.submit(buy(stage.open_markets()[0], 501 * ONE)), stage)
         (row,) = await rows(stage)
         assert row.state is StoredState.REFUSED
         assert "limit of one trade" in row.outcome
@@ -211,20 +211,20 @@ async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(tmp
             replace(buy(market), market_id=""),
             replace(buy(market), shares=ONE),
         ):
-            view = await desk.submit(order).wait()
+            view = await ended(desk, desk.submit(order), stage)
             assert view.state is TicketState.REFUSED
             desk.submit(AskQuote(1, order))
-            quote = (await until(desk, lambda s: s.quote, stage.clock)).quote
+            quote = (await until(desk, lambda s: s.quote, stage)).quote
             assert not quote.ok
             assert quote.problem
             assert quote.fix
         assert line.orders() == line.quotes() == []
-        assert (await desk.submit(buy(market)).wait()).state is TicketState.DONE
+        assert (await ended(desk, desk.submit(buy(market)), stage)).state is TicketState.DONE
 
 
 async def test_a_read_only_desk_trades_nothing(tmp_path):
     async with at_work(tmp_path, read_only=True) as (desk, stage, line):
-        view = await desk.submit(buy(stage.open_markets()[0])).wait()
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         assert (view.state, view.outcome) == (TicketState.REFUSED, "this desk is read-only")
         assert line.orders() == []
 
@@ -282,19 +282,21 @@ def test_what_is_in_doubt_counts_as_spent_until_the_person_may_send_again():
 async def test_the_venues_no_is_told_with_its_advice(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
-        view = await desk.submit(buy(market, 10_000)).wait()
+        for _ in range(4):
+            await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
+        view = await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
         assert view.state is TicketState.REFUSED
         assert view.outcome
         assert view.fix
-        assert len(line.orders()) == 1
+        assert len(line.orders()) == 5
         assert (await rows(stage))[0].state is StoredState.REFUSED
-        assert world_holds(stage) == 0
+        assert stage.world.cash(stage.agent) == CASH - 2_000 * ONE
 
 
 async def test_an_order_for_a_market_that_is_gone_is_refused_once(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
         order = replace(buy(stage.open_markets()[0]), market_id="gone")
-        view = await desk.submit(order).wait()
+        view = await ended(desk, desk.submit(order), stage)
         assert view.state is TicketState.REFUSED
         assert len(line.orders()) == 1
 
@@ -304,12 +306,12 @@ async def test_an_order_for_a_market_that_is_gone_is_refused_once(tmp_path):
 
 async def test_without_a_line_nothing_was_sent_and_nothing_is_in_doubt(tmp_path):
     async with at_work(tmp_path, Fault.NO_LINE) as (desk, stage, line):
-        view = await desk.submit(buy(stage.open_markets()[0])).wait()
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         assert view.state is TicketState.FAILED
         assert "nothing was sent" in view.outcome
         assert len(line.orders()) == 1
         assert world_holds(stage) == 0
-        await stage.clock.advance(60)
+        await stage.clock.advance(15)
         assert len(line.orders()) == 1
         assert (await rows(stage))[0].state is StoredState.FAILED
 
@@ -320,16 +322,16 @@ async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_a
 ):
     monkeypatch.setattr("service_tui.client.client.WRITE_DEADLINE_S", 0.05)
     async with at_work(tmp_path, fault) as (desk, stage, line):
-        view = await desk.submit(buy(stage.open_markets()[0])).wait()
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         assert view.state is TicketState.UNKNOWN
         assert "do not send it again" in view.fix
         assert desk.state.in_flight == 1
         assert (await rows(stage))[0].state is StoredState.UNKNOWN
-        state = await until(desk, lambda s: s.in_flight == 0 and s.positions, stage.clock)
+        state = await until(desk, lambda s: s.in_flight == 0 and s.positions, stage)
         assert state.tickets[0].state is TicketState.DONE
         assert state.tickets[0].outcome.startswith("it did happen")
         assert (await rows(stage))[0].state is StoredState.DONE
-        await until(desk, lambda s: s.account.cash == CASH - 25 * ONE, stage.clock)
+        await until(desk, lambda s: s.account.cash == CASH - 25 * ONE, stage)
         assert len(line.orders()) == 1
         assert world_holds(stage) == state.positions[0].shares
         assert stage.world.ledger.total() == 0
@@ -337,71 +339,57 @@ async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_a
 
 async def test_an_order_that_never_came_stays_unknown_and_the_person_decides(tmp_path):
     async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda request: Fault.TIMED_OUT if is_order(request) else None
-        line.inner, service = Nowhere(), line.inner
+        line.fault = lambda request: Fault.SWALLOWED if is_order(request) else None
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        await ticket.wait()
-        line.inner = service
-        await stage.clock.advance(590)
+        await ended(desk, ticket, stage)
+        await asleep(stage.clock, 580)
+        await stage.clock.advance(15)
         assert ticket.view.state is TicketState.UNKNOWN
         assert ticket.view.outcome.startswith("sent, no answer")
-        await stage.clock.advance(90)
+        await until(desk, lambda _: ticket.view.outcome == NO_TRACE, stage)
         assert ticket.view.state is TicketState.UNKNOWN
-        assert ticket.view.outcome == NO_TRACE
         assert "yourself" in ticket.view.fix
-        said = [one for one in desk.state.notices if NO_TRACE in one.text]
         asked = line.asked("/api/sdk/trades")
-        await stage.clock.advance(600)
-        assert [one for one in desk.state.notices if NO_TRACE in one.text] == said
-        assert len(said) == 1
-        # Every 30 s by the poller, and every 60 s to look it up.
-        assert line.asked("/api/sdk/trades") - asked <= 32
+        await stage.clock.advance(120)
+        # By the poller every 30 s, and to look it up every 60 s, no longer every 10.
+        assert line.asked("/api/sdk/trades") - asked <= 7
+        assert len([one for one in desk.state.notices if NO_TRACE in one.text]) == 1
         assert len(line.orders()) == 1
         assert world_holds(stage) == 0
-
-
-class Nowhere:
-    async def handle_async_request(self, request):
-        raise AssertionError(f"{request.url} was to be cut off before")
 
 
 async def test_an_unknown_order_is_found_behind_many_newer_trades(tmp_path, monkeypatch):
     monkeypatch.setattr("service_tui.desk.lookup.PAGE", 2)
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         lost = desk.submit(buy(stage.open_markets()[0]))
-        await lost.wait()
+        await ended(desk, lost, stage)
         line.fault = lambda _: None
         for market in stage.open_markets()[1:6]:
-            assert (await desk.submit(buy(market)).wait()).state is TicketState.DONE
-        await until(desk, lambda _: lost.view.state is TicketState.DONE, stage.clock)
+            assert (await ended(desk, desk.submit(buy(market)), stage)).state is TicketState.DONE
+        await until(desk, lambda _: lost.view.state is TicketState.DONE, stage)
         assert len(line.orders()) == 6
 
 
 async def test_rows_that_cannot_be_read_prove_nothing(tmp_path):
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        await ticket.wait()
+        await ended(desk, ticket, stage)
         broken = {"trades": [{"id": 7}], "total_count": 1}
         line.fault = lambda request: (
-            answer(broken) if request.url.path == "/api/sdk/trades" else None
+            said(broken) if request.url.path == "/api/sdk/trades" else None
         )
-        await stage.clock.advance(700)
+        await asleep(stage.clock, 700)
+        await stage.clock.advance(15)
         assert ticket.view.state is TicketState.UNKNOWN
         assert ticket.view.outcome != NO_TRACE
         line.fault = lambda _: None
-        await until(desk, lambda _: ticket.view.state is TicketState.DONE, stage.clock)
-
-
-def answer(body, status=200):
-    import httpx
-
-    return httpx.Response(status, json=body)
+        await until(desk, lambda _: ticket.view.state is TicketState.DONE, stage)
 
 
 async def test_an_order_that_the_venue_lists_as_failed_is_failed(tmp_path):
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        await ticket.wait()
+        await ended(desk, ticket, stage)
         (order,) = line.orders()
         row = {
             "id": "t1",
@@ -416,11 +404,11 @@ async def test_an_order_that_the_venue_lists_as_failed_is_failed(tmp_path):
             "created_at": "2027-01-15T08:00:00Z",
         }
         line.fault = lambda request: (
-            answer({"trades": [row], "total_count": 1})
+            said({"trades": [row], "total_count": 1})
             if request.url.path == "/api/sdk/trades"
             else None
         )
-        await until(desk, lambda _: ticket.view.state is TicketState.FAILED, stage.clock)
+        await until(desk, lambda _: ticket.view.state is TicketState.FAILED, stage)
         assert any(b"include_failed=true" in one.url.query for one in line.sent)
 
 
@@ -431,22 +419,23 @@ async def test_a_full_disk_refuses_before_anything_is_sent_and_recovers(tmp_path
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
         await fill(stage.database)
-        view = await desk.submit(buy(market)).wait()
+        view = await ended(desk, desk.submit(buy(market)), stage)
         assert view.state is TicketState.FAILED
         assert "nothing was traded" in view.outcome
         assert "disk is full" in view.outcome
         assert line.orders() == []
         await empty(stage.database)
-        assert (await desk.submit(buy(market)).wait()).state is TicketState.DONE
+        assert (await ended(desk, desk.submit(buy(market)), stage)).state is TicketState.DONE
 
 
 async def fill(database):
     """No page more than there are: SQLite then says what it says of a full disk."""
 
+    await database.write(lambda c: c.execute("CREATE TABLE ballast (x)"))
+
     def work(connection):
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count={pages}")
-        connection.execute("CREATE TABLE IF NOT EXISTS ballast (x)")
 
     await database.write(work)
 

@@ -34,11 +34,12 @@ class MarketsSeen:
 
 @dataclass(frozen=True, slots=True)
 class PositionsSeen:
-    """The service told what the agent holds, and what it held in resolved markets."""
+    """The service told what the agent holds, what it held in resolved markets, and its cash."""
 
     positions: tuple[PositionView, ...]
     closed: tuple[PositionView, ...] | None = None
     dropped: int = 0
+    cash: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,6 @@ class AccountSeen:
     """The service told who we are and what we have."""
 
     account: AccountView
-
-
-@dataclass(frozen=True, slots=True)
-class CashSeen:
-    """An answer carried the balance after it."""
-
-    cash: Micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +151,6 @@ Fact = (
     MarketsSeen
     | PositionsSeen
     | AccountSeen
-    | CashSeen
     | LimitsSeen
     | TradesSeen
     | WorldSeen

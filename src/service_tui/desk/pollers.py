@@ -35,6 +35,7 @@ from service_tui.desk.records import EquityPoint, PositionView, TicketState, Top
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     account_view,
+    amount,
     detail_of_history,
     detail_of_tape,
     limits_view,
@@ -59,7 +60,7 @@ from service_tui.wire.endpoints import (
     WORLD,
 )
 from service_tui.wire.markets import HistoryQuery, MarketBody, MarketsQuery
-from service_tui.wire.positions import PortfolioQuery, PositionsQuery
+from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
 from service_tui.wire.world import TapeQuery
 
 PERIODS: Final = {
@@ -135,10 +136,17 @@ async def read_positions(ports: Ports, _: Watched) -> Read:
             dropped += 1
     held = tuple(view for view in views if view.outcome is None and view.shares > 0)
     closed = tuple(view for view in views if view.outcome is not None)
-    if _shares(held) != _shares(known.positions):
+    cash = _cash_of(reply.answer)
+    if cash is None and _shares(held) != _shares(known.positions):
         # Shares went or came, so money did as well: both, or the equity is wrong for seconds.
         ports.poke(Topic.ACCOUNT)
-    return [PositionsSeen(held, closed, dropped)], reply.latency_s
+    return [PositionsSeen(held, closed, dropped, cash)], reply.latency_s
+
+
+def _cash_of(body: PositionsBody) -> Micros | None:
+    """The cash that stands beside the positions, on the envelope or on a row."""
+    balances = (body.sim_balance, *(row.sim_balance for row in body.positions))
+    return next((amount(balance) for balance in balances if balance is not None), None)
 
 
 def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:

@@ -179,7 +179,11 @@ class TicketView:
 
 @dataclass(frozen=True, slots=True)
 class AccountView:
-    """The desk's own agent. Money in micros; `equity` is cash plus mark value."""
+    """The desk's own agent. Money in micros; `equity` is cash plus mark value.
+
+    `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
+    time and of the day are the equity less these, so that every figure fits the others.
+    """
 
     agent_id: str
     name: str
@@ -187,6 +191,8 @@ class AccountView:
     plan: Plan
     claimed: bool
     cash: Micros
+    start: Micros
+    day_open: Micros | None
     equity: Micros
     day_pnl: Micros | None
     total_pnl: Micros
@@ -385,6 +391,27 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         mark_value=value,
         unrealized=Micros(value - position.cost),
         resolves_at=market.resolves_at,
+    )
+
+
+def summed(
+    account: AccountView, positions: tuple[PositionView, ...], cash: Micros | None = None
+) -> AccountView:
+    """The account with its sums made anew from cash and positions."""
+    own = account.cash if cash is None else cash
+    equity = Micros(own + sum(held.mark_value for held in positions))
+    exits = [held.exit_value for held in positions if held.exit_value is not None]
+    unrealized = Micros(sum(held.unrealized for held in positions))
+    total = Micros(equity - account.start)
+    return replace(
+        account,
+        cash=own,
+        equity=equity,
+        day_pnl=None if account.day_open is None else Micros(equity - account.day_open),
+        total_pnl=total,
+        unrealized=unrealized,
+        realized=Micros(total - unrealized),
+        exit_equity=Micros(own + sum(exits)) if len(exits) == len(positions) else None,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts import (
     AccountSeen,
-    CashSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -27,18 +26,17 @@ from service_tui.desk.facts import (
     WorldSeen,
 )
 from service_tui.desk.records import (
-    AccountView,
     EquityPoint,
     Notice,
     Phase,
-    PositionView,
     ServiceView,
     TicketView,
     Topic,
     remark,
+    summed,
 )
 from service_tui.desk.state import DeskState
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Timestamp
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
@@ -58,9 +56,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case PositionsSeen():
             return _with_positions(state, fact)
         case AccountSeen():
-            return _with_account(replace(state, account=fact.account))
-        case CashSeen():
-            return _with_account(state, cash=fact.cash)
+            return replace(state, account=summed(fact.account, state.positions))
         case LimitsSeen():
             return replace(state, limits=fact.limits)
         case TradesSeen():
@@ -102,7 +98,11 @@ def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
 
 def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
     closed = state.closed if fact.closed is None else fact.closed
-    marked = _marked(replace(state, positions=fact.positions, closed=closed))
+    account = state.account
+    if account is not None and fact.cash is not None:
+        # Cash and positions of one answer belong together: no figure may see only one of them.
+        account = replace(account, cash=fact.cash)
+    marked = _marked(replace(state, account=account, positions=fact.positions, closed=closed))
     return _dropped(marked, Topic.POSITIONS, fact.dropped)
 
 
@@ -117,36 +117,8 @@ def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
 def _marked(state: DeskState) -> DeskState:
     """Every open position at the market's price of now, and the account's sums with it."""
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
-    return _with_account(replace(state, positions=positions))
-
-
-def _with_account(state: DeskState, cash: Micros | None = None) -> DeskState:
-    """The account's sums from cash and positions; day and total P&L move by the same amount."""
-    account = state.account
-    if account is None:
-        return state
-    return replace(state, account=_summed(account, state.positions, cash))
-
-
-def _summed(
-    account: AccountView, positions: tuple[PositionView, ...], cash: Micros | None
-) -> AccountView:
-    own = account.cash if cash is None else cash
-    equity = Micros(own + sum(held.mark_value for held in positions))
-    moved = equity - account.equity
-    exits = [held.exit_value for held in positions if held.exit_value is not None]
-    unrealized = Micros(sum(held.unrealized for held in positions))
-    total = Micros(account.total_pnl + moved)
-    return replace(
-        account,
-        cash=own,
-        equity=equity,
-        day_pnl=None if account.day_pnl is None else Micros(account.day_pnl + moved),
-        total_pnl=total,
-        unrealized=unrealized,
-        realized=Micros(total - unrealized),
-        exit_equity=Micros(own + sum(exits)) if len(exits) == len(positions) else None,
-    )
+    account = None if state.account is None else summed(state.account, positions)
+    return replace(state, positions=positions, account=account)
 
 
 def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:

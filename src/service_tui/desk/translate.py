@@ -17,6 +17,7 @@ from service_tui.desk.records import (
     TapeTradeView,
     TradeView,
     WorldView,
+    summed,
 )
 from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -134,28 +135,30 @@ def account_view(
     """Who we are and what we have; equity is cash plus the mark value of what is held."""
     sim = portfolio.sim
     cash = amount(sim.balance if sim and sim.balance is not None else agent.balance)
-    value = sum(held.mark_value for held in holdings)
-    exits = [held.exit_value for held in holdings]
-    unrealized = Micros(sum(held.unrealized for held in holdings))
-    total = amount(portfolio.pnl_total if portfolio.pnl_total is not None else agent.total_pnl)
-    return AccountView(
+    # The service's own equity, of the same moment as its P&L: their difference never moves.
+    equity = cash + amount(sim.total_exposure if sim else portfolio.total_exposure)
+    total = portfolio.pnl_total if portfolio.pnl_total is not None else agent.total_pnl
+    day = portfolio.pnl_24h
+    none = Micros(0)
+    account = AccountView(
         agent_id=agent.agent_id,
         name=agent.name,
         status=AgentStatus(agent.status),
         plan=agent.rate_limits.tier if agent.rate_limits else Plan.FREE,
         claimed=agent.claimed,
         cash=cash,
-        equity=Micros(cash + value),
-        day_pnl=_amount_or_none(portfolio.pnl_24h),
-        total_pnl=total,
-        realized=Micros(total - unrealized),
-        unrealized=unrealized,
-        exit_equity=None
-        if any(value is None for value in exits)
-        else Micros(cash + sum(value for value in exits if value is not None)),
+        start=Micros(equity - amount(total)),
+        day_open=None if day is None else Micros(equity - amount(day)),
+        equity=Micros(equity),
+        day_pnl=none,
+        total_pnl=none,
+        realized=none,
+        unrealized=none,
+        exit_equity=None,
         trades_count=agent.trades_count,
         win_rate=agent.win_rate,
     )
+    return summed(account, holdings)
 
 
 def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) -> LimitsView:

@@ -43,6 +43,10 @@ log = logging.getLogger(__name__)
 TICK_S: Final = 1.0
 """Wall seconds between two moves of the tape."""
 
+RETRY_S: Final = 4.0
+"""The same while the disk refuses: each try reads the world back, which costs a tenth of a second.
+"""
+
 ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **agents.ROUTES,
     **settings.ROUTES,
@@ -102,11 +106,13 @@ class _Door:
 async def _tick(service: Service) -> None:
     """Move the tape once a second; a failing disk stops trading, not the ticker."""
     while True:
+        pause_s = TICK_S
         try:
             await service.keeper.advance(service.clock.now())
         except StorageError as error:
             log.error("the tape stands still: %s", error)  # noqa: TRY400  (a sentence, no trace)
-        await service.clock.sleep(TICK_S)
+            pause_s = RETRY_S
+        await service.clock.sleep(pause_s)
 
 
 def _answering(

@@ -12,7 +12,7 @@ from service_tui.engine.codec import fill_of, payout_of
 from service_tui.engine.events import Fill, MarketResolved, Payout
 from service_tui.engine.world import World
 from service_tui.terms import Action
-from service_tui.units import Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.trades import TradeRow
 
@@ -94,6 +94,6 @@ def _paid_row(paid: Paid, world: World) -> TradeRow:
         cost=decimal(payout.payout),
         avg_price=1.0 if payout.payout else 0.0,
         created_at=moment(paid.at),
-        pnl=decimal(payout.payout) - decimal(payout.cost),
+        pnl=decimal(Micros(payout.payout - payout.cost)),
         outcome=paid.outcome,
     )

@@ -46,16 +46,19 @@ class Keeper:
         Raises:
             StorageError: the disk refused; the world will be read back before anything else.
         """
+        self.check_whole()
         rows = [row for event in events for row in self._rows(event)]
         if not rows:
             return
         try:
             await self._journal.append(rows)
         except StorageError as error:
-            self._failed = error
-            raise
+            # Who came later met only the gap that the first failure left: all are told of that one.
+            if self._failed is None:
+                self._failed = error
+            self.check_whole()
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
-            await self._take_snapshot()
+            await self._take_snapshot(self.world.at)
 
     async def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order; it is on disk when this returns.
@@ -89,7 +92,8 @@ class Keeper:
             StorageError: a write failed, and the world is not read back yet.
         """
         if self._failed is not None:
-            raise self._failed
+            # Raised again and again: without this each time would hang on to another call.
+            raise self._failed.with_traceback(None)
 
     async def history(
         self, wanted: History, *, limit: int, offset: int
@@ -103,10 +107,7 @@ class Keeper:
     async def close(self, at: Timestamp) -> None:
         """Take a last snapshot, so that the next start replays nothing."""
         if self._failed is None and self._seq > self._snapshot_seq:
-            try:
-                await self._take_snapshot(at)
-            except StorageError as error:
-                log.warning("no last snapshot: %s", error)
+            await self._take_snapshot(at)
 
     def _rows(self, event: Event) -> list[JournalRow]:
         """The event's row, and one more for each agent that it paid."""
@@ -132,25 +133,35 @@ class Keeper:
         self._seq += 1
         return JournalRow(self._seq, at, kind, *owner, body)
 
-    async def _take_snapshot(self, at: Timestamp | None = None) -> None:
+    async def _take_snapshot(self, at: Timestamp) -> None:
+        """Shorten the next replay. A failure costs only that: what was asked is on disk already."""
         seq, self._snapshot_seq = self._seq, self._seq
         body = codec.dumps(snapshot.fields_of(self.world)).encode()
-        await self._journal.add_snapshot(Snapshot(seq, at or self.world.at, body))
-        await self._journal.prune_crowd(seq)
+        try:
+            await self._journal.add_snapshot(Snapshot(seq, at, body))
+            await self._journal.prune_crowd(seq)
+        except StorageError as error:
+            log.warning("no snapshot at row %d: %s", seq, error)
 
     async def _read_back(self) -> None:
         """Take the world from disk again after a failed write."""
         async with self._reading_back:
             if self._failed is None:
                 return
-            await self._database.reopen()
-            found = await asyncio.to_thread(restore, self._database)
-            if found is None:
-                raise self._failed
-            self.world, self._seq = found
-            self._snapshot_seq = self._seq
+            try:
+                await self._database.reopen()
+            finally:
+                # Also when nothing can be written yet: nobody shall read what was refused.
+                await self._take_from_disk(self._failed)
             self._failed = None
             log.info("the world was read back at row %d", self._seq)
+
+    async def _take_from_disk(self, failure: StorageError) -> None:
+        found = await asyncio.to_thread(restore, self._database)
+        if found is None:
+            raise failure
+        self.world, self._seq = found
+        self._snapshot_seq = self._seq
 
 
 def restore(database: Database) -> tuple[World, int] | None:

@@ -60,10 +60,11 @@ class Asked:
 
     @property
     def agent(self) -> Agent:
-        """The calling agent; endpoints without a key never ask for it."""
+        """The calling agent as it is now; endpoints without a key never ask for it."""
         if self.caller is None:
             raise TypeError("this endpoint has no calling agent")
-        return self.caller
+        # The world may have been read back since the key was looked at.
+        return self.world.agents[self.caller.agent_id]
 
     def body_as(self, kind: type[Model]) -> Model:
         """The body, typed; the endpoint table and the handler must agree."""

@@ -89,6 +89,8 @@ class PositionsBody(WireModel):
     agent_id: Line
     agent_name: Line = ""
     positions: tuple[PositionBody, ...]
+    # ours: cash of the same moment, so that cash and positions can be shown as one.
+    sim_balance: Money | None = None
     total_value: Money = 0.0
     total_pnl: Money = 0.0
     sim_pnl: Money = 0.0

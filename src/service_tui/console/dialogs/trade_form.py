@@ -244,7 +244,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _rested(self) -> None:
         self._quiet = None
-        self._ask_if_due()
+        if not self._is_done:
+            self._ask_if_due()
         self._show()
 
     def _ask_if_due(self) -> None:
@@ -267,7 +268,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self.dismiss(order)
 
     def _show(self) -> None:
-        """Make every part equal to what is known now."""
+        """Make every part equal to what is known now, while there is a ticket to see."""
+        if self._is_done:
+            return
         draft, order = self._draft(), self._order()
         self._show_market()
         self._show_choices(draft)

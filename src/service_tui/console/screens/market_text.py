@@ -37,7 +37,7 @@ def headline(market: MarketView, now: Timestamp) -> Text:
     """The question whole, the price large, and beside it what it did and what is left."""
     price = formats.price(market.price).plain
     change = Text.assemble(
-        ("YES", "bold yes"), "  ", formats.points(market.change), (" points in 24 h", "muted")
+        ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
     )
     other = Text.assemble(("NO", "no"), "   ", formats.price(1.0 - market.price))
     left = ends_in(market, now, worded=True)

@@ -12,7 +12,7 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.screens.position_columns import outcome
 from service_tui.desk.records import AccountView, PositionView, TradeView
-from service_tui.terms import Side
+from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
 
 TRADES_MAX: Final = 20
@@ -89,6 +89,9 @@ def trades_of(
 
 
 def _mark_and_exit(held: PositionView) -> Text:
+    if held.status is not MarketStatus.ACTIVE:
+        side = held.side.value.upper()
+        return Text(f"The market is closed: each share pays 1 if it ends {side}, else 0.", "muted")
     said = Text("Mark is shares x price now; exit is what selling all of it would bring", "muted")
     if held.exit_value is None or held.mark_value <= 0:
         return said.append("; not known now.")

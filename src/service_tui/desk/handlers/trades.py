@@ -16,13 +16,12 @@ from service_tui.client.errors import (
 )
 from service_tui.desk.blotter import intent_of, outcome_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
-from service_tui.desk.facts import CashSeen, Noticed, QuoteSeen, TicketChanged, TradesSeen
+from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     CLIENT_REF,
-    amount,
     filled_words,
     quote_view,
     trade_view,
@@ -159,8 +158,6 @@ async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: T
         said = (body.error or "refused without a reason", body.fix or body.error_hint or "")
         await settle(ports, ticket, TicketState.REFUSED, said)
         return
-    if body.balance is not None:
-        ports.say(CashSeen(amount(body.balance)))
     await settle(ports, ticket, TicketState.DONE, (filled_words(body, order.action), ""))
     # The account too: an answer about it may be on its way that was true before this trade.
     for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):

@@ -66,6 +66,7 @@ async def positions(asked: Asked) -> PositionsBody:
     return PositionsBody(
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
+        sim_balance=decimal(world.cash(agent)),
         positions=tuple(found),
         total_value=sum(body.current_value for body in found if body.outcome is None),
         total_pnl=pnl.total,

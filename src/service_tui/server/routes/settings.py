@@ -64,10 +64,11 @@ def _changed(asked: Asked, name: str, value: object) -> object:
         Denied: 422 for more than the plan allows, or finer than a micro.
     """
     ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
-    is_count = name == "max_trades_per_day" and isinstance(value, int)
-    if is_count and ceiling is not None and not value <= ceiling:
-        said = f"the plan allows at most {ceiling}"
-        raise invalid_items([(("body", name), said, "less_than_equal")])
+    if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
+        if not value <= ceiling:
+            said = f"the plan allows at most {ceiling}"
+            raise invalid_items([(("body", name), said, "less_than_equal")])
+        return value
     if name in MONEY and isinstance(value, float):
         try:
             return micros(value)

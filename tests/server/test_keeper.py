@@ -1,0 +1,291 @@
+import asyncio
+import json
+import random
+import resource
+import shutil
+import sqlite3
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.clock import ManualClock
+from service_tui.engine.codec import dumps
+from service_tui.engine.exchange import Order
+from service_tui.engine.snapshot import fields_of
+from service_tui.engine.world import World
+from service_tui.server import keeper as keeper_room
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.keeper import restore
+from service_tui.storage.errors import StorageError, StorageFullError
+from service_tui.terms import Action, Plan, Side
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.endpoints import (
+    PATCH_AGENT,
+    PLACE_TRADE,
+    POSITIONS,
+    REGISTER,
+    SET_SPEED,
+    TRADES,
+)
+from support import OPERATOR, Stage, open_directory, open_stage
+
+LONG: Final = "why " * 900
+"""A reasoning that does not fit on the pages that the database has already."""
+
+
+def order_of(stage: Stage, dollars: int = 5, index: int = 0) -> Order:
+    market = stage.open_markets()[index]
+    return Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(dollars * ONE))
+
+
+def text_of(world: World) -> str:
+    # A tape that is paused lets wall time pass without a row.
+    return dumps(fields_of(world) | {"at": 0.0})
+
+
+@asynccontextmanager
+async def caller(stage: Stage) -> AsyncGenerator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {stage.key}"}
+    async with httpx.AsyncClient(
+        transport=stage.sim.transport, base_url=BASE_URL, headers=headers
+    ) as client:
+        yield client
+
+
+async def buy(stage: Stage, client: httpx.AsyncClient, index: int = 0) -> httpx.Response:
+    market_id = stage.open_markets()[index].market_id
+    body = {"market_id": market_id, "side": "yes", "amount": 5, "reasoning": LONG}
+    return await client.post(PLACE_TRADE.path, json=body)
+
+
+async def fill_the_disk(stage: Stage, spare: int = 0) -> None:
+    """Let the database grow by no more than some pages, as on a disk without room."""
+
+    def limit(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count={pages + spare}")
+
+    await stage.database.write(limit)
+
+
+async def make_room(stage: Stage) -> None:
+    await stage.database.write(lambda one: one.execute("PRAGMA max_page_count=1000000").fetchone())
+
+
+async def trade_until_full(stage: Stage, client: httpx.AsyncClient) -> tuple[list[str], Any]:
+    """Buys that were acknowledged, and the answer to the first that was not."""
+    done: list[str] = []
+    for index in range(60):
+        response = await buy(stage, client, index)
+        if response.status_code != 200:
+            return done, response
+        done.append(response.json()["trade_id"])
+    raise AssertionError("the disk was never full")
+
+
+async def tick(stage: Stage, seconds: float = 1.0) -> None:
+    await stage.clock.advance(seconds)
+    await stage.sim.service.keeper.advance(stage.clock.now())
+
+
+async def ticks(stage: Stage, count: int) -> None:
+    for _ in range(count):
+        await tick(stage)
+
+
+async def test_a_restart_finds_everything_that_was_acknowledged(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=0) as stage:
+        for index in range(5):
+            await stage.sim.service.keeper.place(order_of(stage, index=index), clock.now())
+        before, key, agent_id = text_of(stage.world), stage.key, stage.agent_id
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        assert text_of(stage.world) == before
+        async with caller(stage) as client:
+            assert (await client.get(TRADES.path)).json()["total_count"] == 5
+
+
+async def test_killed_at_any_moment_the_acknowledged_state_is_restored(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path / "data", clock) as stage:
+        keeper = stage.sim.service.keeper
+        for moment in range(4):
+            await keeper.place(order_of(stage, index=moment), clock.now())
+            await tick(stage, 1.0 if moment % 2 else 400.0)
+            await keeper.commit(
+                stage.world.change(stage.agent, {"name": f"n{moment}"}, clock.now())
+            )
+            # What a machine that stops here leaves behind: the files, without any goodbye.
+            left = tmp_path / f"left{moment}"
+            await asyncio.to_thread(shutil.copytree, tmp_path / "data", left)
+            async with open_directory(left, clock) as database:
+                found = await asyncio.to_thread(restore, database)
+            assert found is not None
+            assert text_of(found[0]) == text_of(stage.world)
+            assert found[0].agents[stage.agent_id].settings.name == f"n{moment}"
+            assert found[0].ledger.total() == 0
+
+
+async def test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        await fill_the_disk(stage)
+        done, refused = await trade_until_full(stage, client)
+        assert refused.status_code == 503
+        body = refused.json()
+        assert "nothing was traded" in body["error"]
+        assert body["fix"] == "free disk space, then try again"
+
+        # Until it is read back the world takes no change of any kind.
+        assert (await buy(stage, client)).status_code == 503
+        named = await client.patch(PATCH_AGENT.path, json={"name": "other"})
+        joined = await client.post(REGISTER.path, json={"name": "second"})
+        headers = {"Authorization": f"Bearer {OPERATOR}"}
+        faster = await client.post(SET_SPEED.path, json={"speed": 60}, headers=headers)
+        assert [one.status_code for one in (named, joined, faster)] == [503, 503, 503]
+
+        await stage.clock.advance(1.0)
+        await tick(stage)
+        assert len(stage.world.agents) == 1
+        assert (stage.agent.settings.name, stage.world.speed) == ("tester", 0)
+        assert stage.world.cash(stage.agent) == (10_000 - 5 * len(done)) * ONE
+        assert len(stage.agent.positions) == len(done)
+        assert (await client.get(POSITIONS.path)).json()["agent_name"] == "tester"
+        assert (await client.get(TRADES.path)).json()["total_count"] == len(done)
+        assert stage.world.ledger.total() == 0
+
+        await make_room(stage)
+        again = await buy(stage, client, len(done))
+        assert again.json()["success"] is True
+        assert again.json()["trade_id"] == f"t{len(done) + 1}"
+        assert stage.world.ledger.total() == 0
+        before = text_of(stage.world)
+        found = await asyncio.to_thread(restore, stage.database)
+        assert found is not None
+        assert text_of(found[0]) == before
+
+
+async def test_of_trades_at_the_same_moment_those_that_fail_leave_no_trace(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        await fill_the_disk(stage)
+        async with asyncio.TaskGroup() as tasks:
+            calls = [tasks.create_task(buy(stage, client, index)) for index in range(40)]
+        answers = [call.result() for call in calls]
+        done = [one.json()["trade_id"] for one in answers if one.status_code == 200]
+        assert {one.status_code for one in answers} <= {200, 503}
+        said = {one.json()["error"] for one in answers if one.status_code == 503}
+        assert all("the disk is full" in one for one in said)
+        assert len(done) < 40
+        await tick(stage)
+        assert stage.world.cash(stage.agent) == (10_000 - 5 * len(done)) * ONE
+        rows = (await client.get(TRADES.path, params={"limit": 200})).json()["trades"]
+        assert {row["id"] for row in rows} == set(done)
+
+
+async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, caller(stage) as client:
+        await fill_the_disk(stage)
+        await trade_until_full(stage, client)
+        at = (await asyncio.to_thread(restore, stage.database) or [stage.world])[0].world_at
+        with pytest.raises(StorageFullError, match="the disk is full"):
+            await ticks(stage, 40)
+        await make_room(stage)
+        await tick(stage)
+        assert stage.world.world_at > at
+        assert stage.world.ledger.total() == 0
+        assert (await buy(stage, client, 50)).json()["success"] is True
+
+
+@contextmanager
+def broken_disk() -> Generator[None]:
+    """The system refuses every write of this process, at the COMMIT and at the opening too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        keeper = stage.sim.service.keeper
+        assert (await buy(stage, client)).json()["success"] is True
+        with broken_disk():
+            refused = await buy(stage, client, 1)
+            assert refused.status_code == 503
+            assert "nothing was traded" in refused.json()["error"]
+            with pytest.raises(StorageError):
+                await keeper.advance(stage.clock.now())
+            assert len((await client.get(POSITIONS.path)).json()["positions"]) == 1
+            assert (await buy(stage, client, 1)).status_code == 503
+        await keeper.advance(stage.clock.now())
+        again = await buy(stage, client, 1)
+        assert (again.json()["success"], again.json()["trade_id"]) == (True, "t2")
+        assert stage.world.cash(stage.agent) == 9_990 * ONE
+        assert stage.world.ledger.total() == 0
+
+
+async def test_a_snapshot_that_fails_takes_back_no_trade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 3)
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        # Room for some rows, not for a snapshot of what no compression makes small.
+        stage.agent.description = random.Random(1).randbytes(1_000_000).hex()
+        await fill_the_disk(stage, spare=60)
+        answers: list[dict[str, Any]] = []
+        for _ in range(4):
+            order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 1}
+            answers.append((await client.post(PLACE_TRADE.path, json=order)).json())
+        assert [one["success"] for one in answers] == [True] * 4
+        assert (await client.get(TRADES.path)).json()["total_count"] == 4
+
+
+async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 20)
+    clock = ManualClock()
+    async with open_stage(tmp_path / "data", clock, speed=10, plan=Plan.ELITE) as stage:
+        for moment in range(60):
+            await stage.sim.service.keeper.place(order_of(stage, 1, moment), clock.now())
+            if moment % 4 == 0:
+                await tick(stage)
+        journal = keeper_room.Journal(stage.database)
+        newest = journal.latest_snapshot()
+        assert newest is not None
+        assert journal.last_seq() - newest.seq < 20
+        found = await asyncio.to_thread(restore, stage.database)
+        assert found is not None
+        assert text_of(found[0]) == text_of(stage.world)
+        crowd = [row for row in journal.rows_after(0) if row.kind == "crowd"]
+        # The crowd's rows before both snapshots are forgotten, everybody's trades are not.
+        assert len(crowd) < 15
+        assert sum(row.kind == "fill" for row in journal.rows_after(0)) == 60
+
+
+async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        old = stage.agent
+        keeper = stage.sim.service.keeper
+        keeper._failed = StorageError("the disk refused")
+        body = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
+        raw = json.dumps(body).encode()
+
+        async def slowly() -> AsyncGenerator[bytes]:
+            # The key was looked at; before the body is whole the world is read back.
+            yield raw[:10]
+            await keeper.advance(Timestamp(stage.clock.now() + 1))
+            yield raw[10:]
+
+        async with caller(stage) as client:
+            headers = {"Content-Type": "application/json"}
+            answer = await client.post(PLACE_TRADE.path, content=slowly(), headers=headers)
+        assert answer.json()["balance"] == 9_995
+        assert stage.agent is not old
+        assert len(stage.agent.positions) == 1
+        assert old.positions == {}
