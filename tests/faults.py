@@ -1,19 +1,34 @@
-"""A line to the embedded service that breaks when a test says so, and counts what passes."""
+"""A desk behind a line that breaks when a test says so, and counts what passes."""
 
 import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from pathlib import Path
+from typing import Any
 
 import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import Phase, PositionView, TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL
-from support import OPERATOR, Stage
+from service_tui.storage.blotter import Blotter, StoredTicket
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+from support import OPERATOR, Stage, first_state, open_stage, open_test_desk
+
+CASH = 10_000 * ONE
+TRADE = "/api/sdk/trade"
+TRADES = "/api/sdk/trades"
 
 
 class Fault(Enum):
@@ -21,6 +36,7 @@ class Fault(Enum):
 
     NO_LINE = auto()
     SWALLOWED = auto()
+    STUCK = auto()
 
     LOST = auto()
     TIMED_OUT = auto()
@@ -30,55 +46,14 @@ class Fault(Enum):
     SILENT = auto()
 
 
-UNANSWERED = tuple(Fault)[2:]
+UNANSWERED = tuple(Fault)[3:]
 
-
-@dataclass
-class Line(httpx.AsyncBaseTransport):
-    """`fault` is asked for every request; None lets it pass. `seen` looks at each before that."""
-
-    inner: httpx.AsyncBaseTransport
-    fault: Callable[[httpx.Request], Fault | httpx.Response | None] = lambda _: None
-    seen: Callable[[httpx.Request], None] = lambda _: None
-    sent: list[httpx.Request] = field(default_factory=list)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.sent.append(request)
-        self.seen(request)
-        fault = self.fault(request)
-        if isinstance(fault, httpx.Response):
-            return fault
-        if fault is Fault.NO_LINE:
-            raise httpx.ConnectError("no route to host")
-        if fault is Fault.SWALLOWED:
-            raise httpx.ReadTimeout("nothing came")
-        response = await self.inner.handle_async_request(request)
-        match fault:
-            case Fault.LOST:
-                raise httpx.RemoteProtocolError("server disconnected")
-            case Fault.TIMED_OUT:
-                raise httpx.ReadTimeout("nothing came")
-            case Fault.HALF:
-                return said((await response.aread())[:40])
-            case Fault.FAILED:
-                return said({"error": "broken"}, 500)
-            case Fault.HTML:
-                return said(b"<html>sign in to this network</html>")
-            case Fault.SILENT:
-                await asyncio.Event().wait()
-        return response
-
-    def orders(self) -> list[dict]:
-        """Bodies of the orders that were sent, dry runs left out."""
-        bodies = [json.loads(one.content) for one in self.sent if one.url.path == "/api/sdk/trade"]
-        return [body for body in bodies if not body.get("dry_run")]
-
-    def quotes(self) -> list[dict]:
-        bodies = [json.loads(one.content) for one in self.sent if one.url.path == "/api/sdk/trade"]
-        return [body for body in bodies if body.get("dry_run")]
-
-    def asked(self, path: str) -> int:
-        return sum(one.url.path == path for one in self.sent)
+_RAISED = {
+    Fault.NO_LINE: httpx.ConnectError("no route to host"),
+    Fault.SWALLOWED: httpx.ReadTimeout("nothing came"),
+    Fault.LOST: httpx.RemoteProtocolError("server disconnected"),
+    Fault.TIMED_OUT: httpx.ReadTimeout("nothing came"),
+}
 
 
 def said(body: object, status: int = 200, **headers: str) -> httpx.Response:
@@ -89,43 +64,119 @@ def said(body: object, status: int = 200, **headers: str) -> httpx.Response:
 
 
 def is_order(request: httpx.Request) -> bool:
-    return request.url.path == "/api/sdk/trade" and b'"dry_run":true' not in request.content
+    return request.url.path == TRADE and b'"dry_run":true' not in request.content
 
 
 def is_quote(request: httpx.Request) -> bool:
-    return request.url.path == "/api/sdk/trade" and not is_order(request)
+    return request.url.path == TRADE and not is_order(request)
 
 
-def breaking(stage: Stage, fault=None, *, read_only: bool = False) -> tuple[Stage, Line]:
-    """The stage with a client behind such a line."""
+@dataclass
+class Line(httpx.AsyncBaseTransport):
+    """`fault` is asked for every request; None lets it pass. `seen` looks at each before that."""
+
+    inner: httpx.AsyncBaseTransport
+    fault: Callable[[httpx.Request], Fault | httpx.Response | None] = lambda _: None
+    seen: Callable[[httpx.Request], None] = lambda _: None
+    sent: list[httpx.Request] = field(default_factory=list)
+    waiting: int = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request)
+        self.seen(request)
+        fault = self.fault(request)
+        if isinstance(fault, httpx.Response):
+            return fault
+        if fault in {Fault.NO_LINE, Fault.SWALLOWED}:
+            raise _RAISED[fault]
+        if fault is Fault.STUCK:
+            await self._silence()
+        response = await self.inner.handle_async_request(request)
+        return await self._broken(response, fault)
+
+    async def _broken(self, response: httpx.Response, fault: Fault | None) -> httpx.Response:
+        """What is left of an answer; the service has done its part."""
+        match fault:
+            case None:
+                return response
+            case Fault.HALF:
+                return said((await response.aread())[:40])
+            case Fault.FAILED:
+                return said({"error": "broken"}, 500)
+            case Fault.HTML:
+                return said(b"<html>sign in to this network</html>")
+            case Fault.SILENT:
+                await self._silence()
+        raise _RAISED[fault]
+
+    async def _silence(self) -> None:
+        self.waiting += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.waiting -= 1
+
+    def orders(self) -> list[dict[str, Any]]:
+        """Bodies of the orders that were sent."""
+        return [json.loads(one.content) for one in self.sent if is_order(one)]
+
+    def quotes(self) -> list[dict[str, Any]]:
+        """Bodies of the dry runs that were sent."""
+        return [json.loads(one.content) for one in self.sent if is_quote(one)]
+
+    def asked(self, path: str) -> int:
+        return sum(one.url.path == path for one in self.sent)
+
+
+def breaking(stage: Stage, fault: Fault | None = None) -> tuple[Stage, Line]:
+    """The stage with its client behind such a line; `fault` is that of every order."""
     line = Line(stage.sim.transport)
-    if fault is not None:
-        line.fault = lambda request: fault if is_order(request) else None
-    client = Client(
-        line,
-        BASE_URL,
-        Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL)),
-        clock=stage.clock,
-        rng=random.Random(1),
-        read_only=read_only,
-    )
+    line.fault = lambda request: fault if is_order(request) else None
+    keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+    client = Client(line, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
     return replace(stage, client=client), line
 
 
-async def until(desk, is_so, stage: Stage, *, step_s: float = 0.5, tries: int = 200):
+@asynccontextmanager
+async def at_work(
+    path: Path, fault: Fault | None = None, *, read_only: bool = False
+) -> AsyncGenerator[tuple[Desk, Stage, Line]]:
+    """A desk that has heard everything once, on a paused world, behind a line that may break."""
+    async with open_stage(path, speed=0) as whole:
+        stage, line = breaking(whole, fault)
+        async with open_test_desk(stage, first_state(read_only=read_only)) as desk:
+            await until(desk, ready, stage)
+            yield desk, stage, line
+
+
+def ready(state: DeskState) -> bool:
+    known = state.account and state.limits and state.markets
+    return state.service.phase is Phase.ONLINE and bool(known) and not state.from_cache
+
+
+async def until(
+    desk: Desk,
+    is_so: Callable[[DeskState], object],
+    stage: Stage,
+    *,
+    step_s: float = 0.5,
+    tries: int = 200,
+) -> DeskState:
     """Let manual time pass, and the disk and its threads keep up, until the state is as wanted."""
     for _ in range(tries):
         if is_so(desk.state):
             return desk.state
         await stage.clock.advance(step_s)
-        await stage.database.write(lambda _: None)
+        if stage.database.failure is None:
+            await stage.database.write(lambda _: None)
         await asyncio.to_thread(int)
     raise AssertionError("the desk never came to the wanted state")
 
 
-async def ended(desk, ticket, stage: Stage):
+async def ended(desk: Desk, ticket: Ticket, stage: Stage) -> TicketView:
     """The view of a ticket once it has come to an end, unknown included."""
-    await until(desk, lambda _: ticket.view.state not in {"queued", "sent"}, stage, step_s=0.1)
+    open_ends = {TicketState.QUEUED, TicketState.SENT}
+    await until(desk, lambda _: ticket.view.state not in open_ends, stage, step_s=0.1)
     return ticket.view
 
 
@@ -133,3 +184,37 @@ async def asleep(clock: ManualClock, seconds: float) -> None:
     """A machine that was suspended: every waiter wakes once, however long it was."""
     clock._now += seconds
     await clock.advance(0.0)
+
+
+def buy(market: Any, amount: int = 25 * ONE, side: Side = Side.YES, **other: str) -> PlaceTrade:
+    return PlaceTrade(
+        market_id=market.market_id,
+        side=side,
+        action=Action.BUY,
+        venue=Venue.SIM,
+        amount=Micros(amount),
+        **other,
+    )
+
+
+def sell(held: PositionView, shares: int | None = None) -> PlaceTrade:
+    return PlaceTrade(
+        market_id=held.market_id,
+        side=held.side,
+        action=Action.SELL,
+        venue=Venue.SIM,
+        shares=Micros(held.shares if shares is None else shares),
+    )
+
+
+def world_holds(stage: Stage) -> int:
+    """What the agent holds, in shares of either side, over all markets."""
+    return sum(
+        position.shares(side) for position in stage.agent.positions.values() for side in Side
+    )
+
+
+async def rows(stage: Stage) -> list[StoredTicket]:
+    """The blotter's rows, newest first, with all that was written until now."""
+    await stage.database.write(lambda _: None)
+    return Blotter(stage.database).recent(50)

@@ -224,6 +224,7 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             day_spend_max=Micros(500_000_000),
             day_spent=Micros(120_000_000),
             day_trades_max=500,
+            day_trades=7,
         ),
         markets=markets,
         positions=positions,

@@ -158,6 +158,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def show_state(self) -> None:
         """Show the newest state in the bars, in the screen in front, and in open dialogs."""
+        if not self.is_running:
+            # A last tick, or a last state of the desk, while the screens are already taken down.
+            return
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
         self.now = now = self._wall_time()
         base.query_one(TopBar).take(state, now)

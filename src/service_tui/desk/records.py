@@ -205,13 +205,17 @@ class AccountView:
 
 @dataclass(frozen=True, slots=True)
 class LimitsView:
-    """What binds an order. `paused` is True unless the service said false."""
+    """What binds an order. `paused` is True unless the service said false.
+
+    The day's spend binds real venues, the day's trades (buys only) bind every venue.
+    """
 
     paused: bool
     max_trade: Micros
     day_spend_max: Micros
     day_spent: Micros
     day_trades_max: int | None
+    day_trades: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,7 @@ def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) ->
         day_spend_max=amount(settings.sdk_daily_limit),
         day_spent=amount(settings.sdk_daily_spent),
         day_trades_max=user.max_trades_per_day,
+        day_trades=user.trades_today,
     )
 
 

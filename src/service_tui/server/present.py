@@ -106,11 +106,12 @@ def settings_body(agent: Agent) -> SettingsBody:
     )
 
 
-def user_settings_body(agent: Agent) -> UserSettingsBody:
+def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
     """Risk defaults and safety rails."""
     settings = agent.settings
     return UserSettingsBody(
         max_trades_per_day=agent.trades_per_day(),
+        trades_today=agent.buys_today(now),
         max_position_usd=None if settings.max_position is None else decimal(settings.max_position),
         default_stop_loss_pct=settings.stop_loss_pct,
         default_take_profit_pct=settings.take_profit_pct,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from service_tui.wire.base import AMOUNT_MAX, Line, Moment, Money, SentLine, WireModel
+from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
 
 Positive = Annotated[float, Field(gt=0, le=AMOUNT_MAX)]
 StopLoss = Annotated[float, Field(ge=0, le=1)]
@@ -52,6 +52,8 @@ class UserSettingsBody(WireModel):
     """Answer of `GET` and `PATCH /api/sdk/user/settings`."""
 
     max_trades_per_day: int | None = None
+    # ours: buys since midnight UTC, so that a person sees how much of the limit is used.
+    trades_today: Count | None = None
     max_position_usd: Money | None = None
     default_stop_loss_pct: StopLoss | None = 0.20
     default_take_profit_pct: TakeProfit | None = None

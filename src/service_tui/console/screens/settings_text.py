@@ -14,7 +14,7 @@ from service_tui.console.freshness import is_private, world_now
 from service_tui.console.screens.base import Surroundings
 from service_tui.console.widgets.line_fit import meter
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import Action, Mode
 from service_tui.units import Timestamp
 
 DAY_S: Final = 86_400
@@ -55,9 +55,13 @@ def _limits(state: DeskState, now: Timestamp) -> Text:
     spent = formats.money(limits.day_spent, masked=masked)
     most = formats.money(limits.day_spend_max, masked=masked)
     part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
-    lines = [_used("spent today", part, used=spent, most=most)]
+    lines: list[Text] = []
+    if state.service.mode is not Mode.SIM:
+        lines.append(_used("spent today", part, used=spent, most=most))
     if limits.day_trades_max is not None:
-        bought = trades_today(state, now)
+        bought = limits.day_trades
+        if bought is None:
+            bought = trades_today(state, now)
         share = bought / limits.day_trades_max if limits.day_trades_max > 0 else 1.0
         lines.append(
             _used(

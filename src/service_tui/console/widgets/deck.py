@@ -7,7 +7,7 @@ Used by the app, which makes a screen at its first visit.
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from service_tui.console.screens.base import NumberedView
+from service_tui.console.widgets.numbered_view import NumberedView
 
 
 class Deck(Container):

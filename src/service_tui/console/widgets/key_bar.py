@@ -11,9 +11,9 @@ from textual import events, on
 
 from service_tui.console.keys import Key, action_name, keys_of, shown_key
 from service_tui.console.messages import KeyChosen
-from service_tui.console.screens.base import NumberedView
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
+from service_tui.console.widgets.numbered_view import NumberedView
 
 SCREEN_KEYS: Final = tuple(
     key for key in keys_of("app") if key.action.startswith("go(") and key.keys[0].isdecimal()

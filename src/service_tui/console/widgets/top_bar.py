@@ -12,7 +12,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import age_s, is_private, world_now
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
-from service_tui.desk.records import Phase, Topic
+from service_tui.desk.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode
 from service_tui.units import Timestamp
@@ -84,16 +84,10 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """Spend of the day and commands in flight on the left; the offline world on the right."""
     bits: list[Bit] = []
-    limits, masked = state.limits, is_private(state)
+    limits = state.limits
     if limits is not None:
-        part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
-        spent = Text.assemble(
-            formats.money(limits.day_spent, masked=masked),
-            (" of ", "muted"),
-            formats.money(limits.day_spend_max, masked=masked),
-        )
-        spend = _labelled("spent today", spent)
-        bits.append(Bit(Text.assemble(spend, " ", meter(part, _METER)), 6, spend, 6))
+        named, part = _used(state, limits)
+        bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 6, named, 6))
     flying = state.in_flight
     # A place of its own also when nothing flies: the eye learns where to look.
     flight = Text(f"{flying} in flight", "bold accent" if flying else "muted")
@@ -107,6 +101,27 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
         full = pace if state.from_cache else Text.assemble(pace, clock)
         bits.append(Bit(full, 3, pace, right=True))
     return tuple(bits)
+
+
+def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
+    """What is used of the limit that binds here, in words and as a share."""
+    if state.service.mode is Mode.SIM:
+        if limits.day_trades is None or not limits.day_trades_max:
+            return Text("no daily limit", "muted"), 0.0
+        figures = Text.assemble(
+            formats.count(limits.day_trades),
+            (" of ", "muted"),
+            formats.count(limits.day_trades_max),
+        )
+        return _labelled("bought today", figures), limits.day_trades / limits.day_trades_max
+    masked = is_private(state)
+    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+    figures = Text.assemble(
+        formats.money(limits.day_spent, masked=masked),
+        (" of ", "muted"),
+        formats.money(limits.day_spend_max, masked=masked),
+    )
+    return _labelled("spent today", figures), part
 
 
 def _connection(state: DeskState, now: Timestamp) -> Text:

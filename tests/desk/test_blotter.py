@@ -1,0 +1,295 @@
+import asyncio
+import sqlite3
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from faults import (
+    CASH,
+    TRADE,
+    TRADES,
+    UNANSWERED,
+    Fault,
+    Line,
+    asleep,
+    at_work,
+    breaking,
+    buy,
+    ended,
+    is_order,
+    ready,
+    rows,
+    said,
+    until,
+    world_holds,
+)
+from service_tui.desk.commands import AskQuote
+from service_tui.desk.desk import Desk
+from service_tui.desk.handlers.trades import NO_TRACE
+from service_tui.desk.opening import DeskMemory
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records import TicketState
+from service_tui.storage.blotter import Blotter
+from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.errors import StorageFullError
+from service_tui.units import ONE
+from support import Stage, first_state, open_stage, open_test_desk
+
+# -- not sent, or sent and not answered ---------------------------------------------------------
+
+
+async def test_without_a_line_nothing_was_sent_and_nothing_is_in_doubt(tmp_path: Path) -> None:
+    async with at_work(tmp_path, Fault.NO_LINE) as (desk, stage, line):
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.FAILED
+        assert "nothing was sent" in view.outcome
+        assert len(line.orders()) == 1
+        assert world_holds(stage) == 0
+        await stage.clock.advance(15)
+        assert len(line.orders()) == 1
+        assert (await rows(stage))[0].state is StoredState.FAILED
+
+
+@pytest.mark.parametrize("fault", UNANSWERED, ids=lambda fault: fault.name.lower())
+async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_again(
+    tmp_path: Path, fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service_tui.client.client.WRITE_DEADLINE_S", 0.05)
+    async with at_work(tmp_path, fault) as (desk, stage, line):
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.UNKNOWN
+        assert "do not send it again" in view.fix
+        assert desk.state.in_flight == 1
+        assert (await rows(stage))[0].state is StoredState.UNKNOWN
+        state = await until(desk, lambda s: s.in_flight == 0 and s.positions, stage)
+        assert state.tickets[0].state is TicketState.DONE
+        assert state.tickets[0].outcome.startswith("it did happen")
+        assert (await rows(stage))[0].state is StoredState.DONE
+        await until(desk, lambda s: s.account.cash == CASH - 25 * ONE, stage)
+        assert len(line.orders()) == 1
+        assert world_holds(stage) == state.positions[0].shares
+        assert stage.world.ledger.total() == 0
+
+
+async def test_an_order_that_never_came_stays_unknown_and_the_person_decides(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda request: Fault.SWALLOWED if is_order(request) else None
+        ticket = desk.submit(buy(stage.open_markets()[0]))
+        await ended(desk, ticket, stage)
+        await asleep(stage.clock, 580)
+        await stage.clock.advance(15)
+        assert ticket.view.state is TicketState.UNKNOWN
+        assert ticket.view.outcome.startswith("sent, no answer")
+        await until(desk, lambda _: ticket.view.outcome == NO_TRACE, stage)
+        assert ticket.view.state is TicketState.UNKNOWN
+        assert "yourself" in ticket.view.fix
+        asked = line.asked(TRADES)
+        await stage.clock.advance(120)
+        # By the poller every 30 s, and to look it up every 60 s, no longer every 10.
+        assert line.asked(TRADES) - asked <= 7
+        assert len([one for one in desk.state.notices if NO_TRACE in one.text]) == 1
+        assert len(line.orders()) == 1
+        assert world_holds(stage) == 0
+
+
+async def test_an_unknown_order_is_found_behind_many_newer_trades(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service_tui.desk.lookup.PAGE", 2)
+    async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
+        lost = desk.submit(buy(stage.open_markets()[0]))
+        await ended(desk, lost, stage)
+        line.fault = lambda _: None
+        for market in stage.open_markets()[1:6]:
+            assert (await ended(desk, desk.submit(buy(market)), stage)).state is TicketState.DONE
+        await until(desk, lambda _: lost.view.state is TicketState.DONE, stage)
+        assert len(line.orders()) == 6
+
+
+async def test_rows_that_cannot_be_read_prove_nothing(tmp_path: Path) -> None:
+    async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
+        ticket = desk.submit(buy(stage.open_markets()[0]))
+        await ended(desk, ticket, stage)
+        broken = {"trades": [{"id": 7}], "total_count": 1}
+        line.fault = lambda request: said(broken) if request.url.path == TRADES else None
+        await asleep(stage.clock, 700)
+        await stage.clock.advance(15)
+        assert ticket.view.state is TicketState.UNKNOWN
+        assert ticket.view.outcome != NO_TRACE
+        line.fault = lambda _: None
+        await until(desk, lambda _: ticket.view.state is TicketState.DONE, stage)
+
+
+async def test_an_order_that_the_venue_lists_as_failed_is_failed(tmp_path: Path) -> None:
+    async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
+        ticket = desk.submit(buy(stage.open_markets()[0]))
+        await ended(desk, ticket, stage)
+        (order,) = line.orders()
+        row = {
+            "id": "t1",
+            "trade_id": "t1",
+            "market_id": order["market_id"],
+            "side": "yes",
+            "action": "buy",
+            "shares": 0.0,
+            "cost": 0.0,
+            "status": "failed",
+            "signal_data": order["signal_data"],
+            "created_at": "2027-01-15T08:00:00Z",
+        }
+        line.fault = lambda request: (
+            said({"trades": [row], "total_count": 1}) if request.url.path == TRADES else None
+        )
+        await until(desk, lambda _: ticket.view.state is TicketState.FAILED, stage)
+        assert any(b"include_failed=true" in one.url.query for one in line.sent)
+
+
+# -- the disk -----------------------------------------------------------------------------------
+
+
+async def test_a_full_disk_refuses_before_anything_is_sent_and_recovers(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        # Long enough to need a page of its own.
+        order = buy(stage.open_markets()[0], reasoning="x" * 4_000)
+        await stage.database.write(no_page_more)
+        view = await ended(desk, desk.submit(order), stage)
+        assert view.state is TicketState.FAILED
+        assert "disk is full" in view.outcome
+        assert "nothing was traded" in view.outcome
+        assert line.orders() == []
+        await stage.database.write(room_again)
+        assert (await ended(desk, desk.submit(order), stage)).state is TicketState.DONE
+
+
+def no_page_more(connection: sqlite3.Connection) -> None:
+    """SQLite then says what it says of a full disk."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count={pages}").fetchone()
+
+
+def room_again(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA max_page_count=1000000").fetchone()
+
+
+async def test_a_disk_that_fails_after_the_answer_loses_no_trade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+
+        async def refuse(*_: object, **__: object) -> None:
+            raise StorageFullError("the disk is full")
+
+        monkeypatch.setattr(Blotter, "settle", refuse)
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.DONE
+        assert any("could not be written" in one.text for one in desk.state.notices)
+        (row,) = await rows(stage)
+        assert row.state is StoredState.QUEUED
+        assert len(line.orders()) == 1
+
+
+async def test_a_writer_that_gave_up_is_taken_up_again(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        stage.database._writer._failure = sqlite3.OperationalError("the commit failed")
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.FAILED
+        assert line.orders() == []
+        await until(desk, lambda _: stage.database.failure is None, stage)
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.DONE
+
+
+# -- killed between sending and answer ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+async def test_a_desk_killed_in_the_middle_settles_its_order_at_the_next_start(
+    tmp_path: Path, *, arrived: bool
+) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole, Fault.SILENT if arrived else Fault.STUCK)
+        await killed_while_sending(stage, line)
+        reference = line.orders()[0]["signal_data"]["client_ref"]
+        line.fault = lambda _: None
+        held_before = world_holds(stage)
+        assert (held_before > 0) == arrived
+        calls = len(line.sent)
+        async with open_test_desk(stage) as desk:
+            (ticket,) = desk.state.tickets
+            assert ticket.state is TicketState.UNKNOWN
+            assert ticket.client_ref == reference
+            await until(desk, ready, stage)
+            view = await ended(desk, desk.submit(buy(stage.open_markets()[1], 5 * ONE)), stage)
+            assert view.state is TicketState.DONE
+            own = [one for one in desk.state.tickets if one.ticket_id == ticket.ticket_id]
+            assert own[0].state is (TicketState.DONE if arrived else TicketState.UNKNOWN)
+        paths = [one.url.path for one in line.sent[calls:]]
+        assert paths.index(TRADES) < paths.index(TRADE)
+        assert len(line.orders()) == 2
+        spent = (25 if arrived else 0) + 5
+        assert stage.world.cash(stage.agent) == CASH - spent * ONE
+        assert stage.world.ledger.total() == 0
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            states = {one.ticket_id: one.state for one in desk.state.tickets}
+            assert states[ticket.ticket_id] is own[0].state
+        assert len(line.orders()) == 2
+
+
+async def killed_while_sending(stage: Stage, line: Line) -> None:
+    """Run a desk and end it, without any closing, while an order is on its way."""
+    around = Surroundings(
+        stage.client, stage.database, stage.clock, lambda: f"first{len(line.sent)}", Random(2)
+    )
+    desk = Desk(
+        first_state(), around, Blotter(stage.database), DeskMemory(stage.database, stage.clock)
+    )
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(desk.run())
+        await until(desk, ready, stage)
+        ticket = desk.submit(buy(stage.open_markets()[0]))
+        await until(desk, lambda _: line.waiting, stage)
+        running.cancel()
+    assert ticket.view.state is TicketState.SENT
+    assert (await rows(stage))[0].state is StoredState.QUEUED
+
+
+async def test_nothing_trades_while_an_earlier_order_cannot_be_looked_up(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole, Fault.STUCK)
+        await killed_while_sending(stage, line)
+        line.fault = lambda request: Fault.NO_LINE if request.url.path == TRADES else None
+        async with open_test_desk(stage) as desk:
+            await until(desk, lambda s: s.limits and s.account and s.markets, stage)
+            view = await ended(desk, desk.submit(buy(stage.open_markets()[1])), stage)
+            assert view.state is TicketState.FAILED
+            assert "nothing was sent" in view.outcome
+            assert len(line.orders()) == 1
+            # What moves no money is not held up by it.
+            desk.submit(AskQuote(1, buy(stage.open_markets()[1])))
+            await until(desk, lambda s: s.quote and s.quote.ok, stage)
+            line.fault = lambda _: None
+            await stage.clock.advance(12)
+            view = await ended(desk, desk.submit(buy(stage.open_markets()[1])), stage)
+            assert view.state is TicketState.DONE
+
+
+async def test_closing_leaves_an_unanswered_order_to_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service_tui.desk.desk.DRAIN_S", 0.05)
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole, Fault.SILENT)
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            ticket = desk.submit(buy(stage.open_markets()[0]))
+            await until(desk, lambda _: line.waiting, stage)
+        assert ticket.view.state is TicketState.SENT
+        line.fault = lambda _: None
+        async with open_test_desk(stage) as desk:
+            await until(desk, lambda s: s.tickets[0].state is TicketState.DONE, stage)
+        assert len(line.orders()) == 1
+        assert stage.world.cash(stage.agent) == CASH - 25 * ONE

@@ -1,0 +1,91 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.openapi import schema_of
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import ALL, PLACE_TRADE, Endpoint
+from support import open_stage
+
+
+async def document_of(path: Path) -> dict[str, Any]:
+    async with open_stage(path) as stage:
+        async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
+            response = await client.get("/openapi.json")
+        assert response.status_code == 200
+        return response.json()
+
+
+def references(part: object) -> list[str]:
+    """Every reference in a document, wherever it stands."""
+    if isinstance(part, dict):
+        own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+        return own + [found for entry in part.values() for found in references(entry)]
+    if isinstance(part, list):
+        return [found for entry in part for found in references(entry)]
+    return []
+
+
+def resolve(document: dict[str, Any], reference: str) -> object:
+    assert reference.startswith("#/")
+    found: Any = document
+    for step in reference[2:].split("/"):
+        found = found[step.replace("~1", "/").replace("~0", "~")]
+    return found
+
+
+async def test_the_document_describes_every_endpoint_and_resolves(tmp_path: Path) -> None:
+    document = await document_of(tmp_path)
+    assert document["openapi"].startswith("3.")
+    described = {
+        (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method in operations
+    }
+    assert described == {(one.method, one.path) for one in ALL}
+    assert references(document)
+    for reference in references(document):
+        assert resolve(document, reference)
+    assert "$defs" not in str(document)
+    names = [
+        operation["operationId"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+    ]
+    assert len(set(names)) == len(ALL)
+    for endpoint in ALL:
+        check(document["paths"][endpoint.path][endpoint.method.lower()], endpoint)
+
+
+def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
+    """One operation against its endpoint: summary, body, parameters, answers."""
+    assert operation["summary"] == endpoint.summary != ""
+    assert {"200", "401", "422"} <= set(operation["responses"])
+    parameters = operation.get("parameters", [])
+    in_path = {one["name"]: one for one in parameters if one["in"] == "path"}
+    assert set(in_path) == set(re.findall(r"{(\w+)}", endpoint.path))
+    assert all(one["required"] is True for one in in_path.values())
+    in_query = {one["name"] for one in parameters if one["in"] == "query"}
+    asked = endpoint.query.model_fields if endpoint.query else {}
+    assert in_query == set(asked)
+    assert all(one["schema"] for one in parameters)
+    if endpoint.asks is None:
+        assert "requestBody" not in operation
+        return
+    assert operation["requestBody"]["required"] is True
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    assert set(schema["properties"]) == set(endpoint.asks.model_fields)
+
+
+def test_references_of_a_body_are_written_out() -> None:
+    asks = PLACE_TRADE.asks
+    assert asks is not None
+    schema: Any = schema_of(asks)
+    assert references(schema) == []
+    assert schema["properties"]["side"]["enum"] == ["yes", "no"]
+    assert schema["properties"]["action"]["default"] == "buy"
+    assert schema["properties"]["order_type"]["anyOf"][0]["enum"] == ["GTC", "GTD", "FOK", "FAK"]
+    assert schema["required"] == ["market_id", "side"]

@@ -1,0 +1,377 @@
+"""The interface spec, one row a case, for what this program has so far.
+
+Each table names the section of the spec whose rows it repeats, in the spec's own words.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from service_tui.engine.limits import (
+    DAY_SPEND_DEFAULT,
+    MARKET_MAX,
+    MAX_TRADE_DEFAULT,
+    PLANS,
+    TRADE_MAX,
+)
+from service_tui.server.app import ROUTES
+from service_tui.server.refusals import denied, invalid_items, unauthenticated
+from service_tui.terms import (
+    NEW_AGENT_CASH_SIM,
+    VENUE_ALIASES,
+    MarketStatus,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+)
+from service_tui.units import ONE
+from service_tui.wire import endpoints
+from service_tui.wire.agents import AgentBody, ContextBody, RegisterBody
+from service_tui.wire.base import AnyVenue, SignalData, WireModel
+from service_tui.wire.briefing import BriefingBody
+from service_tui.wire.endpoints import ALL, DESK
+from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.settings import (
+    SettingsBody,
+    SettingsPatch,
+    UserSettingsBody,
+    UserSettingsPatch,
+)
+from service_tui.wire.trades import TradeBody, TradeRequest, TradeRow
+
+NONE: Final = "no default"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A row of a table of fields: name, JSON types, whether required, and the default."""
+
+    name: str
+    types: str
+    required: bool = False
+    default: object = NONE
+
+
+def types_of(model: type[WireModel], name: str) -> str:
+    """The JSON types of a field, as the spec writes them."""
+    schema: dict[str, Any] = model.model_json_schema()["properties"][name]
+    kinds = [one.get("type", "object") for one in schema.get("anyOf", [schema])]
+    return " or ".join(kinds)
+
+
+def check_field(model: type[WireModel], row: Field) -> None:
+    field = model.model_fields[row.name]
+    assert types_of(model, row.name) == row.types
+    assert field.is_required() is row.required
+    if row.default is not NONE:
+        assert field.get_default(call_default_factory=True) == row.default
+    elif not row.required:
+        assert field.get_default(call_default_factory=True) is None
+
+
+# -- Spec, "Settings (response of GET /api/sdk/settings)" ----------------------------------
+
+SETTINGS: Final = (
+    Field("sdk_real_trading_enabled", "boolean", required=True),
+    Field("wallet_address", "string or null"),
+    Field("wallet_ownership", "string", default="native"),
+    Field("has_legacy_wallet", "boolean", default=False),
+    Field("polymarket_usdc_balance", "number or null"),
+    Field("polymarket_allowances_set", "boolean", default=False),
+    Field("sdk_max_trade_amount", "number", default=100),
+    Field("sdk_daily_limit", "number", default=500),
+    Field("sdk_daily_spent", "number", default=0),
+    Field("trading_paused", "boolean", default=True),
+    Field("solana_wallet_address", "string or null"),
+    Field("kalshi_usdc_balance", "number or null"),
+    Field("last_sdk_version", "string or null"),
+    Field("last_sdk_version_seen_at", "string or null"),
+)
+
+
+@pytest.mark.parametrize("row", SETTINGS, ids=lambda row: row.name)
+def test_a_field_of_the_settings(row: Field) -> None:
+    check_field(SettingsBody, row)
+
+
+def test_the_settings_have_the_specs_fields_and_no_other() -> None:
+    assert [row.name for row in SETTINGS] == list(SettingsBody.model_fields)
+
+
+# -- Spec, "Agent", "Market", "Trade" (fields known) ---------------------------------------
+
+FIELDS: Final[dict[str, tuple[type[WireModel], Field]]] = {
+    "Agent claim_url at registration": (RegisterBody, Field("claim_url", "string", required=True)),
+    "Agent claim_url in the context": (ContextBody, Field("claim_url", "string", required=True)),
+    "Agent auto_redeem_enabled": (AgentBody, Field("auto_redeem_enabled", "boolean", default=True)),
+    "Market resolves_at": (MarketBody, Field("resolves_at", "string or null")),
+    "Market resolved_at": (MarketBody, Field("resolved_at", "string or null")),
+    "Market outcome": (MarketBody, Field("outcome", "boolean or null")),
+    "Trade fee_rate_bps": (TradeBody, Field("fee_rate_bps", "integer", default=0)),
+    "Trade shares": (TradeBody, Field("shares", "number", default=0)),
+    "Trade signal_data": (TradeRow, Field("signal_data", "object or null")),
+    "Trade input reasoning": (TradeRequest, Field("reasoning", "string or null")),
+    "Trade input signal_data": (TradeRequest, Field("signal_data", "object or null")),
+    "Trade input skill_slug": (TradeRequest, Field("skill_slug", "string or null")),
+    "Trade input amount": (TradeRequest, Field("amount", "number", default=0)),
+    "Trade input market id": (TradeRequest, Field("market_id", "string", required=True)),
+    "Briefing actions": (BriefingBody, Field("actions", "array", default=())),
+    # Spec, "Risk monitor settings (per position and defaults)".
+    "stop_loss_pct": (
+        UserSettingsBody,
+        Field("default_stop_loss_pct", "number or null", default=0.20),
+    ),
+    "take_profit_pct": (UserSettingsBody, Field("default_take_profit_pct", "number or null")),
+    "auto_risk_monitor_enabled": (
+        UserSettingsBody,
+        Field("auto_risk_monitor_enabled", "boolean", default=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_that_the_spec_names(name: str) -> None:
+    check_field(*FIELDS[name])
+
+
+WORDS: Final[dict[str, tuple[type[Any], set[str]]]] = {
+    "Venues": (Venue, {"sim", "evm_venue", "sol_venue"}),
+    "Plans": (Plan, {"free", "pro", "elite"}),
+    "Trade side": (Side, {"yes", "no"}),
+}
+
+
+@pytest.mark.parametrize("section", WORDS)
+def test_the_words_of_a_closed_set(section: str) -> None:
+    kind, words = WORDS[section]
+    assert {one.value for one in kind} == words
+
+
+def test_the_specs_states_are_among_ours() -> None:
+    assert {"submitted", "filled"} <= {one.value for one in TradeStatus}
+    assert "resolved" in {one.value for one in MarketStatus}
+
+
+@pytest.mark.parametrize(
+    ("name", "venue"),
+    [
+        ("sim", Venue.SIM),
+        ("evm_venue", Venue.EVM),
+        ("sol_venue", Venue.SOL),
+        *VENUE_ALIASES.items(),
+    ],
+)
+def test_a_venue_is_read_in_each_of_its_names(name: str, venue: Venue) -> None:
+    assert TypeAdapter(AnyVenue).validate_python(name) is venue
+
+
+# -- Spec, "signal_data (optional, flat dict; values strings or numbers; no nesting)" -------
+
+
+def with_signal(value: object) -> TradeRequest:
+    asked = {"market_id": "m", "side": Side.YES, "amount": 1.0, "signal_data": value}
+    return TradeRequest.model_validate(asked)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        {},
+        {"edge": 0.12},
+        {"edge": -0.5, "confidence": 0.0},
+        {"confidence": 1.0, "signal_source": "radar"},
+        {"free": "form", "count": 3, "": ""},
+    ],
+)
+def test_flat_signal_data_is_taken_as_it_is(value: dict[str, str | float | int] | None) -> None:
+    assert with_signal(value).signal_data == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"edge": {"at": 0.1}},
+        {"edge": [0.1]},
+        {"edge": None},
+        {"edge": True},
+        {"edge": float("nan")},
+        {"edge": float("inf")},
+        {1: "a"},
+        [],
+        "edge",
+        0.1,
+    ],
+)
+def test_nested_or_other_signal_data_is_refused(value: object) -> None:
+    with pytest.raises(ValidationError):
+        with_signal(value)
+
+
+def test_signal_values_are_strings_and_numbers() -> None:
+    assert set(get_args(get_args(SignalData)[1])) == {str, float, int}
+
+
+# -- Spec, "Endpoints", and "Authentication" 1 and 2 ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table of endpoints; gaps are those of the wire reference."""
+
+    section: str
+    method: str
+    path: str
+    auth: str = "key"
+
+
+ENDPOINTS: Final = (
+    Row("spec", "POST", "/api/sdk/agents/register", "none"),
+    Row("spec", "GET", "/api/sdk/context"),
+    Row("spec", "GET", "/api/sdk/agents/me"),
+    Row("spec", "PATCH", "/api/sdk/agents/me/settings"),
+    Row("spec", "GET", "/api/sdk/settings"),
+    Row("spec", "POST", "/api/sdk/settings"),
+    Row("spec", "PATCH", "/api/sdk/user/settings"),
+    Row("spec", "GET", "/api/sdk/briefing"),
+    Row("spec", "GET", "/api/sdk/positions"),
+    Row("wire 2.1, extra", "GET", "/api/sdk/health", "none"),
+    Row("wire 2.1, gap", "GET", "/api/sdk/user/settings"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets/{market_id}"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/history"),
+    Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
+    Row("wire 2.3, gap", "GET", "/api/sdk/trades"),
+    Row("wire 2.3, gap", "GET", "/api/sdk/portfolio"),
+)
+OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
+"""Ours: they stand apart under a path of their own, for the operator only."""
+
+
+@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: f"{row.method} {row.path}")
+def test_an_endpoint_of_the_spec_stands_and_is_served(row: Row) -> None:
+    found = [one for one in ALL if (one.method, one.path) == (row.method, row.path)]
+    assert len(found) == 1
+    assert found[0].keyless is (row.auth == "none")
+    assert found[0].operator is False
+    assert found[0].plan is Plan.FREE
+    assert found[0] in ROUTES
+
+
+def test_every_endpoint_has_its_row_in_the_documents() -> None:
+    assert {(one.method, one.path) for one in ALL} == OWN | {
+        (row.method, row.path) for row in ENDPOINTS
+    }
+    assert all(one.operator for one in ALL if (one.method, one.path) in OWN)
+    assert set(ROUTES) == set(ALL)
+
+
+def test_all_paths_of_the_spec_are_under_one_root_without_a_version() -> None:
+    assert all(row.path.startswith(f"{endpoints.SDK}/") for row in ENDPOINTS)
+    assert not any("/v1" in one.path or "/v2" in one.path for one in ALL)
+
+
+PAYLOADS: Final = (
+    ("PATCH /api/sdk/agents/me/settings", endpoints.PATCH_AGENT, {"auto_redeem_enabled": False}),
+    ("POST /api/sdk/settings", endpoints.POST_SETTINGS, {"max_trades_per_day": 70}),
+    ("POST /api/sdk/settings", endpoints.POST_SETTINGS, {"sdk_daily_limit": 70}),
+    ("PATCH /api/sdk/user/settings", endpoints.PATCH_USER_SETTINGS, {"max_trades_per_day": 70}),
+    ("PATCH /api/sdk/user/settings", endpoints.PATCH_USER_SETTINGS, {"default_stop_loss_pct": 0.3}),
+    ("PATCH /api/sdk/user/settings", endpoints.PATCH_USER_SETTINGS, {"default_take_profit_pct": 1}),
+    (
+        "PATCH /api/sdk/user/settings",
+        endpoints.PATCH_USER_SETTINGS,
+        {"auto_risk_monitor_enabled": False},
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "endpoint", "payload"), PAYLOADS)
+def test_a_payload_of_the_table_is_taken(
+    name: str, endpoint: endpoints.Endpoint[WireModel], payload: dict[str, object]
+) -> None:
+    assert name == f"{endpoint.method} {endpoint.path}"
+    assert endpoint.asks is not None
+    taken = endpoint.asks.model_validate(payload).model_dump(exclude_unset=True)
+    assert taken == payload
+
+
+@pytest.mark.parametrize("patch", [SettingsPatch, UserSettingsPatch])
+def test_every_setting_may_be_left_out(patch: type[WireModel]) -> None:
+    assert patch.model_validate({}).model_dump(exclude_unset=True) == {}
+
+
+# -- Spec, "Errors" ------------------------------------------------------------------------
+
+
+def test_a_422_is_a_list_of_places_messages_and_types() -> None:
+    said = invalid_items([(("body", "amount"), "is missing", "missing"), (("query", 3), "x", "y")])
+    assert said.status == 422
+    body = ValidationBody.model_validate_json(said.body.model_dump_json())
+    assert body.detail[0] == ValidationItem(
+        loc=("body", "amount"), msg="is missing", type="missing"
+    )
+    assert set(ValidationItem.model_fields) == {"loc", "msg", "type"}
+    assert body.fix
+
+
+ERRORS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
+    "401 missing or malformed key": (401, lambda: unauthenticated("no key was sent")),
+    "403 plan": (403, lambda: denied(403, "this needs the pro plan", "choose another plan")),
+    "other 4xx": (400, lambda: denied(400, "what happened", "what to do")),
+}
+
+
+@pytest.mark.parametrize("row", ERRORS)
+def test_other_client_errors_carry_a_fix(row: str) -> None:
+    status, make = ERRORS[row]
+    said = make()
+    assert said.status == status
+    body = ErrorBody.model_validate_json(said.body.model_dump_json())
+    assert body.error
+    assert body.fix
+
+
+def test_a_429_has_a_place_for_its_address_of_payment() -> None:
+    check_field(ErrorBody, Field("x402_url", "string or null"))
+
+
+# -- Spec, "Limits", "Plans", "Venues" -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plan", "trades_per_day", "rate_factor", "imports_per_day", "agents"),
+    [
+        (Plan.FREE, 50, 1, 10, 1),
+        (Plan.PRO, 500, 3, 100, 10),
+        (Plan.ELITE, None, 10, 250, 20),
+    ],
+)
+def test_the_limits_of_a_plan(  # noqa: PLR0917  (the columns of the spec's table)
+    plan: Plan, trades_per_day: int | None, rate_factor: int, imports_per_day: int, agents: int
+) -> None:
+    limits = PLANS[plan]
+    assert limits.trades_per_day == trades_per_day
+    assert limits.rate_factor == rate_factor
+    assert limits.imports_per_day == imports_per_day
+    assert limits.agents == agents
+
+
+NUMBERS: Final = {
+    "every new agent receives 10,000 $SIM": (NEW_AGENT_CASH_SIM, 10_000),
+    "max trade amount default": (MAX_TRADE_DEFAULT, 100 * ONE),
+    "daily spending limit default": (DAY_SPEND_DEFAULT, 500 * ONE),
+    "sim: $500 per trade (wire 7)": (TRADE_MAX[Venue.SIM], 500 * ONE),
+    "sim: $2,000 per market (wire 7)": (MARKET_MAX[Venue.SIM], 2_000 * ONE),
+}
+
+
+@pytest.mark.parametrize("row", NUMBERS)
+def test_a_number_of_the_spec(row: str) -> None:
+    found, wanted = NUMBERS[row]
+    assert found == wanted
