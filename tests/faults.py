@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -22,6 +22,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter, StoredTicket
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from support import OPERATOR, Stage, first_state, open_stage, open_test_desk
@@ -167,7 +168,7 @@ async def until(
         if is_so(desk.state):
             return desk.state
         await stage.clock.advance(step_s)
-        if stage.database.failure is None:
+        with suppress(StorageError):
             await stage.database.write(lambda _: None)
         await asyncio.to_thread(int)
     raise AssertionError("the desk never came to the wanted state")

@@ -42,8 +42,6 @@ YES: Final = Side.YES
 
 def new_world(speed: int = 1) -> World:
     world = World(SEED, AT)
-    # The same tape for all: it holds nothing but listings kept ready.
-    world.tape = TAPE
     world.advance(AT)
     if speed != 1:
         world.set_speed(speed, AT)
@@ -97,9 +95,7 @@ def text_of(world: World) -> str:
 
 
 def read_back(text: str) -> World:
-    world = snapshot.world_of(json.loads(text))
-    world.tape = TAPE
-    return world
+    return snapshot.world_of(json.loads(text))
 
 
 def replayed(text: str, events: list[Event]) -> World:
@@ -148,6 +144,7 @@ def test_an_unknown_market_is_named() -> None:
 def test_the_same_seed_makes_the_same_world() -> None:
     def played(seed: int) -> str:
         world = World(seed, AT)
+        world.tape = Tape(seed)
         world.advance(AT)
         agent = joined(world)
         for second in range(1, 16):

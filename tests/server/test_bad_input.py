@@ -1,5 +1,6 @@
 """Every field and parameter with what it must not be: a no with a `fix`, and nothing changed."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -263,18 +264,22 @@ def test_every_field_and_parameter_is_in_these_tables() -> None:
 
 
 @pytest.mark.parametrize("endpoint", BAD_BODIES, ids=lambda one: f"{one.method} {one.path}")
-async def test_a_bad_field_is_refused_and_changes_nothing(
+async def test_a_bad_body_is_refused_and_changes_nothing(
     tmp_path: Path, endpoint: Endpoint[WireModel]
 ) -> None:
     async with open_stage(tmp_path) as stage:
         good = good_body(stage, endpoint)
+        inner = json.dumps(good).encode()[1:-1]
+        bodies = {
+            f"{name} {literal[:40]}": written(good, name, literal)
+            for name, literal in cases_of(BAD_BODIES[endpoint])
+        } | {name: content.replace(b"@", inner) for name, content in NOT_BODIES.items()}
         before = dumps(fields_of(stage.world))
-        wrong: list[tuple[str, str, str]] = []
-        for name, literal in cases_of(BAD_BODIES[endpoint]):
-            response = await send(stage, endpoint, content=written(good, name, literal))
-            fault = fault_of(response)
+        wrong: list[tuple[str, str]] = []
+        for name, content in bodies.items():
+            fault = fault_of(await send(stage, endpoint, content=content))
             if fault is not None:
-                wrong.append((name, literal[:40], fault))
+                wrong.append((name, fault))
         assert wrong == []
         assert dumps(fields_of(stage.world)) == before
         # The same body without the bad field passes: it was the field that was refused.
@@ -283,39 +288,27 @@ async def test_a_bad_field_is_refused_and_changes_nothing(
         assert dumps(fields_of(stage.world)) != before
 
 
-@pytest.mark.parametrize("endpoint", BAD_BODIES, ids=lambda one: f"{one.method} {one.path}")
-async def test_what_is_no_body_is_refused_and_changes_nothing(
-    tmp_path: Path, endpoint: Endpoint[WireModel]
-) -> None:
+def queries() -> list[tuple[Endpoint[WireModel], list[tuple[str, str]]]]:
+    """Every endpoint with every bad query; a name given twice is one as well."""
+    bad = [(one, [case]) for one, table in BAD_QUERIES.items() for case in cases_of(table)]
+    twice = [
+        (one, [(name, "1"), (name, "1")]) for one, table in BAD_QUERIES.items() for name in table
+    ]
+    return bad + twice
+
+
+async def test_a_bad_parameter_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         before = dumps(fields_of(stage.world))
-        good = json.dumps(good_body(stage, endpoint)).encode()[1:-1]
         wrong: list[tuple[str, str]] = []
-        for name, content in NOT_BODIES.items():
-            body = content.replace(b"@", good)
-            fault = fault_of(await send(stage, endpoint, content=body))
+        for endpoint, query in queries():
+            fault = fault_of(await send(stage, endpoint, query=query))
             if fault is not None:
-                wrong.append((name, fault))
+                wrong.append((f"{endpoint.path} {query[0]!r}"[:80], fault))
         assert wrong == []
         assert dumps(fields_of(stage.world)) == before
-
-
-@pytest.mark.parametrize("endpoint", BAD_QUERIES, ids=lambda one: one.path)
-async def test_a_bad_parameter_is_refused(tmp_path: Path, endpoint: Endpoint[WireModel]) -> None:
-    async with open_stage(tmp_path) as stage:
-        before = dumps(fields_of(stage.world))
-        wrong: list[tuple[str, str, str]] = []
-        for name, value in cases_of(BAD_QUERIES[endpoint]):
-            fault = fault_of(await send(stage, endpoint, query={name: value}))
-            if fault is not None:
-                wrong.append((name, value[:40], fault))
-        for name in BAD_QUERIES[endpoint]:
-            twice = [(name, "1"), (name, "1")]
-            if fault_of(await send(stage, endpoint, query=twice)) is not None:
-                wrong.append((name, "twice", ""))
-        assert wrong == []
-        assert dumps(fields_of(stage.world)) == before
-        assert (await send(stage, endpoint)).status_code == 200
+        good = [await send(stage, endpoint) for endpoint in BAD_QUERIES]
+        assert [one.status_code for one in good] == [200] * len(good)
 
 
 IDS: Final = (
@@ -324,12 +317,9 @@ IDS: Final = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("endpoint", [MARKET, MARKET_HISTORY, TAPE], ids=lambda one: one.path)
-async def test_no_id_in_a_path_is_a_fault_of_ours(
-    tmp_path: Path, endpoint: Endpoint[WireModel]
-) -> None:
+async def test_no_id_in_a_path_is_a_fault_of_ours(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
-        for market_id in IDS:
+        for endpoint, market_id in itertools.product((MARKET, MARKET_HISTORY, TAPE), IDS):
             url = BASE_URL + endpoint.path.replace("{market_id}", market_id)
             request = httpx.Request(endpoint.method, url, headers=key_for(stage, endpoint))
             response = await stage.sim.transport.handle_async_request(request)

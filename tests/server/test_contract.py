@@ -1,7 +1,9 @@
 """The same calls through the app in process and over a real line: one contract, two ways."""
 
 import asyncio
+import gc
 import json
+import socket
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -625,3 +627,26 @@ async def test_the_key_also_passes_in_the_other_header(tmp_path: Path) -> None:
         answer = await client.get(AGENT.path, headers={"X-API-Key": stage.key})
         assert answer.status_code == 200
         assert answer.json()["agent_id"] == stage.agent_id
+
+
+async def test_a_line_sends_its_answers_at_once_and_ends_with_its_context(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        async with listen(stage.sim.app) as url:
+            port = int(url.rpartition(":")[2])
+            lines = [one for one in gc.get_objects() if type(one) is socket.socket]
+            (listener,) = [one for one in lines if one.fileno() >= 0 and is_at(one, port)]
+            # Otherwise the second half of each answer waits 40 ms for the first to be noticed.
+            assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            with pytest.raises(OSError, match="in use"):
+                await served(stage, port)
+        with pytest.raises(OSError, match="Connect call failed"):
+            await asyncio.open_connection("127.0.0.1", port)
+
+
+async def served(stage: Stage, port: int) -> None:
+    async with listen(stage.sim.app, port):
+        pass
+
+
+def is_at(line: socket.socket, port: int) -> bool:
+    return line.family == socket.AF_INET and line.getsockname()[1] == port

@@ -5,7 +5,6 @@ Used by wiring, which hands it what opens a desk, what was known before, and the
 """
 
 import asyncio
-import gc
 from collections.abc import Callable
 from typing import ClassVar, Final
 
@@ -118,9 +117,6 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form")
-        # Whoever starts us may have switched collection off; what lives now lives to the end.
-        gc.freeze()
-        gc.enable()
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)

@@ -213,8 +213,7 @@ class Desk:
             case SetPreference() as preference:
                 await settings.set_preference(preference, self._memory, self.ports)
             case Refresh():
-                for topic in READINGS:
-                    self._poke(topic)
+                self._poke_all()
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
@@ -231,7 +230,11 @@ class Desk:
 
     def _say(self, fact: Fact) -> None:
         """The one place where the state changes."""
+        was_away = self._state.service.phase is Phase.OFFLINE
         self._state = reduce(self._state, fact)
+        if was_away and self._state.service.phase is Phase.ONLINE:
+            # Whoever still rests from the outage may ask again as well.
+            self._poke_all()
         if isinstance(fact, TicketChanged) and fact.ticket.ticket_id in self._tickets:
             self._tickets[fact.ticket.ticket_id].update(fact.ticket)
             if not fact.ticket.in_flight:
@@ -243,6 +246,10 @@ class Desk:
 
     def _poke(self, topic: Topic) -> None:
         self._pokes[topic].set()
+
+    def _poke_all(self) -> None:
+        for topic in READINGS:
+            self._poke(topic)
 
     async def _rest(self, topic: Topic, seconds: float) -> None:
         """Wait so long, or until the topic is poked."""
@@ -271,8 +278,7 @@ class Desk:
             with suppress(ServiceError):
                 # Not longer than a pause: a service that swallowed the last probe may be back.
                 await self.ports.client.call(HEALTH, deadline_s=PROBE_S)
-                for topic in READINGS:
-                    self._poke(topic)
+                self._poke_all()
 
     async def _reconcile(self) -> None:
         """Look unknown trades up, those of an earlier run first; nothing trades before that."""

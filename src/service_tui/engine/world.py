@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from service_tui.engine import lmsr
@@ -78,7 +79,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
         self.seed = seed
-        self.tape = Tape(seed)
+        self.tape = _tape(seed)
         self.markets: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
@@ -477,6 +478,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             ),
             "",
         )
+
+
+@lru_cache(maxsize=4)
+def _tape(seed: int) -> Tape:
+    """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
+    return Tape(seed)
 
 
 def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:

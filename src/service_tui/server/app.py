@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -42,6 +43,8 @@ log = logging.getLogger(__name__)
 
 TICK_S: Final = 1.0
 """Wall seconds between two moves of the tape."""
+
+DOCUMENT: Final = "/openapi.json"
 
 RETRY_S: Final = 4.0
 """The same while the disk refuses: each try reads the world back, which costs a tenth of a second.
@@ -73,6 +76,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
         version=__version__,
         lifespan=lifespan,
         # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -80,6 +84,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
     app.add_middleware(_Door)
     for endpoint, handler in ROUTES.items():
         _register(app, endpoint, _answering(service, access, endpoint, handler))
+    app.add_route(DOCUMENT, _document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
     app.add_exception_handler(HTTPException, _say_wrong_path)
     app.add_exception_handler(StorageError, _say_storage)
@@ -231,8 +236,16 @@ def _register(
             401: {"model": ErrorBody},
             422: {"model": ValidationBody},
         },
-        openapi_extra=description_of(endpoint),
     )
+
+
+async def _document(request: Request) -> Response:
+    """What this service offers, put together when it is first asked for."""
+    document = request.app.openapi()
+    for endpoint in ROUTES:
+        operation = document["paths"][endpoint.path][endpoint.method.lower()]
+        operation.update(description_of(endpoint))
+    return JSONResponse(document)
 
 
 async def _say_denied(_: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """What `/openapi.json` says of an endpoint: its body, its query and the ids in its path.
 
 Knows the endpoint table and JSON schemas. Must not know handlers.
-Used by app for each endpoint; answers are described by FastAPI itself.
+Used by app when it is asked for; answers are described by FastAPI itself.
 """
 
 import re

@@ -107,6 +107,8 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         self.table.empty = CALM if part.is_known else WAITING
         self.table.show(part.needs)
         self._show_away()
+        # At a first visit the layout may come after this; then there is room for more lines.
+        self.call_after_refresh(self._show_away)
         self._show_advice()
 
     def focus_row(self, row: str | None) -> None:

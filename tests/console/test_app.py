@@ -1,0 +1,528 @@
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from doors import RecordingDoors, Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.dialogs import confirm
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.welcome import Welcome
+from service_tui.console.doors import DeskClosedError
+from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
+from service_tui.console.outbox import OPENING, Outbox
+from service_tui.console.palette import MarketsProvider
+from service_tui.console.screens.base import NumberedView
+from service_tui.console.trail import VIEWS_MAX, Trail, View
+from service_tui.desk.commands import (
+    AskQuote,
+    Command,
+    PlaceTrade,
+    Refresh,
+    SetPreference,
+    SetSpeed,
+    SetStar,
+    WatchMarket,
+)
+from service_tui.desk.records import MeanwhileView, Notice, Phase, TicketState, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+STATE = seen_before(sample_state())
+MARKET = next(iter(STATE.markets))
+BUY = PlaceTrade(MARKET, Side.YES, Action.BUY, Venue.SIM, amount=Micros(25_000_000))
+
+
+def cached(state: DeskState = STATE) -> DeskState:
+    """The same as a cold start has it."""
+    return replace(
+        state,
+        from_cache=True,
+        seen={},
+        service=replace(state.service, phase=Phase.CONNECTING, last_ok_at=None),
+    )
+
+
+def with_notices(*texts: str, first: int = 1) -> DeskState:
+    made = tuple(Notice(first + place, "info", text) for place, text in enumerate(texts))
+    return replace(STATE, notices=made)
+
+
+def front(seen: Running) -> str:
+    return seen.app.front.name_in_keys
+
+
+# -- state down ---------------------------------------------------------------------------------
+
+
+async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:
+    async with running(
+        STATE, initial=cached(), prepare=lambda doors: doors.may_open.clear(), waits=False
+    ) as seen:
+        assert not seen.doors.is_open
+        assert "CACHED" in seen.text
+        assert "what was known" in seen.text
+        seen.doors.may_open.set()
+        await seen.until(lambda: seen.doors.is_open)
+        await seen.until(lambda: "CACHED" not in seen.text)
+
+
+async def test_the_latest_of_a_burst_is_shown_and_repainted_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE) as seen:
+        shown: list[DeskState] = []
+        take = seen.app.front.take
+
+        def count(state: DeskState, now: Timestamp) -> None:
+            shown.append(state)
+            take(state, now)
+
+        monkeypatch.setattr(seen.app.front, "take", count)
+        last = STATE
+        for cash in range(200):
+            last = replace(STATE, account=replace(STATE.account, cash=Micros(cash)))
+            seen.doors.bring(last)
+            await asyncio.sleep(0)
+        await seen.until(lambda: seen.app.desk_state is last)
+        assert len(shown) < 20
+
+
+async def test_a_hidden_screen_is_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(STATE) as seen:
+        hidden = seen.app.front
+        await seen.press("8")
+        monkeypatch.setattr(hidden, "take", lambda *_: pytest.fail("it is hidden"))
+        await seen.bring(replace(STATE, tickets=()))
+        assert front(seen) == "settings"
+
+
+async def test_each_notice_becomes_one_toast() -> None:
+    async with running(STATE) as seen:
+        await seen.bring(with_notices("filled", "[red]odd[/"))
+        assert seen.toasts == ["filled", "[red]odd[/"]
+        await seen.bring(replace(with_notices("filled", "[red]odd[/"), tickets=()))
+        assert len(seen.toasts) == 2
+        await seen.bring(with_notices("again", first=3))
+        assert seen.toasts[-1] == "again"
+
+
+async def test_of_many_notices_at_once_the_last_are_shown_and_the_rest_counted() -> None:
+    async with running(STATE) as seen:
+        await seen.bring(with_notices(*"abcdef"))
+        assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows every command"]
+
+
+async def test_notices_that_the_cache_held_are_not_told_again() -> None:
+    state = with_notices("old news")
+    async with running(state) as seen:
+        assert seen.toasts == []
+
+
+async def test_an_absence_is_told_once() -> None:
+    gone = MeanwhileView(Timestamp(NOW - 7_200), NOW, 7_200.0, 2, 3, (), (), Micros(1), Micros(2))
+    state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
+    async with running(state, first="settings", initial=STATE) as seen:
+        await seen.until(lambda: bool(seen.toasts))
+        assert seen.toasts == [
+            "2h 00m passed in the world while you were away; 0 tells what happened"
+        ]
+        await seen.bring(replace(state, tickets=()))
+        assert len(seen.toasts) == 1
+
+
+async def test_a_desk_that_stays_shut_leaves_what_was_known_to_read() -> None:
+    def refuse(doors: RecordingDoors) -> None:
+        doors.refuses = DeskClosedError("the data directory is in use by process 7", "close it")
+
+    async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
+        await seen.until(lambda: "DESK CLOSED" in seen.text)
+        assert "in use by process 7; close it" in seen.text
+        await seen.press("8")
+        seen.app.post_message(CommandGiven(BUY))
+        await seen.until(lambda: bool(seen.toasts))
+        assert "in use by process 7" in seen.toasts[0]
+        await seen.press("q")
+        assert seen.app.return_code == 0
+
+
+async def test_a_desk_that_ends_by_itself_says_so() -> None:
+    async with running(STATE) as seen:
+        seen.doors.fail(DeskClosedError("the database was moved away", "put it back"))
+        await seen.until(lambda: "DESK CLOSED" in seen.text)
+        assert seen.doors.was_closed
+
+
+async def test_the_end_of_the_console_closes_the_desk() -> None:
+    async with running(STATE) as seen:
+        await seen.press("ctrl+q")
+    assert seen.doors.was_closed
+    assert seen.app.return_code == 0
+
+
+async def test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = "sk_live_" + "CANARY" * 4
+    with pytest.raises(Exception, match="CANARY"):  # noqa: PT012 - it comes when the pilot ends
+        async with running(STATE) as seen:
+            seen.doors.fail(ValueError(secret))
+            await asyncio.wait_for(seen.app._exception_event.wait(), 5)
+    assert seen.app.return_code == 70
+    told = capfd.readouterr()
+    assert "ValueError" in told.err
+    assert "doors.py" in told.err
+    assert "/tmp/service-tui/log" in told.err  # noqa: S108 - only shown
+    for text in (told.err, told.out, caplog.text):
+        assert secret not in text
+    assert "ValueError" in caplog.text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_signals_end_the_console_decently(number: signal.Signals) -> None:
+    async with running(STATE) as seen:
+        os.kill(os.getpid(), number)
+        await seen.until(lambda: seen.app.return_code == 0)
+    assert seen.doors.was_closed
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+# -- commands up --------------------------------------------------------------------------------
+
+
+async def test_commands_go_to_the_desk() -> None:
+    async with running(STATE) as seen:
+        seen.app.front.give(BUY)
+        await seen.press("r")
+        assert seen.doors.submitted == [BUY, Refresh()]
+
+
+async def test_a_trade_on_stale_prices_is_refused_in_plain_words() -> None:
+    async with running(STATE) as seen:
+        seen.clock[0] += 10.5
+        seen.app.show_state()
+        seen.app.front.give(BUY)
+        await seen.until(lambda: bool(seen.toasts))
+        assert seen.doors.submitted == []
+        assert "not sent" in seen.toasts[0]
+        assert "too old to trade on" in seen.toasts[0]
+
+
+async def test_the_world_is_paused_and_sped_up_by_keys() -> None:
+    async with running(STATE) as seen:
+        await seen.press("p", "greater_than_sign", "less_than_sign")
+        assert seen.doors.submitted == [SetSpeed(0), SetSpeed(10), SetSpeed(0)]
+        await seen.bring(replace(STATE, world=replace(STATE.world, speed=60)))
+        await seen.press("greater_than_sign", "p")
+        assert seen.doors.submitted[3:] == [SetSpeed(60), SetSpeed(0)]
+        await seen.bring(replace(STATE, world=replace(STATE.world, speed=0)))
+        await seen.press("p")
+        assert seen.doors.submitted[-1] == SetSpeed(60)
+
+
+async def test_a_remote_service_has_no_speed() -> None:
+    state = replace(STATE, service=replace(STATE.service, embedded=False))
+    async with running(state) as seen:
+        await seen.press("p")
+        assert seen.doors.submitted == []
+        assert "only the offline world" in seen.toasts[0]
+
+
+async def test_privacy_masks_amounts_at_once_also_before_the_desk_is_open() -> None:
+    async with running(
+        STATE, initial=cached(), prepare=lambda doors: doors.may_open.clear(), waits=False
+    ) as seen:
+        assert "8,214.33" in seen.text
+        await seen.press("z")
+        assert "8,214.33" not in seen.text
+        assert "•••" in seen.text
+        seen.doors.may_open.set()
+        await seen.until(lambda: bool(seen.doors.submitted))
+        assert seen.doors.submitted == [SetPreference("privacy", "on")]
+        assert "8,214.33" not in seen.text
+
+
+async def test_privacy_masks_the_numbers_of_toasts() -> None:
+    state = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
+    async with running(state) as seen:
+        notices = (Notice(1, "good", "buy YES for 25.00: got 51.20 shares"),)
+        await seen.bring(replace(state, notices=notices))
+        assert seen.toasts == ["✓ buy YES for •••: got ••• shares"]
+
+
+async def test_a_theme_is_worn_and_remembered() -> None:
+    async with running(STATE) as seen:
+        worn = seen.app.theme
+        await seen.press("f8")
+        assert seen.app.theme != worn
+        assert seen.doors.submitted == [SetPreference("theme", seen.app.theme)]
+
+
+async def test_the_remembered_theme_is_worn_at_the_start() -> None:
+    state = replace(STATE, preferences={**STATE.preferences, "theme": "paper"})
+    async with running(state) as seen:
+        assert seen.app.theme == "paper"
+
+
+async def test_what_was_copied_is_said() -> None:
+    async with running(STATE) as seen:
+        seen.app.post_message(Copied("0x12", "the reference"))
+        await seen.until(lambda: bool(seen.toasts))
+        assert seen.app.clipboard == "0x12"
+        assert seen.toasts == ["✓ copied the reference"]
+
+
+async def test_sayings_are_never_read_as_markup() -> None:
+    async with running(STATE) as seen:
+        seen.app.post_message(Said("[@click=app.quit]press[/] \x1b]52;c;AAAA\x07", "bad"))
+        await seen.until(lambda: bool(seen.toasts))
+        assert "[@click=app.quit]press[/]" in seen.toasts[0]
+        assert "\x1b" not in seen.toasts[0]
+
+
+# -- the outbox alone -----------------------------------------------------------------------------
+
+
+def given(outbox: Outbox, *commands: Command) -> list[str]:
+    return [outbox.give(command, STATE, NOW) for command in commands]
+
+
+def test_before_the_desk_is_open_orders_are_refused_and_choices_kept() -> None:
+    outbox, doors = Outbox(), RecordingDoors(STATE)
+    star = SetStar(MARKET, on=True)
+    first, second = WatchMarket("a"), WatchMarket("b")
+    order = AskQuote(1, BUY)
+    theme = SetPreference("theme", "paper")
+    refusals = given(outbox, BUY, star, first, second, order, theme)
+    assert [bool(why) for why in refusals] == [True, True, False, False, False, False]
+    assert OPENING in refusals[0]
+    outbox.open(doors)
+    assert doors.submitted == [second, theme]
+    assert given(outbox, star) == [""]
+
+
+def test_a_closed_desk_says_why() -> None:
+    outbox, doors = Outbox(), RecordingDoors(STATE)
+    outbox.open(doors)
+    outbox.close("the disk is full")
+    assert given(outbox, Refresh()) == ["refresh: the disk is full"]
+    assert doors.submitted == []
+
+
+def test_preferences_lie_over_the_state_until_the_desk_says_them_too() -> None:
+    outbox = Outbox()
+    given(outbox, SetPreference("theme", "paper"))
+    assert outbox.laid_over(STATE).preferences["theme"] == "paper"
+    said = replace(STATE, preferences={"theme": "paper"})
+    assert outbox.laid_over(said) is said
+    assert outbox.laid_over(STATE) is STATE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: replace(state, from_cache=True),
+        lambda state: replace(state, service=replace(state.service, read_only=True)),
+        lambda state: replace(state, service=replace(state.service, phase=Phase.OFFLINE)),
+        lambda state: replace(state, seen={**state.seen, Topic.MARKETS: Timestamp(NOW - 10.1)}),
+        lambda state: replace(state, seen={}),
+    ],
+)
+def test_no_trade_leaves_on_what_cannot_be_trusted(
+    change: Callable[[DeskState], DeskState],
+) -> None:
+    outbox, doors = Outbox(), RecordingDoors(STATE)
+    outbox.open(doors)
+    assert outbox.give(BUY, STATE, NOW) == ""
+    assert outbox.give(BUY, change(STATE), NOW)
+    assert doors.submitted == [BUY]
+
+
+# -- where to look ------------------------------------------------------------------------------
+
+
+async def test_numbers_lead_to_the_screens() -> None:
+    async with running(STATE) as seen:
+        for key, name in (
+            ("9", "blotter"),
+            ("8", "settings"),
+            ("1", "portfolio"),
+            ("2", "markets"),
+        ):
+            await seen.press(key)
+            assert front(seen) == name
+            displayed = [view for view in seen.app.query(NumberedView) if view.display]
+            assert displayed == [seen.app.front]
+
+
+async def test_a_screen_is_kept_as_it_was_left() -> None:
+    async with running(STATE, first="blotter") as seen:
+        before = seen.app.front
+        await seen.press("j", "j", "8", "9")
+        assert seen.app.front is before
+        assert before.current_row() == STATE.tickets[2].ticket_id
+
+
+async def test_history_goes_back_and_forth_with_the_rows() -> None:
+    async with running(STATE, first="blotter") as seen:
+        rows = [ticket.ticket_id for ticket in STATE.tickets]
+        await seen.press("j")
+        seen.app.post_message(GoTo("settings"))
+        await seen.until(lambda: front(seen) == "settings")
+        seen.app.post_message(GoTo("blotter", rows[3]))
+        await seen.until(lambda: front(seen) == "blotter")
+        assert seen.app.front.current_row() == rows[3]
+        await seen.press("left_square_bracket", "left_square_bracket")
+        assert front(seen) == "blotter"
+        assert seen.app.front.current_row() == rows[1]
+        await seen.press("right_square_bracket", "right_square_bracket")
+        assert seen.app.front.current_row() == rows[3]
+        await seen.press("minus")
+        assert front(seen) == "settings"
+        await seen.press("minus")
+        assert front(seen) == "blotter"
+
+
+async def test_at_the_end_of_the_history_it_says_so() -> None:
+    async with running(STATE) as seen:
+        await seen.press("left_square_bracket")
+        assert seen.toasts == ["no view before this one"]
+
+
+def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:
+    trail = Trail((View("a"),)).go(View("b")).go(View("c")).step(-1).go(View("d"))
+    assert [view.screen for view in trail.views] == ["a", "b", "d"]
+    assert trail.last == View("b")
+    assert trail.step(1) is trail
+    for place in range(3 * VIEWS_MAX):
+        trail = trail.go(View(str(place)))
+    assert len(trail.views) == VIEWS_MAX
+    assert trail.front == View(str(3 * VIEWS_MAX - 1))
+    assert trail.step(-VIEWS_MAX).place == 0
+
+
+# -- leaving ------------------------------------------------------------------------------------
+
+
+async def test_q_backs_out_of_a_search_before_it_quits() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("slash")
+        seen.app.query_one("#filter-typed", Input).value = "refused"
+        await seen.press("enter")
+        assert len(seen.app.front.query_one("RecordTable").order) == 1
+        await seen.press("q")
+        assert len(seen.app.front.query_one("RecordTable").order) == len(STATE.tickets)
+        assert seen.app.return_code is None
+        await seen.press("q")
+        assert seen.app.return_code == 0
+
+
+async def test_q_closes_a_dialog_and_nothing_else() -> None:
+    async with running(STATE) as seen:
+        await seen.press("question_mark", "q")
+        assert len(seen.app.screen_stack) == 1
+        assert seen.app.return_code is None
+
+
+async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "ARMED_AFTER_S", 60.0)
+    sent = replace(STATE.tickets[0], state=TicketState.SENT, settled_at=None)
+    async with running(replace(STATE, tickets=(sent,))) as seen:
+        await seen.press("ctrl+q", "ctrl+q")
+        dialog = seen.app.screen
+        assert isinstance(dialog, Confirm)
+        assert len(seen.app.screen_stack) == 2
+        assert sent.what in seen.text
+        await seen.press("y")
+        assert seen.app.screen is dialog, "typed ahead, it confirms nothing"
+        dialog._arm()
+        await seen.press("enter")
+        assert len(seen.app.screen_stack) == 1
+        assert seen.app.return_code is None
+        await seen.press("q")
+        again = seen.app.screen
+        assert isinstance(again, Confirm)
+        again._arm()
+        await seen.press("y")
+        assert seen.app.return_code == 0
+
+
+async def test_an_unknown_order_holds_nobody_back() -> None:
+    unknown = replace(STATE.tickets[0], state=TicketState.UNKNOWN, settled_at=None)
+    async with running(replace(STATE, tickets=(unknown,))) as seen:
+        await seen.press("ctrl+q")
+        assert seen.app.return_code == 0
+
+
+async def test_the_first_run_explains_itself_once() -> None:
+    fresh = replace(STATE, preferences={})
+    async with running(fresh) as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, Welcome))
+        assert "All money here is simulated" in seen.text
+        await seen.press("enter")
+        assert seen.doors.submitted == [SetPreference("welcome", "seen")]
+        assert len(seen.app.screen_stack) == 1
+        await seen.press("f12")
+        assert isinstance(seen.app.screen, Welcome)
+        await seen.press("escape")
+        assert len(seen.doors.submitted) == 1
+
+
+# -- the palette --------------------------------------------------------------------------------
+
+
+async def type_into(seen: Running, text: str) -> None:
+    palette = seen.app.screen
+    assert isinstance(palette, CommandPalette)
+    line = palette.query_one(Input)
+    line.value = text
+    await seen.until(lambda: palette._hit_count == 1 or bool(palette.query(".--visible")))
+
+
+async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
+    async with running(STATE) as seen:
+        await seen.press("colon")
+        await type_into(seen, "lumen 410 (4)")
+        await seen.press("enter")
+        await seen.until(lambda: front(seen) == "markets")
+        assert seen.app.front.current_row() == "m-00004"
+
+
+async def test_the_palette_finds_an_action_by_its_name() -> None:
+    async with running(STATE) as seen:
+        await seen.press("ctrl+p")
+        await type_into(seen, "blotter")
+        await seen.press("enter")
+        await seen.until(lambda: front(seen) == "blotter")
+
+
+async def test_the_palette_shows_foreign_text_as_it_is() -> None:
+    odd = replace(STATE.markets[MARKET], question="[@click=app.quit]Will [/] it\nbreak?")
+    async with running(replace(STATE, markets={MARKET: odd})) as seen:
+        provider = MarketsProvider(seen.app.screen)
+        provider._post_init()
+        hits = [hit async for hit in provider.search("break")]
+        assert len(hits) == 1
+        assert "[@click=app.quit]Will [/] it break?" in str(hits[0].prompt)
+
+
+async def test_a_theme_that_is_looked_at_is_shown_and_given_back() -> None:
+    async with running(STATE) as seen:
+        worn = seen.app.theme
+        await seen.press("f7")
+        palette = seen.app.screen
+        assert isinstance(palette, CommandPalette)
+        await seen.until(lambda: palette._hit_count > 0)
+        await seen.press("down", "down")
+        await seen.until(lambda: seen.app.theme != worn)
+        await seen.press("escape")
+        await seen.until(lambda: seen.app.theme == worn)
+        assert seen.doors.submitted == []

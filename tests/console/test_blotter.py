@@ -1,0 +1,185 @@
+import json
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Input, Static
+
+from console.snapshot import assert_snapshot
+from doors import Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.screens.blotter import BlotterScreen
+from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
+from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp
+
+STATE = seen_before(sample_state())
+UNKNOWN = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.UNKNOWN)
+REFUSED = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.REFUSED)
+
+
+def screen(seen: Running) -> BlotterScreen:
+    front = seen.app.front
+    assert isinstance(front, BlotterScreen)
+    return front
+
+
+def rows(seen: Running) -> list[str]:
+    order = screen(seen).table.order
+    return [order[place].ticket_id for place in range(len(order))]
+
+
+def detail(seen: Running) -> str:
+    return str(seen.app.query_one("#blotter-detail-text", Static).content)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (160, 50)])
+async def test_the_blotter_looks_so(size: tuple[int, int]) -> None:
+    themes = ("night", "paper") if size == (80, 24) else ("night",)
+    async with running(STATE, first="blotter", size=size) as seen:
+        await assert_snapshot(seen.pilot, f"blotter_{size[0]}x{size[1]}", themes=themes)
+
+
+async def test_the_newest_command_comes_first_and_keeps_the_cursor() -> None:
+    async with running(STATE, first="blotter") as seen:
+        assert rows(seen) == [ticket.ticket_id for ticket in STATE.tickets]
+        await seen.press("j")
+        newer = replace(STATE.tickets[0], ticket_id="new", opened_at=Timestamp(NOW))
+        await seen.bring(replace(STATE, tickets=(newer, *STATE.tickets)))
+        assert rows(seen)[0] == "new"
+        assert screen(seen).table.selected() == STATE.tickets[1]
+
+
+async def test_a_command_that_ends_is_shown_so_at_once() -> None:
+    async with running(STATE, first="blotter") as seen:
+        screen(seen).focus_row(UNKNOWN.ticket_id)
+        assert "? unknown" in detail(seen)
+        done = replace(
+            UNKNOWN, state=TicketState.DONE, settled_at=NOW, outcome="it did happen", fix=""
+        )
+        tickets = tuple(done if old is UNKNOWN else old for old in STATE.tickets)
+        await seen.bring(replace(STATE, tickets=tickets))
+        assert "✓ done" in detail(seen)
+        assert "it did happen" in detail(seen)
+
+
+async def test_the_line_searches_words_and_numbers() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("slash")
+        line = seen.app.query_one("#filter-typed", Input)
+        for typed, found in (
+            ("refused", [REFUSED.ticket_id]),
+            ("took:>10 !refused", ["k-0", "k-2", "k-4"]),
+            ("harbour", ["k-0"]),
+            ("amount:<1", []),
+        ):
+            line.value = typed
+            await seen.pilot.pause()
+            assert rows(seen) == found
+        await seen.press("escape")
+        assert len(rows(seen)) == len(STATE.tickets)
+
+
+async def test_only_what_has_no_end_can_be_asked_for() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("o")
+        assert rows(seen) == [UNKNOWN.ticket_id]
+        await seen.press("escape")
+        assert len(rows(seen)) == len(STATE.tickets)
+
+
+async def test_enter_leads_to_the_market() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("j", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "markets")
+        assert seen.app.front.current_row() == STATE.tickets[1].market_id
+
+
+async def test_a_row_is_copied_as_json_and_its_reference_as_it_is() -> None:
+    known = replace(STATE.tickets[0], client_ref="ref-7")
+    async with running(replace(STATE, tickets=(known,)), first="blotter") as seen:
+        await seen.press("y")
+        await seen.until(lambda: seen.app.clipboard == "ref-7")
+        await seen.press("Y")
+        await seen.until(lambda: seen.app.clipboard.startswith("{"))
+        assert json.loads(seen.app.clipboard)["ticket_id"] == known.ticket_id
+        assert len(seen.toasts) == 2
+
+
+async def test_i_explains_how_long_it_took() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("i")
+        assert "settled - sent" in seen.text
+
+
+async def test_an_empty_blotter_says_what_fills_it() -> None:
+    async with running(replace(STATE, tickets=()), first="blotter") as seen:
+        assert "No command yet." in seen.text
+        assert "b there opens the ticket" in seen.text
+        await seen.press("enter", "y", "i")
+        assert seen.app.clipboard == ""
+
+
+async def test_privacy_masks_the_amounts_of_orders() -> None:
+    async with running(STATE, first="blotter") as seen:
+        await seen.press("z")
+        assert "25.00" not in seen.text
+        assert "51.20" not in seen.text
+        assert "buy YES for •••" in seen.text
+
+
+# -- the words alone ----------------------------------------------------------------------------
+
+
+def told(ticket: TicketView, state: DeskState = STATE) -> str:
+    return ticket_detail(ticket, state, NOW).plain
+
+
+def test_a_refusal_tells_outcome_and_remedy() -> None:
+    text = told(REFUSED)
+    assert "✗ refused" in text
+    assert "insufficient balance: 12.10 $SIM" in text
+    assert "lower the amount or sell something" in text
+
+
+def test_every_step_tells_how_long_it_took() -> None:
+    slow = replace(
+        STATE.tickets[0],
+        opened_at=Timestamp(NOW - 100),
+        sent_at=Timestamp(NOW - 99.75),
+        settled_at=Timestamp(NOW - 30),
+    )
+    text = told(slow)
+    assert "+250 ms" in text
+    assert "+1m 09s" in text
+    assert took_s(slow) == pytest.approx(69.75)
+
+
+def test_what_was_never_sent_says_so() -> None:
+    queued = replace(
+        STATE.tickets[0], state=TicketState.QUEUED, sent_at=None, settled_at=None, outcome=""
+    )
+    assert "nothing is sent yet" in told(queued)
+    assert "not yet" in told(queued)
+    assert took_s(queued) is None
+
+
+def test_foreign_words_stay_words() -> None:
+    odd = replace(REFUSED, outcome="[/] \x1b[2J no", fix="[@click=quit]x")
+    text = told(odd)
+    assert "[/]" in text
+    assert "[@click=quit]x" in text
+    assert "\x1b" not in text
+
+
+def test_every_state_has_a_glyph_a_word_and_a_tone() -> None:
+    assert set(STATES) == set(TicketState)
+    assert len({(glyph, word) for glyph, word, _ in STATES.values()}) == len(STATES)
+
+
+def test_searched_numbers_are_milliseconds_money_and_seconds() -> None:
+    ticket = replace(STATE.tickets[0], amount=Micros(25_000_000))
+    assert number_of(ticket, "took", NOW) == pytest.approx(20, abs=1)
+    assert number_of(ticket, "amount", NOW) == 25.0
+    assert number_of(ticket, "age", NOW) == pytest.approx(5)
+    assert number_of(UNKNOWN, "took", NOW) is None

@@ -1,0 +1,328 @@
+import asyncio
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.text import Text
+from textual import events
+from textual.geometry import Size
+from textual.worker import WorkerFailed
+
+from console.snapshot import assert_snapshot
+from doors import running, seen_before
+from samples import NOW, sample_state
+from service_tui.console import fatal
+from service_tui.console.app import ConsoleApp
+from service_tui.console.keys import KEYS, bindings_of
+from service_tui.console.theme import Themes
+from service_tui.console.widgets.banner import Lasting, lasting_things
+from service_tui.console.widgets.key_bar import SCREEN_KEYS, KeyBar
+from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
+from service_tui.console.widgets.top_bar import TopBar, money_bits, world_bits
+from service_tui.desk.records import Phase, ServiceView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode, Venue
+from service_tui.units import Timestamp
+
+STATE = seen_before(sample_state())
+
+
+def line(bits: tuple[Bit, ...], width: int = 200) -> str:
+    return joined(fitted_bits(bits, width), width).plain
+
+
+def with_service(**changes: object) -> DeskState:
+    return replace(STATE, service=replace(STATE.service, **changes))
+
+
+def lasting(state: DeskState, now: float = NOW, closed: str = "") -> tuple[Lasting, ...]:
+    return lasting_things(state, Timestamp(now), started_at=Timestamp(now - 5), closed=closed)
+
+
+# -- the top bar --------------------------------------------------------------------------------
+
+
+def test_the_top_bar_says_mode_money_and_connection_in_words() -> None:
+    told = line(money_bits(STATE, Timestamp(NOW + 3)))
+    for part in ("SIM", "simulated", "venue sim", "plan pro", "equity 8,983.99", "▲ +41.20 today"):
+        assert part in told
+    assert told.endswith("● online 3s")
+
+
+def test_real_money_is_said_in_words_and_never_gives_way() -> None:
+    live = with_service(mode=Mode.LIVE, venue=Venue.EVM, embedded=False)
+    assert "REAL MONEY" in line(money_bits(live, NOW), 60)
+    tones = {str(bit.text.style) for bit in money_bits(live, NOW)}
+    assert any("live" in tone for tone in tones)
+
+
+def test_a_dry_run_is_called_so() -> None:
+    assert "DRY" in line(money_bits(with_service(mode=Mode.DRY), NOW))
+
+
+@pytest.mark.parametrize(
+    ("phase", "word"),
+    [
+        (Phase.CONNECTING, "connecting"),
+        (Phase.OFFLINE, "○ offline"),
+        (Phase.UNAUTHORIZED, "key refused"),
+    ],
+)
+def test_the_connection_has_a_word_and_a_sign(phase: Phase, word: str) -> None:
+    assert word in line(money_bits(with_service(phase=phase), NOW))
+
+
+def test_what_is_stale_is_named_with_its_age() -> None:
+    old = replace(STATE, seen={**STATE.seen, Topic.POSITIONS: Timestamp(NOW - 9)})
+    told = line(money_bits(old, NOW))
+    assert "STALE positions 9s" in told
+    assert "STALE" not in line(money_bits(STATE, Timestamp(NOW + 4)))
+
+
+def test_the_world_shows_its_clock_and_pace() -> None:
+    fast = replace(STATE, world=replace(STATE.world, speed=60))
+    assert line(world_bits(fast, Timestamp(NOW + 60))).endswith("world 60x 15 Jan 09:00")
+    still = replace(STATE, world=replace(STATE.world, speed=0))
+    assert "world paused" in line(world_bits(still, NOW))
+    remote = with_service(embedded=False)
+    assert "world" not in line(world_bits(remote, NOW))
+
+
+def test_a_cached_world_shows_no_time_of_its_own() -> None:
+    assert line(world_bits(replace(STATE, from_cache=True), NOW)).endswith("world 1x")
+
+
+def test_privacy_masks_the_bar() -> None:
+    private = replace(STATE, preferences={"privacy": "on"})
+    told = line(money_bits(private, NOW)) + line(world_bits(private, NOW))
+    assert "8,983.99" not in told
+    assert "41.20" not in told
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    bare = DeskState(
+        service=ServiceView("x", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
+    )
+    told = line(money_bits(bare, NOW)) + line(world_bits(bare, NOW))
+    assert "equity" not in told
+    assert "None" not in told
+
+
+# -- what lasts ---------------------------------------------------------------------------------
+
+
+def test_in_fair_weather_there_is_no_banner() -> None:
+    assert lasting(STATE) == ()
+
+
+def test_the_gravest_comes_first() -> None:
+    bad = replace(
+        with_service(phase=Phase.OFFLINE, problem="refused", read_only=True),
+        limits=replace(STATE.limits, paused=True),
+    )
+    words = [thing.word for thing in lasting(bad, NOW + 125)]
+    assert words == ["offline", "read-only", "paused"]
+    assert lasting(bad, NOW + 125)[0].sentence.startswith("for 2m 05s: refused. ")
+
+
+def test_a_refused_key_says_what_to_check() -> None:
+    (thing,) = lasting(with_service(phase=Phase.UNAUTHORIZED))
+    assert "prefix" in thing.sentence
+
+
+def test_the_cache_says_its_age_and_how_long_it_has_taken() -> None:
+    cold = replace(with_service(phase=Phase.CONNECTING), from_cache=True, seen={Topic.MARKETS: NOW})
+    (thing,) = lasting(cold, NOW + 3 * 3600)
+    assert thing.sentence == "shown is what was known 3h ago; connecting, 5s so far"
+
+
+def test_a_closed_desk_outweighs_everything() -> None:
+    first, *_ = lasting(with_service(phase=Phase.OFFLINE), closed="the disk is full; make room")
+    assert first.word == "desk closed"
+    assert "the disk is full; make room" in first.sentence
+
+
+def test_stale_data_makes_a_banner() -> None:
+    (thing,) = lasting(STATE, NOW + 5)
+    assert thing.word == "stale"
+    assert "5s old" in thing.sentence
+
+
+# -- lines that fit -----------------------------------------------------------------------------
+
+texts = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=1, max_size=12)
+bits = st.builds(
+    Bit,
+    text=texts.map(Text),
+    rank=st.integers(0, 4),
+    short=st.none() | texts.map(lambda text: Text(text[:2])),
+    right=st.booleans(),
+)
+
+
+@given(st.lists(bits, max_size=10), st.integers(1, 120))
+def test_a_line_is_never_wider_than_its_room(made: list[Bit], width: int) -> None:
+    assert joined(fitted_bits(made, width), width).cell_len <= width
+
+
+@given(st.lists(bits, max_size=10), st.integers(1, 120))
+def test_pieces_keep_their_order_and_their_distance(made: list[Bit], width: int) -> None:
+    placed = fitted_bits(made, width)
+    for (_, left, text), (_, follows, _) in pairwise(placed):
+        assert left + text.cell_len + GAP <= follows
+
+
+@given(st.lists(bits, max_size=10), st.integers(1, 120))
+def test_what_has_rank_0_never_gives_way(made: list[Bit], width: int) -> None:
+    kept = {index for index, _, _ in fitted_bits(made, width)}
+    assert kept >= {index for index, bit in enumerate(made) if bit.rank == 0}
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True), st.integers(0, 40))
+def test_a_meter_always_has_its_width(fraction: float, width: int) -> None:
+    assert meter(fraction, max(1, width)).cell_len == max(1, width)
+
+
+def test_a_meter_shows_a_little_and_warns_of_much() -> None:
+    tones = [str(meter(part, 8).spans[0].style) for part in (0.01, 0.85, 1.2)]
+    assert tones == ["accent", "warn", "loss"]
+
+
+# -- the whole frame ----------------------------------------------------------------------------
+
+
+async def test_the_first_frame_has_all_its_bars() -> None:
+    async with running(STATE, size=(80, 24)) as seen:
+        assert seen.lines[0].lstrip().startswith("SIM")
+        assert "needs me" in seen.lines[-1]
+        await assert_snapshot(seen.pilot, "frame_80x24", themes=("night", "paper"))
+
+
+async def test_the_key_bar_does_what_is_clicked() -> None:
+    async with running(STATE) as seen:
+        bar = seen.app.query_one(KeyBar)
+        where = seen.lines[-1].index("9 blotter")
+        await seen.pilot.click(bar, offset=(where, 0))
+        await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
+        where = seen.lines[-1].index("? help")
+        await seen.pilot.click(bar, offset=(where, 0))
+        await seen.until(lambda: len(seen.app.screen_stack) == 2)
+
+
+async def test_a_window_that_is_too_small_says_so_and_recovers() -> None:
+    async with running(STATE, size=(49, 20)) as seen:
+        assert "49 x 20" in seen.text
+        assert "needs me" not in seen.text
+        await seen.pilot.resize_terminal(60, 18)
+        await seen.until(lambda: "needs me" in seen.text)
+        await seen.pilot.resize_terminal(60, 13)
+        await seen.until(lambda: "60 x 13" in seen.text)
+
+
+async def test_a_storm_of_sizes_harms_nothing() -> None:
+    rng = random.Random(3)
+    sizes = [(1, 1), (250, 70), (1, 60), (60, 18)]
+    async with running(STATE, first="settings") as seen:
+        for size, key in zip(sizes, ("9", "0", "question_mark", "q"), strict=True):
+            await seen.pilot.resize_terminal(*size)
+            await seen.press(key)
+            for _ in range(10):
+                # Not waited for: they meet the console in the middle of its work.
+                now = Size(rng.randint(1, 120), rng.randint(1, 50))
+                seen.app.post_message(events.Resize(now, now))
+        await seen.pilot.resize_terminal(100, 30)
+        await seen.until(lambda: seen.app.query_one(TopBar).size.width > 0)
+
+
+async def test_the_bar_of_real_money_is_dressed_otherwise() -> None:
+    live = with_service(mode=Mode.LIVE, venue=Venue.EVM, embedded=False)
+    async with running(live) as seen:
+        assert seen.app.query_one(TopBar).has_class("-live")
+        assert "REAL MONEY" in seen.lines[0]
+
+
+async def test_without_any_theme_file_the_console_still_runs() -> None:
+    app = ConsoleApp(
+        lambda: pytest.fail("never opened"),
+        STATE,
+        now=lambda: NOW,
+        themes=Themes((), ()),
+        log_path="",
+        first="attention",
+    )
+    async with app.run_test(size=(80, 24)):
+        assert app.theme_names == ()
+        app.exit(0)
+
+
+def test_every_key_has_an_id_of_its_own_and_binds() -> None:
+    idents = [key.ident for key in KEYS]
+    assert len(idents) == len(set(idents))
+    groups = {key.group for key in KEYS}
+    assert sum(len(bindings_of(group)) for group in groups) == len(KEYS)
+
+
+def test_no_key_of_a_screen_hides_one_of_the_frame() -> None:
+    frame = {name: key.ident for key in KEYS if key.group == "app" for name in key.keys}
+    for key in KEYS:
+        if key.group in {"attention", "blotter", "settings", "markets", "portfolio", "rows"}:
+            assert not [name for name in key.keys if name in frame], key.ident
+
+
+def test_the_screens_keep_their_numbers() -> None:
+    assert [key.keys[0] for key in SCREEN_KEYS] == ["0", "1", "2", "8", "9"]
+
+
+# -- faults -------------------------------------------------------------------------------------
+
+
+def broken(secret: str) -> Exception:
+    under, error = KeyError(secret), ValueError(f"bad {secret}")
+    try:
+        raise error from under
+    except ValueError as caught:
+        return caught
+
+
+def test_a_report_names_kinds_and_places_and_no_values() -> None:
+    secret = "0x" + "ab" * 32
+    grouped = ExceptionGroup(f"tasks {secret}", [broken(secret), RuntimeError(secret)])
+    page = fatal.report(WorkerFailed(grouped), "/var/log/desk")
+    assert secret not in page
+    for part in ("ValueError", "KeyError", "RuntimeError", "test_frame.py", "/var/log/desk", "70"):
+        assert part in page
+    assert len(page.splitlines()) < 60
+
+
+def test_a_report_ends_also_for_errors_that_go_round_in_circles() -> None:
+    one, two = ValueError("a"), ValueError("b")
+    one.__cause__, two.__cause__ = two, one
+    assert len(fatal.places(one)) == 2
+
+
+def test_a_deep_recursion_is_cut_to_a_page() -> None:
+    def down(depth: int) -> None:
+        if depth == 0:
+            raise RecursionError
+        down(depth - 1)
+
+    with pytest.raises(RecursionError) as caught:
+        down(200)
+    lines = fatal.places(caught.value)
+    assert len(lines) == 2 + fatal.FRAMES_MAX
+    assert "places before" in lines[1]
+
+
+async def test_what_fails_in_the_keyboard_thread_ends_with_our_page(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async with running(STATE) as seen:
+        seen.app.panic("locals: sk_live_CANARY")
+        await asyncio.sleep(0)
+    assert seen.app.return_code == 70
+    told = capfd.readouterr().err
+    assert "service-tui stopped" in told
+    assert "CANARY" not in told

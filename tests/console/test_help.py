@@ -1,0 +1,102 @@
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Static
+
+from console.snapshot import assert_snapshot
+from doors import Running, running, seen_before
+from samples import sample_state
+from service_tui.console.dialogs.explain import Explain, Explanation
+from service_tui.console.dialogs.help import Help, key_line, moves
+from service_tui.console.formats import price
+from service_tui.console.keys import KEYS, keys_of, readable, shown_key
+from rich.text import Text
+
+STATE = seen_before(sample_state())
+
+
+def page(seen: Running) -> str:
+    """What the dialog says, whole, whatever of it is in sight."""
+    return str(seen.app.screen.query_one("#frame Static", Static).content)
+
+
+def line_of(text: str, label: str) -> str:
+    return next(line for line in text.splitlines() if f" {label} " in f"{line} ")
+
+
+@pytest.mark.parametrize("first", ["attention", "blotter", "settings"])
+async def test_help_shows_every_key_of_the_screen_and_of_the_frame(first: str) -> None:
+    async with running(STATE, first=first) as seen:
+        await seen.press("question_mark")
+        text = page(seen)
+        for key in (*keys_of(first), *keys_of("rows"), *keys_of("app"), *keys_of("ticket")):
+            assert f"{shown_key(key)} " in text
+            assert key.label in text
+            assert key.tooltip in text
+
+
+async def test_what_is_disabled_says_why() -> None:
+    remote = replace(STATE, service=replace(STATE.service, embedded=False), tickets=())
+    async with running(remote) as seen:
+        await seen.press("question_mark")
+        text = page(seen)
+        assert "(only the offline world can be paused or sped up)" in line_of(text, "pause")
+        assert "(nothing was looked at before)" in line_of(text, "history back")
+        assert "(nothing here can be dismissed)" in line_of(text, "dismiss")
+        assert "(not here)" in line_of(text, "find")
+        assert "(" not in line_of(text, "theme")
+
+
+async def test_help_is_greyed_where_it_says_why() -> None:
+    key = next(key for key in KEYS if key.ident == "app.pause")
+    assert key_line(key, "not here").style == "muted"
+    assert key_line(key, "").style == ""
+
+
+async def test_help_scrolls_and_closes_by_its_own_key() -> None:
+    async with running(STATE, size=(80, 24)) as seen:
+        await seen.press("question_mark")
+        dialog = seen.app.screen
+        assert isinstance(dialog, Help)
+        frame = dialog.query_one("#frame")
+        await seen.press("j", "ctrl+d")
+        assert frame.scroll_offset.y == 11
+        await seen.press("k")
+        assert frame.scroll_offset.y == 10
+        await assert_snapshot(seen.pilot, "help_80x24")
+        await seen.press("question_mark")
+        assert len(seen.app.screen_stack) == 1
+
+
+def test_moves_come_from_the_table_itself() -> None:
+    told = "\n".join(line.plain for line in moves())
+    for part in ("j down", "ctrl+d", "first row", "open"):
+        assert part in told
+
+
+def test_keys_are_shown_as_they_stand_on_the_caps() -> None:
+    assert [readable(name) for name in ("slash", "f8", "ctrl+q", "left_square_bracket", "f")] == [
+        "/",
+        "F8",
+        "ctrl+q",
+        "[",
+        "f",
+    ]
+
+
+async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
+    part = Explanation(
+        "mark value",
+        price(0.5),
+        "shares x price [/]",
+        (("shares", Text("12.00")),),
+        "worked out here",
+        Text("3s"),
+    )
+    async with running(STATE, size=(80, 24)) as seen:
+        await seen.app.push_screen(Explain("[b]Will it?", (part, part)))
+        await seen.pilot.pause()
+        for said in ("= shares x price [/]", "12.00", "worked out here, 3s ago", "[b]Will it?"):
+            assert said in seen.text
+        await seen.press("escape")
+        assert len(seen.app.screen_stack) == 1

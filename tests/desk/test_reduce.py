@@ -1,0 +1,368 @@
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samples import NOW, market, position, sample_state
+from service_tui.desk import reduce as reducing
+from service_tui.desk.facts import (
+    AccountSeen,
+    DetailSeen,
+    EquityMarked,
+    Fact,
+    LimitsSeen,
+    MarketsSeen,
+    Noticed,
+    PositionsSeen,
+    PreferenceSet,
+    QuoteSeen,
+    ServiceAnswered,
+    ServiceFailed,
+    StarSet,
+    TicketChanged,
+    TradesSeen,
+    WorldSeen,
+)
+from service_tui.desk.records import (
+    EquityPoint,
+    Phase,
+    QuoteView,
+    TicketState,
+    TicketView,
+    Topic,
+    remark,
+)
+from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Micros, Probability, Timestamp
+
+SAMPLE = sample_state(40)
+STATE = reduce(SAMPLE, PositionsSeen(SAMPLE.positions))
+MARKETS = tuple(STATE.markets.values())
+NOWHERE = DeskState(service=replace(STATE.service, phase=Phase.CONNECTING, last_ok_at=None))
+
+times = st.floats(0, 4e9).map(Timestamp)
+money = st.integers(-(10**15), 10**15).map(Micros)
+texts = st.text(max_size=6)
+seen_markets = st.lists(
+    st.builds(
+        lambda view, price, status: replace(view, price=Probability(price), status=status),
+        st.sampled_from(MARKETS),
+        st.floats(0, 1),
+        st.sampled_from(MarketStatus),
+    ),
+    max_size=6,
+).map(tuple)
+held = st.lists(
+    st.builds(
+        lambda view, side, shares, cost: replace(
+            position(view, side, _Rng()), shares=Micros(shares), cost=Micros(cost)
+        ),
+        st.sampled_from(MARKETS),
+        st.sampled_from(Side),
+        st.integers(0, 10**12),
+        st.integers(0, 10**12),
+    ),
+    max_size=4,
+    unique_by=lambda view: view.key,
+).map(tuple)
+tickets = st.builds(
+    TicketView,
+    ticket_id=st.integers(0, 30).map(str),
+    kind=st.just("trade"),
+    market_id=st.just("m"),
+    what=texts,
+    state=st.sampled_from(TicketState),
+    opened_at=times,
+)
+accounts = st.builds(
+    lambda cash, equity, day: replace(STATE.account, cash=cash, equity=equity, day_open=day),
+    money,
+    money,
+    st.none() | money,
+)
+
+FACTS = {
+    MarketsSeen: st.builds(MarketsSeen, seen_markets, st.booleans(), st.integers(0, 9)),
+    PositionsSeen: st.builds(
+        PositionsSeen, held, st.none() | held, st.integers(0, 9), st.none() | money
+    ),
+    AccountSeen: st.builds(AccountSeen, accounts),
+    LimitsSeen: st.just(LimitsSeen(STATE.limits)),
+    TradesSeen: st.builds(TradesSeen, st.just(STATE.trades), st.integers(0, 9)),
+    WorldSeen: st.just(WorldSeen(STATE.world, STATE.news)),
+    DetailSeen: st.just(DetailSeen(STATE.detail)),
+    QuoteSeen: st.builds(lambda n: QuoteSeen(QuoteView(n, ok=True)), st.integers(0, 9)),
+    TicketChanged: st.builds(TicketChanged, tickets),
+    ServiceAnswered: st.builds(ServiceAnswered, st.sampled_from(Topic), times, st.floats(0, 9)),
+    ServiceFailed: st.builds(
+        ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
+    ),
+    EquityMarked: st.builds(EquityMarked, st.builds(EquityPoint, times, money)),
+    StarSet: st.builds(StarSet, texts, st.booleans()),
+    PreferenceSet: st.builds(PreferenceSet, texts, texts),
+    Noticed: st.builds(Noticed, st.just("info"), texts),
+}
+
+
+class _Rng:
+    """Chance without chance: hypothesis draws what matters."""
+
+    def uniform(self, low: float, high: float) -> float:
+        return (low + high) / 2
+
+    def gauss(self, mean: float, _: float) -> float:
+        return mean
+
+
+def test_every_fact_there_is_is_tried() -> None:
+    assert set(FACTS) == set(get_args(Fact))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from([STATE, NOWHERE, replace(STATE, from_cache=True, seen={})]),
+    st.lists(st.one_of(*FACTS.values()), max_size=25),
+)
+def test_whatever_becomes_known_the_state_stays_sound(state: DeskState, facts: list[Fact]) -> None:
+    for fact in facts:
+        after = reduce(state, fact)
+        assert after == reduce(state, fact)
+        assert_sums(after)
+        assert_lists(state, after, fact)
+        assert_phase(state, after, fact)
+        assert set(state.preferences) <= set(after.preferences)
+        assert state.from_cache or not after.from_cache
+        state = after
+
+
+def assert_sums(state: DeskState) -> None:
+    account = state.account
+    if account is None:
+        return
+    assert account.equity == account.cash + sum(view.mark_value for view in state.positions)
+    assert account.unrealized == sum(view.unrealized for view in state.positions)
+    assert account.total_pnl == account.realized + account.unrealized
+    assert account.total_pnl == account.equity - account.start
+    exits = [view.exit_value for view in state.positions]
+    assert None in exits or account.exit_equity == account.cash + sum(exits)
+
+
+def assert_lists(before: DeskState, after: DeskState, fact: Fact) -> None:
+    assert len(after.notices) <= NOTICES_MAX
+    assert len(after.equity) <= EQUITY_MAX
+    unknown = {one.ticket_id for one in before.tickets if one.state is TicketState.UNKNOWN}
+    if isinstance(fact, TicketChanged):
+        unknown.discard(fact.ticket.ticket_id)
+        assert fact.ticket in after.tickets
+    assert unknown <= {one.ticket_id for one in after.tickets}
+    if before.quote is not None:
+        assert after.quote.request_id >= before.quote.request_id
+
+
+def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
+    old, new = before.service.phase, after.service.phase
+    last = before.notices[-1].notice_id if before.notices else 0
+    more = (after.notices[-1].notice_id if after.notices else 0) - last
+    first_answer = (old, new) == (Phase.CONNECTING, Phase.ONLINE)
+    assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))
+    assert isinstance(fact, ServiceAnswered | ServiceFailed) or old is new
+    if isinstance(fact, ServiceAnswered):
+        assert (new, after.seen[fact.topic]) == (Phase.ONLINE, fact.at)
+
+
+# -- money --------------------------------------------------------------------------------------
+
+
+def test_a_price_move_marks_positions_and_moves_the_sums_with_them() -> None:
+    one = STATE.positions[0]
+    view = STATE.markets[one.market_id]
+    moved = replace(view, price=Probability(1.0 - view.price))
+    after = reduce(STATE, MarketsSeen((moved,), complete=False))
+    marked = after.position(one.key)
+    gain = marked.mark_value - one.mark_value
+    assert marked.mark_price == moved.price_of(one.side)
+    assert marked.mark_value == int(one.shares * marked.mark_price)
+    assert marked.unrealized == marked.mark_value - one.cost
+    assert after.account.equity - STATE.account.equity == gain
+    assert after.account.day_pnl - STATE.account.day_pnl == gain
+    assert after.account.total_pnl - STATE.account.total_pnl == gain
+
+
+def test_cash_and_positions_of_one_answer_are_taken_in_together() -> None:
+    after = reduce(STATE, PositionsSeen((), cash=Micros(7)))
+    assert (after.account.cash, after.account.equity, after.positions) == (7, 7, ())
+    assert reduce(STATE, PositionsSeen(())).account.cash == STATE.account.cash
+
+
+def test_a_market_that_closes_at_its_last_price_closes_the_position_as_well() -> None:
+    one = STATE.positions[0]
+    view = replace(STATE.markets[one.market_id], status=MarketStatus.CLOSED)
+    state = replace(STATE, positions=(remark(one, replace(view, status=MarketStatus.ACTIVE)),))
+    after = reduce(state, MarketsSeen((view,), complete=False))
+    assert after.positions[0].status is MarketStatus.CLOSED
+    assert after.positions[0].mark_value == state.positions[0].mark_value
+
+
+def test_what_did_not_change_keeps_its_object() -> None:
+    same = tuple(replace(view) for view in MARKETS)
+    after = reduce(STATE, MarketsSeen(same))
+    assert all(after.markets[name] is view for name, view in STATE.markets.items())
+
+
+def test_a_whole_list_forgets_what_is_not_on_it_and_a_part_does_not() -> None:
+    assert set(reduce(STATE, MarketsSeen(MARKETS[:2])).markets) == {"m-00000", "m-00001"}
+    assert len(reduce(STATE, MarketsSeen(MARKETS[:2], complete=False)).markets) == 40
+
+
+def test_dropped_rows_are_counted_by_topic_and_forgotten_when_all_is_well() -> None:
+    state = reduce(STATE, MarketsSeen(MARKETS, dropped=3))
+    state = reduce(state, PositionsSeen((), dropped=2))
+    state = reduce(state, TradesSeen((), dropped=1))
+    assert state.service.dropped_rows == 6
+    assert reduce(state, MarketsSeen(MARKETS)).service.dropped_rows == 3
+
+
+# -- tickets, quotes, notices, curve ------------------------------------------------------------
+
+
+def ticket(number: int, state: TicketState = TicketState.DONE) -> TicketView:
+    return TicketView(f"k{number}", "trade", "m", "buy", state, Timestamp(float(number)))
+
+
+def test_the_oldest_ends_are_forgotten_and_no_open_one() -> None:
+    many = tuple(ticket(number) for number in range(TICKETS_MAX + 20, 0, -1))
+    open_ends = (ticket(-1, TicketState.UNKNOWN), ticket(-2, TicketState.SENT))
+    kept = capped((*many, *open_ends))
+    assert len(kept) == TICKETS_MAX
+    assert kept[-2:] == open_ends
+    assert kept[:-2] == many[: TICKETS_MAX - 2]
+    state = reduce(replace(STATE, tickets=kept), TicketChanged(ticket(9_999)))
+    assert len(state.tickets) == TICKETS_MAX
+    assert state.tickets[0].ticket_id == "k9999"
+    assert state.tickets[-2:] == open_ends
+
+
+def test_a_changed_ticket_keeps_its_place() -> None:
+    state = replace(STATE, tickets=tuple(ticket(n, TicketState.SENT) for n in (3, 2, 1)))
+    after = reduce(state, TicketChanged(ticket(2)))
+    assert [one.ticket_id for one in after.tickets] == ["k3", "k2", "k1"]
+    assert after.in_flight == 2
+
+
+def test_the_curve_keeps_its_ends_and_its_order_when_it_grows_too_long() -> None:
+    state = replace(STATE, equity=())
+    for number in range(EQUITY_MAX + 500):
+        point = EquityPoint(Timestamp(float(number)), Micros(number))
+        state = reduce(state, EquityMarked(point))
+        assert len(state.equity) <= EQUITY_MAX
+    assert state.equity[0].at == 0
+    assert state.equity[-1].at == EQUITY_MAX + 499
+    assert list(state.equity) == sorted(state.equity, key=lambda point: point.at)
+
+
+# -- the service --------------------------------------------------------------------------------
+
+
+def failed(at: float, topic: Topic = Topic.MARKETS, **how: bool) -> ServiceFailed:
+    return ServiceFailed(topic, Timestamp(at), "no route", **how)
+
+
+def answered(at: float, topic: Topic = Topic.MARKETS) -> ServiceAnswered:
+    return ServiceAnswered(topic, Timestamp(at), 0.01)
+
+
+def after_all(state: DeskState, *facts: Fact) -> DeskState:
+    for fact in facts:
+        state = reduce(state, fact)
+    return state
+
+
+def test_an_outage_is_one_notice_and_its_end_another() -> None:
+    state = after_all(NOWHERE, answered(NOW), failed(NOW + 6), failed(NOW + 7), failed(NOW + 30))
+    assert state.service.phase is Phase.OFFLINE
+    assert [notice.tone for notice in state.notices] == ["bad"]
+    state = after_all(state, answered(NOW + 31), answered(NOW + 32))
+    assert state.service.phase is Phase.ONLINE
+    assert state.service.problem == ""
+    assert [notice.tone for notice in state.notices] == ["bad", "good"]
+
+
+def test_one_path_that_fails_while_others_answer_is_no_outage() -> None:
+    state = after_all(NOWHERE, answered(NOW))
+    for second in range(40):
+        state = after_all(state, failed(NOW + second, Topic.BRIEFING), answered(NOW + second + 1))
+    assert state.service.phase is Phase.ONLINE
+    assert state.notices == ()
+    assert state.service.problem == "no route"
+    assert reduce(state, answered(NOW + 99, Topic.BRIEFING)).service.problem == ""
+
+
+def test_a_clock_that_was_set_back_does_not_hide_an_outage() -> None:
+    state = after_all(NOWHERE, answered(NOW), failed(NOW - 3_600))
+    assert state.service.phase is Phase.OFFLINE
+
+
+def test_a_service_that_never_answered_is_offline_at_the_first_failure() -> None:
+    assert after_all(NOWHERE, failed(NOW)).service.phase is Phase.OFFLINE
+
+
+def test_an_orderly_no_is_no_outage() -> None:
+    state = after_all(NOWHERE, answered(NOW), failed(NOW + 60, offline=False))
+    assert state.service.phase is Phase.ONLINE
+    assert state.service.problem == "no route"
+
+
+def test_a_refused_key_stays_the_problem_until_something_is_answered() -> None:
+    refused = ServiceFailed(Topic.MARKETS, NOW, "check the key", unauthorized=True, offline=False)
+    state = after_all(NOWHERE, answered(NOW), refused, refused, failed(NOW + 60))
+    assert state.service.phase is Phase.UNAUTHORIZED
+    assert state.service.problem == "check the key"
+    assert [notice.text for notice in state.notices] == ["check the key"]
+    assert after_all(state, answered(NOW + 61)).service.phase is Phase.ONLINE
+
+
+@pytest.mark.parametrize("first", [Topic.MARKETS, Topic.POSITIONS])
+def test_what_was_cached_counts_as_old_until_markets_and_positions_came(first: Topic) -> None:
+    other = Topic.POSITIONS if first is Topic.MARKETS else Topic.MARKETS
+    state = replace(STATE, from_cache=True, seen={})
+    state = after_all(state, answered(NOW, Topic.WORLD), answered(NOW, first))
+    assert state.from_cache
+    state = after_all(state, answered(NOW + 1, other))
+    assert not state.from_cache
+    assert state.seen == {Topic.WORLD: NOW, first: NOW, other: NOW + 1}
+
+
+def test_a_failure_does_not_touch_what_was_known_or_when() -> None:
+    after = reduce(STATE, failed(NOW + 60))
+    assert replace(after, service=STATE.service, notices=STATE.notices) == STATE
+
+
+def test_reducing_changes_nothing_that_it_was_given() -> None:
+    before = sample_state(20)
+    for fact in (
+        MarketsSeen((market(3, _Chance()),)),
+        StarSet("x", on=True),
+        PreferenceSet("theme", "paper"),
+        answered(NOW + 1),
+    ):
+        reduce(before, fact)
+    assert before == sample_state(20)
+
+
+class _Chance(_Rng):
+    def betavariate(self, *_: float) -> float:
+        return 0.5
+
+    def lognormvariate(self, *_: float) -> float:
+        return 1.0
+
+    def random(self) -> float:
+        return 0.5
+
+
+def test_the_grace_is_longer_than_two_pauses_of_the_busiest_poller() -> None:
+    assert reducing.OFFLINE_AFTER_S > 2 * 2.0
