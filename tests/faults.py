@@ -74,13 +74,17 @@ def is_quote(request: httpx.Request) -> bool:
 
 @dataclass
 class Line(httpx.AsyncBaseTransport):
-    """`fault` is asked for every request; None lets it pass. `seen` looks at each before that."""
+    """`fault` is asked for every request; None lets it pass. `seen` looks at each before that.
+
+    What is stuck or silent stays so until `released` is set.
+    """
 
     inner: httpx.AsyncBaseTransport
     fault: Callable[[httpx.Request], Fault | httpx.Response | None] = lambda _: None
     seen: Callable[[httpx.Request], None] = lambda _: None
     sent: list[httpx.Request] = field(default_factory=list)
     waiting: int = 0
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.sent.append(request)
@@ -92,6 +96,7 @@ class Line(httpx.AsyncBaseTransport):
             raise _RAISED[fault]
         if fault is Fault.STUCK:
             await self._silence()
+            fault = None
         response = await self.inner.handle_async_request(request)
         return await self._broken(response, fault)
 
@@ -108,12 +113,13 @@ class Line(httpx.AsyncBaseTransport):
                 return said(b"<html>sign in to this network</html>")
             case Fault.SILENT:
                 await self._silence()
+                return response
         raise _RAISED[fault]
 
     async def _silence(self) -> None:
         self.waiting += 1
         try:
-            await asyncio.Event().wait()
+            await self.released.wait()
         finally:
             self.waiting -= 1
 

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from rich.text import Text
 from textual.widgets import Static
 
 from console.snapshot import assert_snapshot
@@ -10,7 +11,6 @@ from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.help import Help, key_line, moves
 from service_tui.console.formats import price
 from service_tui.console.keys import KEYS, keys_of, readable, shown_key
-from rich.text import Text
 
 STATE = seen_before(sample_state())
 

@@ -31,7 +31,7 @@ sides = st.sampled_from(Side)
 spends = st.integers(1, 500 * ONE)
 # An order: side, buy or sell, spend of a buy, parts per thousand of the holding to sell.
 orders = st.tuples(sides, st.booleans(), spends, st.integers(1, 1_000))
-unhurried = settings(deadline=None)
+unhurried = settings(deadline=None, max_examples=60)
 
 Orders = list[tuple[Side, bool, int, int]]
 
@@ -104,7 +104,7 @@ def test_a_market_opens_at_its_start_price(b: int, start: float) -> None:
 
 
 @given(books, sides, spends)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 def test_a_round_trip_never_profits(book: Market, side: Side, spend: int) -> None:
     before = (book.yes, book.no)
     try:

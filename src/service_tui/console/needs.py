@@ -15,6 +15,7 @@ from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.records import (
+    LimitsView,
     MarketView,
     MeanwhileView,
     PositionView,
@@ -22,7 +23,7 @@ from service_tui.desk.records import (
     TicketView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Timestamp
 
 REFUSED_FOR_S: Final = 600.0
@@ -148,14 +149,25 @@ def _limits(state: DeskState) -> Iterator[Need]:
             "paused", "warn", "‖", "paused", "Trading is paused", Text(),
             "buys are refused, sales still pass", "settings",
         )  # fmt: skip
-    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+    part, left = _of_the_day(state, limits)
     if part > WARN_FROM:
-        unspent = Micros(max(0, limits.day_spend_max - limits.day_spent))
-        left = formats.money(unspent, masked=is_private(state))
         yield Need(
-            "spend", "warn", "▲", "day spend", "Most of today's spend is used",
-            formats.percent(part, 0), f"{left.plain} left until midnight UTC", "settings",
+            "day", "warn", "▲", "day limit", "Most of the day's limit is used",
+            formats.percent(part, 0), f"{left} left until midnight UTC", "settings",
         )  # fmt: skip
+
+
+def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
+    """How much of the day's limit that binds here is used, and what is left of it."""
+    if state.service.mode is Mode.SIM:
+        # The day's spend binds real venues only, its number of buys every venue.
+        if limits.day_trades is None or not limits.day_trades_max:
+            return 0.0, ""
+        unused = max(0, limits.day_trades_max - limits.day_trades)
+        return limits.day_trades / limits.day_trades_max, f"{unused:,} buys"
+    unspent = Micros(max(0, limits.day_spend_max - limits.day_spent))
+    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+    return part, formats.money(unspent, masked=is_private(state)).plain
 
 
 def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:

@@ -38,7 +38,7 @@ CALM: Final = (
     "Nothing needs you.\n\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
-    "Less than 80 % of today's spend is used."
+    "Less than 80 % of the day's limit is used."
 )
 WAITING: Final = "Not known yet: the service has not answered since the start."
 

@@ -17,8 +17,10 @@ NEWS_MAX: Final = 3
 """Lines of each; the rest is counted."""
 
 _AMOUNT: Final = 10
-_SUMS: Final = 42
-"""Cells of the numbers at the end of a resolved market's line."""
+"""Cells of an amount, right-aligned."""
+
+PAID_FROM: Final = 72
+"""Width from which there is room for the payout beside the P&L."""
 
 
 def away_text(told: MeanwhileView, *, width: int, lines: int, masked: bool) -> Text:
@@ -86,13 +88,16 @@ def _resolved(each: ResolvedView, width: int, *, masked: bool) -> Text:
         ("YES  " if each.outcome else "NO   ", "yes" if each.outcome else "no"),
         formats.plain(each.question),
     )
-    line.truncate(max(1, width - _SUMS), overflow="ellipsis", pad=True)
-    paid = formats.money(each.payout, masked=masked)
-    pnl = formats.pnl(each.pnl, masked=masked)
-    for label, amount in (("  paid ", paid), ("  P&L ", pnl)):
-        line.append(label, "muted")
-        line.append(" " * max(0, _AMOUNT - amount.cell_len))
-        line.append_text(amount)
+    sums = [("  P&L ", formats.pnl(each.pnl, masked=masked))]
+    if width >= PAID_FROM:
+        sums.insert(0, ("  paid ", formats.money(each.payout, masked=masked)))
+    tail = Text()
+    for label, amount in sums:
+        tail.append(label, "muted")
+        tail.append(" " * max(0, _AMOUNT - amount.cell_len))
+        tail.append_text(amount)
+    line.truncate(max(1, width - tail.cell_len), overflow="ellipsis", pad=True)
+    line.append_text(tail)
     return line
 
 

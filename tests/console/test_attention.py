@@ -1,0 +1,270 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.snapshot import assert_snapshot
+from doors import Running, running, seen_before
+from samples import NOW, QUESTIONS, sample_state
+from service_tui.console.needs import AWAY, DISMISSED, MOVED_MAX, Need, meanwhile, needs
+from service_tui.console.screens.attention import AttentionScreen
+from service_tui.console.screens.away_text import away_text
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.records import (
+    MeanwhileView,
+    NewsView,
+    ResolvedView,
+    TicketState,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode, Side
+from service_tui.units import Micros, Probability, Timestamp
+
+STATE = seen_before(sample_state())
+CALM = replace(STATE, tickets=(), positions=())
+AWAY_FOR = MeanwhileView(
+    closed_at=Timestamp(NOW - 90_000),
+    opened_at=Timestamp(NOW - 20),
+    world_elapsed_s=90_000.0,
+    resolved_count=14,
+    listed_count=22,
+    resolved=tuple(
+        ResolvedView(
+            Timestamp(NOW - 5_000 * place),
+            f"m-{place}",
+            question,
+            outcome=place % 2 == 0,
+            payout=Micros(120_000_000 * (place % 2 == 0)),
+            pnl=Micros(43_100_000 if place % 2 == 0 else -25_000_000),
+        )
+        for place, question in enumerate(QUESTIONS)
+    ),
+    news=tuple(
+        NewsView(Timestamp(NOW - place), f"m-{place}", f"Reading {place} revised", 0.41, 0.47)
+        for place in range(5)
+    ),
+    equity_before=Micros(10_000_000_000),
+    equity_after=Micros(10_241_200_000),
+)
+
+
+def away(state: DeskState = STATE) -> DeskState:
+    return replace(state, world=replace(state.world, meanwhile=AWAY_FOR))
+
+
+def words(state: DeskState, now: float = NOW) -> list[str]:
+    return [need.word for need in needs(state, Timestamp(now))]
+
+
+def screen(seen: Running) -> AttentionScreen:
+    front = seen.app.front
+    assert isinstance(front, AttentionScreen)
+    return front
+
+
+def rows(seen: Running) -> list[Need]:
+    order = screen(seen).table.order
+    return [order[place] for place in range(len(order))]
+
+
+# -- what needs somebody ------------------------------------------------------------------------
+
+
+def test_unknown_orders_come_first_and_moves_last() -> None:
+    found = words(STATE)
+    assert found[0] == "unknown"
+    assert found[-1] == "moved"
+    assert found.index("resolves") < found.index("refused")
+
+
+def test_calm_is_empty() -> None:
+    assert words(CALM) == []
+
+
+def test_what_only_the_cache_knows_asks_for_nothing() -> None:
+    assert words(replace(STATE, from_cache=True)) == []
+
+
+def test_refusals_are_forgotten_after_ten_minutes_and_unknown_orders_never() -> None:
+    later = replace(STATE, positions=())
+    assert "refused" in words(later, NOW + 400)
+    assert words(later, NOW + 700) == ["unknown"]
+
+
+@pytest.mark.parametrize(("left_s", "needed"), [(901, False), (899, True), (1, True), (-5, True)])
+def test_positions_about_to_resolve_need_somebody(left_s: float, *, needed: bool) -> None:
+    held = replace(STATE.positions[0], resolves_at=Timestamp(NOW + left_s))
+    quiet = replace(CALM, positions=(held,), markets={})
+    assert words(quiet) == (["resolves"] if needed else [])
+
+
+def test_the_time_that_counts_is_the_worlds() -> None:
+    held = replace(STATE.positions[0], resolves_at=Timestamp(NOW + 3_000))
+    fast = replace(CALM, positions=(held,), markets={}, world=replace(STATE.world, speed=60))
+    assert words(fast, NOW) == []
+    assert words(fast, NOW + 36) == ["resolves"]
+
+
+@pytest.mark.parametrize(
+    ("side", "before", "now", "needed"),
+    [
+        (Side.YES, 0.50, 0.56, False),
+        (Side.YES, 0.50, 0.58, True),
+        (Side.YES, 0.50, 0.42, True),
+        (Side.NO, 0.50, 0.42, True),
+        (Side.NO, 0.80, 0.84, True),
+        (Side.YES, 0.80, 0.84, False),
+        (Side.YES, None, 0.84, False),
+        (Side.YES, 0.0, 0.84, False),
+    ],
+)
+def test_a_move_is_measured_on_the_side_held(
+    side: Side, before: float | None, now: float, *, needed: bool
+) -> None:
+    held = replace(STATE.positions[0], side=side, resolves_at=None)
+    market = replace(STATE.markets[held.market_id], price=Probability(now), price_24h_ago=before)
+    state = replace(CALM, positions=(held,), markets={held.market_id: market})
+    assert words(state) == (["moved"] if needed else [])
+
+
+def test_only_the_largest_moves_are_listed() -> None:
+    held = replace(STATE.positions[0], resolves_at=None)
+    market = STATE.markets[held.market_id]
+    markets, many = {}, []
+    for place in range(3 * MOVED_MAX):
+        name = f"x-{place}"
+        markets[name] = replace(
+            market, market_id=name, price=Probability(0.5), price_24h_ago=0.1 + place / 100
+        )
+        many.append(replace(held, market_id=name, side=Side.YES))
+    found = needs(replace(CALM, positions=tuple(many), markets=markets), NOW)
+    assert len(found) == MOVED_MAX
+    assert found[0].row == "x-0:yes"
+
+
+@pytest.mark.parametrize(("used", "needed"), [(400, False), (401, True), (900, True)])
+@pytest.mark.parametrize("mode", [Mode.SIM, Mode.LIVE])
+def test_a_day_limit_used_above_80_percent_needs_somebody(
+    mode: Mode, used: int, *, needed: bool
+) -> None:
+    spent = Micros(used * 1_000_000 if mode is Mode.LIVE else 0)
+    trades = used if mode is Mode.SIM else 0
+    limits = replace(STATE.limits, day_spent=spent, day_trades=trades)
+    state = replace(CALM, limits=limits, service=replace(STATE.service, mode=mode))
+    assert words(state) == (["day limit"] if needed else [])
+
+
+def test_paused_trading_needs_somebody_and_leads_to_the_settings() -> None:
+    (need,) = needs(replace(CALM, limits=replace(STATE.limits, paused=True)), NOW)
+    assert (need.word, need.screen) == ("paused", "settings")
+
+
+def test_only_what_has_ended_can_be_put_aside() -> None:
+    keys = "\n".join(need.key for need in needs(STATE, NOW))
+    left = needs(replace(STATE, preferences={DISMISSED: keys}), NOW)
+    assert {need.word for need in left} == {"unknown", "resolves", "moved"}
+
+
+def test_privacy_masks_amounts() -> None:
+    private = replace(STATE, preferences={"privacy": "on"})
+    assert not any("25.00" in need.what for need in needs(private, NOW))
+
+
+# -- while nobody looked ------------------------------------------------------------------------
+
+
+@given(st.integers(20, 250), st.integers(2, 60))
+def test_an_absence_fits_wherever_it_is_told(width: int, lines: int) -> None:
+    told = away_text(AWAY_FOR, width=width, lines=lines, masked=False)
+    assert len(told.split("\n")) <= lines
+    assert all(line.cell_len <= width for line in told.split("\n"))
+
+
+def test_an_absence_tells_equity_resolutions_and_news() -> None:
+    told = away_text(AWAY_FOR, width=120, lines=20, masked=False).plain
+    for part in (
+        "1d 01h of world time",
+        "10,000.00 → 10,241.20 ▲ +241.20",
+        "14 resolved, yours 7",
+        "120.00",
+        "-25.00",
+        "Reading 0 revised",
+    ):
+        assert part in told
+
+
+def test_a_masked_absence_tells_no_amount() -> None:
+    told = away_text(AWAY_FOR, width=120, lines=20, masked=True).plain
+    assert "10,241.20" not in told
+    assert "120.00" not in told
+
+
+def test_an_absence_put_aside_stays_aside_and_the_next_one_is_told() -> None:
+    seen = replace(away(), preferences={AWAY: f"{AWAY_FOR.opened_at:.0f}"})
+    assert meanwhile(seen) is None
+    later = replace(AWAY_FOR, opened_at=Timestamp(NOW + 99))
+    assert meanwhile(replace(seen, world=replace(seen.world, meanwhile=later))) is later
+
+
+# -- the screen ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
+async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
+    async with running(away(), size=size) as seen:
+        seen.app.clear_notifications()
+        await seen.pilot.pause()
+        await assert_snapshot(seen.pilot, f"attention_{size[0]}x{size[1]}")
+
+
+async def test_calm_says_so() -> None:
+    async with running(CALM) as seen:
+        assert "Nothing needs you." in seen.text
+        await seen.press("enter", "d", "u")
+        assert seen.app.front is screen(seen)
+
+
+async def test_enter_leads_to_the_thing() -> None:
+    async with running(STATE) as seen:
+        await seen.press("enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
+        unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
+        assert seen.app.front.current_row() == unknown.ticket_id
+        await seen.press("0", "j", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
+
+
+async def test_the_number_of_needs_stands_beside_the_key() -> None:
+    async with running(STATE, first="settings") as seen:
+        assert f"0 needs me {len(needs(STATE, NOW))}" in seen.lines[-1]
+        await seen.bring(CALM)
+        assert "0 needs me  " in seen.lines[-1]
+
+
+async def test_what_is_dismissed_goes_and_comes_back() -> None:
+    async with running(away()) as seen:
+        row = next(need for need in rows(seen) if need.word == "refused")
+        screen(seen).focus_row(row.key)
+        await seen.press("d")
+        assert row.key not in [need.key for need in rows(seen)]
+        assert seen.doors.submitted[-1] == SetPreference(DISMISSED, row.key)
+        await seen.press("u")
+        assert row.key in [need.key for need in rows(seen)]
+
+
+async def test_the_absence_is_dismissed_from_a_row_that_stays() -> None:
+    async with running(away()) as seen:
+        assert "While you were away" in seen.text
+        await seen.press("d")
+        assert "While you were away" not in seen.text
+        assert "unknown" in seen.text
+        await seen.press("u")
+        assert "While you were away" in seen.text
+
+
+async def test_what_has_no_end_cannot_be_dismissed() -> None:
+    async with running(STATE) as seen:
+        await seen.press("d")
+        assert seen.toasts == ["! this stays until it is over: it cannot be dismissed"]
+        assert seen.doors.submitted == []
