@@ -1,0 +1,132 @@
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from samples import NOW
+from service_tui.storage.lock import LOCK_FILE, DataDirLock
+from service_tui.storage.opening import open_database
+from service_tui.wiring.doctor import findings
+from service_tui.wiring.keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import DATABASE_FILE
+
+SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    return Options(tmp_path / "data", tmp_path / "config", tmp_path / "data" / "log")
+
+
+def made(options: Options) -> Path:
+    """A data directory as a closed desk leaves it."""
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
+    open_database(options.data_dir, now=NOW, lock=lock).close(NOW)
+    lock.release()
+    return options.data_dir / DATABASE_FILE
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_before_the_first_start_all_is_well_and_nothing_is_made(options: Options) -> None:
+    lines, healthy = findings(options)
+    assert healthy
+    assert lines[-1] == "all is well"
+    assert any("not made yet" in line for line in lines)
+    assert not options.data_dir.exists()
+    assert not options.config_dir.exists()
+
+
+def test_it_names_what_is_where_and_changes_nothing(options: Options) -> None:
+    made(options)
+    keep_profile(options.config_dir, Profile("office", "https://h", SECRET))
+    before = everything(options.data_dir.parent)
+    lines, healthy = findings(options)
+    text = "\n".join(lines)
+    assert healthy, text
+    for part in (str(options.data_dir), str(options.log_path), "office", "SQLite 3.", "textual"):
+        assert part in text
+    assert SECRET not in text
+    assert everything(options.data_dir.parent) == before
+
+
+def test_it_finds_a_damaged_database_and_leaves_it_there(options: Options) -> None:
+    path = made(options)
+    path.write_bytes(path.read_bytes()[:3_000])
+    damaged = path.read_bytes()
+    lines, healthy = findings(options)
+    assert not healthy
+    assert lines[-1].startswith("PROBLEM")
+    assert str(path) in "\n".join(lines)
+    assert path.read_bytes() == damaged
+
+
+def test_it_finds_a_page_that_is_broken_in_the_middle(options: Options) -> None:
+    path = made(options)
+    with sqlite3.connect(path) as connection:
+        rows = [(f"k{n}", float(n), "x" * 900) for n in range(60)]
+        connection.executemany("INSERT INTO cache VALUES (?, ?, ?)", rows)
+    connection.close()
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2 - 2_048 : len(raw) // 2 + 2_048] = b"\xff" * 4_096
+    path.write_bytes(raw)
+    lines, healthy = findings(options)
+    assert not healthy, lines
+
+
+def test_it_finds_a_database_of_a_newer_program(options: Options) -> None:
+    path = made(options)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    lines, healthy = findings(options)
+    assert not healthy
+    assert "newer program" in lines[-1]
+
+
+def test_it_finds_keys_that_cannot_be_read(options: Options) -> None:
+    made(options)
+    (options.data_dir / DESK_FILE).write_text(f'{{"operator": "{SECRET}"')
+    options.config_dir.mkdir()
+    (options.config_dir / PROFILES_FILE).write_text("[")
+    lines, healthy = findings(options)
+    assert not healthy
+    problems = [line for line in lines if line.startswith("PROBLEM")]
+    assert len(problems) == 2
+    assert SECRET not in "\n".join(lines)
+
+
+def test_it_says_who_holds_the_directory(options: Options) -> None:
+    made(options)
+
+    def lock_line() -> str:
+        return next(line for line in findings(options)[0] if line.startswith("lock"))
+
+    assert lock_line().split() == ["lock", "free"]
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
+    assert lock_line().endswith(f"held by process {os.getpid()}")
+    lock.release()
+    for left in ({"pid": 2**22 + 7, "started_at": NOW}, {"pid": "x"}, [], {"pid": 10**30}):
+        (options.data_dir / LOCK_FILE).write_text(json.dumps(left))
+        assert lock_line().split() == ["lock", "free"]
+    (options.data_dir / LOCK_FILE).write_bytes(b"\xff\xfe")
+    assert lock_line().split() == ["lock", "free"]
+
+
+def test_it_looks_beside_a_running_desk(options: Options) -> None:
+    made(options)
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
+    database = open_database(options.data_dir, now=NOW, lock=lock)
+    lines, healthy = findings(options)
+    database.close(NOW)
+    lock.release()
+    assert healthy, lines
