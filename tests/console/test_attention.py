@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.snapshot import assert_snapshot
@@ -174,6 +174,7 @@ def test_privacy_masks_amounts() -> None:
 # -- while nobody looked ------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(st.integers(20, 250), st.integers(2, 60))
 def test_an_absence_fits_wherever_it_is_told(width: int, lines: int) -> None:
     told = away_text(AWAY_FOR, width=width, lines=lines, masked=False)

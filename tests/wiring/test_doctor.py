@@ -30,10 +30,11 @@ def made(options: Options) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
+    """Every file but the companions that SQLite puts beside a database to read it."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
     }
 
 

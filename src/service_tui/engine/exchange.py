@@ -126,7 +126,8 @@ class Exchange:
             raise MarketNotFound(f"market not found: {order.market_id}")
         if order.venue is not _SIM:
             raise VenueNotServed(f"this service does not trade on {order.venue.value}")
-        market.check_open(world_at)
+        if market.resolved_at is not None or world_at >= market.listing.resolves_at:
+            market.check_open(world_at)
         return market
 
     def _check_entry(self, order: Order, at: Timestamp) -> None:

@@ -153,7 +153,8 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         need = self.table.selected()
         self._advice.display = need is not None and self.size.width < ADVICE_FROM
         if need is not None:
-            self._advice.update(content(Text.assemble((f"{need.word}: ", need.tone), need.advice)))
+            advice = formats.plain(need.advice)
+            self._advice.update(content(Text.assemble((f"{need.word}: ", need.tone), advice)))
 
     @on(RecordTable.Opened)
     def _opened(self, event: RecordTable.Opened) -> None:

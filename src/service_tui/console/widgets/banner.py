@@ -72,7 +72,8 @@ def lasting_things(
     """
     found: list[Lasting] = []
     if closed:
-        found.append(Lasting("loss", "desk closed", f"{closed}. Shown: {_known(state, now)}."))
+        why = formats.plain(closed, 300).plain
+        found.append(Lasting("loss", "desk closed", f"{why}. Shown: {_known(state, now)}."))
     else:
         found.extend(_connection(state, now, started_at))
     if state.service.read_only:

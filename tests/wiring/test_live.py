@@ -1,0 +1,345 @@
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from random import Random
+from sqlite3 import connect
+from stat import S_IMODE
+
+import pytest
+
+from faults import buy, ready
+from scripted_service import said, scripted
+from service_tui.clock import ManualClock
+from service_tui.console.doors import DeskClosedError
+from service_tui.desk.commands import SetPreference, SetStar
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import Phase, TicketState
+from service_tui.desk.state import DeskState
+from service_tui.engine import codec
+from service_tui.engine.events import _KIND_OF, AgentRegistered
+from service_tui.storage.errors import StorageFullError
+from service_tui.terms import Plan
+from service_tui.units import ONE
+from service_tui.wiring import live
+from service_tui.wiring.keys import DESK_FILE, desk_keys
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
+
+REGISTERED = _KIND_OF[AgentRegistered]
+
+
+def options(path: Path, **changes: object) -> Options:
+    return Options(path / "data", path / "config", path / "log", **{"seed": 7, **changes})
+
+
+class Start:
+    """One start of the desk in manual time: `go` lets it run until its state is as wanted."""
+
+    def __init__(self, desk: Desk, clock: ManualClock) -> None:
+        self.desk = desk
+        self.clock = clock
+
+    @property
+    def state(self) -> DeskState:
+        return self.desk.state
+
+    async def go(self, is_so: Callable[[DeskState], object] = ready) -> DeskState:
+        for _ in range(400):
+            if is_so(self.state):
+                return self.state
+            await self.clock.advance(0.25)
+            await asyncio.to_thread(int)
+        raise AssertionError("the desk never came to the wanted state")
+
+
+@asynccontextmanager
+async def started(asked: Options, clock: ManualClock | None = None) -> AsyncGenerator[Start]:
+    clock = clock or ManualClock()
+    async with live.embedded_parts(asked, first_state(asked), clock, Random(3)) as desk:
+        yield Start(desk, clock)
+
+
+def agents_of(path: Path) -> list[str]:
+    """Ids of the agents in the world, from the journal on disk."""
+    with closing(connect(path / "data" / DATABASE_FILE)) as database:
+        rows = database.execute("SELECT kind, body FROM journal ORDER BY seq").fetchall()
+    events = [codec.decode(kind, body) for kind, body in rows if kind == REGISTERED]
+    return [event.agent_id for event in events]
+
+
+# -- the embedded service -----------------------------------------------------------------------
+
+
+async def test_the_first_start_registers_one_agent_and_later_ones_use_it(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        account = (await start.go()).account
+    keys = desk_keys(asked.data_dir)
+    assert keys.agent.startswith("sk_live_")
+    assert keys.agent_id == account.agent_id
+    assert S_IMODE((asked.data_dir / DESK_FILE).stat().st_mode) == 0o600
+    async with started(asked) as start:
+        assert (await start.go()).account.agent_id == account.agent_id
+    assert desk_keys(asked.data_dir) == keys
+    assert agents_of(tmp_path) == [account.agent_id]
+
+
+async def test_a_person_finds_everything_again(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    clock = ManualClock()
+    async with started(asked, clock) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        market = max(start.state.markets.values(), key=lambda view: view.liquidity or 0)
+        start.desk.submit(buy(market))
+        start.desk.submit(SetStar(market.market_id, on=True))
+        start.desk.submit(SetPreference("theme", "paper"))
+        before = await start.go(lambda s: s.positions and len(s.equity) > 1 and s.preferences)
+    cold = first_state(asked)
+    assert cold.from_cache
+    assert cold.positions[0].shares == before.positions[0].shares
+    assert cold.stars == {market.market_id}
+    assert cold.preferences["theme"] == "paper"
+    assert cold.equity == before.equity
+    clock._now += 3_600
+    async with started(asked, clock) as start:
+        after = await start.go(lambda s: ready(s) and s.world)
+        assert after.positions[0].shares == before.positions[0].shares
+        assert after.account.cash == before.account.cash == 9_975 * ONE
+        assert [ticket.state for ticket in after.tickets] == [TicketState.DONE]
+        assert after.equity[: len(before.equity)] == before.equity
+        assert after.world.meanwhile.world_elapsed_s > 0
+
+
+async def test_the_keys_are_nowhere_but_in_their_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        keys = desk_keys(asked.data_dir)
+        market = next(view for view in start.state.markets.values() if view.is_open)
+        start.desk.submit(buy(market))
+        state = await start.go(lambda s: s.positions)
+        shown = f"{state!r}{asked!r}{keys!r}{start.desk.ports!r}"
+    for secret in (keys.agent, keys.operator):
+        raw = secret.encode()
+        for path in tmp_path.rglob("*"):
+            if path.is_file() and path.name != DESK_FILE:
+                assert raw not in path.read_bytes(), path
+        assert secret not in caplog.text
+        assert secret not in shown
+
+
+async def test_a_seed_counts_for_a_new_world_only(tmp_path: Path) -> None:
+    async with started(options(tmp_path, seed=11)) as start:
+        first = await start.go(lambda s: ready(s) and s.world)
+        assert first.world.seed == 11
+    async with started(options(tmp_path, seed=12)) as start:
+        second = await start.go(lambda s: ready(s) and s.world)
+        assert second.world.seed == 11
+    async with started(options(tmp_path / "other", seed=11)) as start:
+        other = await start.go(lambda s: ready(s) and s.world)
+        assert {view.question for view in other.markets.values()} == {
+            view.question for view in first.markets.values()
+        }
+
+
+async def test_speed_and_plan_are_as_asked_and_the_speed_stays(tmp_path: Path) -> None:
+    async with started(options(tmp_path, speed=60, plan=Plan.ELITE)) as start:
+        state = await start.go(lambda s: ready(s) and s.world)
+        assert (state.world.speed, state.account.plan) == (60, Plan.ELITE)
+    async with started(options(tmp_path)) as start:
+        assert (await start.go(lambda s: s.world and not s.from_cache)).world.speed == 60
+    async with started(options(tmp_path, speed=0)) as start:
+        assert (await start.go(lambda s: s.world and not s.from_cache)).world.speed == 0
+
+
+async def test_a_read_only_desk_registers_and_then_orders_nothing(tmp_path: Path) -> None:
+    async with started(options(tmp_path, read_only=True)) as start:
+        state = await start.go()
+        market = next(view for view in state.markets.values() if view.is_open)
+        view = await start.desk.submit(buy(market)).wait()
+        assert (view.state, view.outcome) == (TicketState.REFUSED, "this desk is read-only")
+
+
+async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked):
+        pass
+    old = desk_keys(asked.data_dir)
+    (asked.data_dir / DATABASE_FILE).unlink()
+    async with started(asked) as start:
+        await start.go()
+    new = desk_keys(asked.data_dir)
+    assert new.operator == old.operator
+    assert new.agent != old.agent
+
+
+# -- why a desk stays closed --------------------------------------------------------------------
+
+
+async def why_closed(asked: Options) -> DeskClosedError:
+    with pytest.raises(DeskClosedError) as caught:
+        async with open_doors(asked, first_state(asked)):
+            pass
+    return caught.value
+
+
+async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    code = (
+        "import sys, os; from pathlib import Path;"
+        "from service_tui.storage.lock import DataDirLock;"
+        f"lock = DataDirLock.acquire(Path({str(asked.data_dir)!r}), pid=os.getpid(), now=0.0);"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    other = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert await other.stdout.readline() == b"held\n"
+    error = await why_closed(asked)
+    assert f"process {other.pid}" in error.sentence
+    assert "--data-dir" in error.fix
+    other.kill()
+    await other.communicate()
+    # The lock of a dead process holds nobody up.
+    async with open_doors(asked, first_state(asked)):
+        pass
+
+
+async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        backups = asked.data_dir / "backups"
+        await start.go(lambda _: list(backups.glob("*.sqlite3")))
+        await start.go()
+    path = asked.data_dir / DATABASE_FILE
+    backup = next((asked.data_dir / "backups").iterdir())
+    damaged = path.read_bytes()[:5_000]
+    path.write_bytes(damaged)
+    error = await why_closed(asked)
+    assert str(backup) in error.sentence
+    assert "restore" in error.sentence
+    kept = [path for path in asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")]
+    assert [path.read_bytes() for path in kept] == [damaged]
+    path.write_bytes(backup.read_bytes())
+    path.chmod(0o600)
+    async with started(asked) as start:
+        await start.go()
+    assert len(agents_of(tmp_path)) == 1
+
+
+async def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked):
+        pass
+    with closing(connect(asked.data_dir / DATABASE_FILE)) as database:
+        database.execute("PRAGMA user_version = 99")
+    error = await why_closed(asked)
+    assert "newer program" in f"{error}"
+
+
+async def test_broken_keys_keep_the_desk_shut_and_are_left_alone(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    asked.data_dir.mkdir()
+    (asked.data_dir / DESK_FILE).write_text("{")
+    error = await why_closed(asked)
+    assert DESK_FILE in error.sentence
+    assert (asked.data_dir / DESK_FILE).read_text() == "{"
+
+
+async def test_a_folder_that_others_may_write_keeps_the_desk_shut(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    asked.data_dir.mkdir()
+    asked.data_dir.chmod(0o777)
+    assert "chmod go-w" in (await why_closed(asked)).sentence
+
+
+async def test_a_disk_that_fills_while_the_agent_registers_is_told_plainly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise StorageFullError("the disk is full, nothing was written")
+
+    monkeypatch.setattr("service_tui.storage.journal.Journal.append", refuse)
+    error = await why_closed(options(tmp_path))
+    assert "503" in error.sentence or "disk" in error.sentence
+    assert error.fix
+
+
+async def test_a_disk_that_cannot_keep_the_key_is_told_plainly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(tmp_path)
+    desk_keys(asked.data_dir)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("service_tui.wiring.keys.os.fsync", full)
+    assert "No space left" in (await why_closed(asked)).sentence
+
+
+async def test_a_file_system_without_locks_still_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    async with started(options(tmp_path)) as start:
+        await start.go()
+    assert "without a lock" in caplog.text
+
+
+# -- another service ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://host.example", "sk_live_long_enough"),
+        ("https://", "sk_live_long_enough"),
+        ("https://host.example", "two words"),
+        ("https://host.example", "tiny7"),
+    ],
+)
+async def test_an_address_or_a_key_that_is_none_keeps_the_desk_shut(
+    tmp_path: Path, url: str, key: str
+) -> None:
+    error = await why_closed(options(tmp_path, url=url, api_key=key))
+    assert error.fix == "correct the address or the key"
+    assert key not in f"{error}"
+
+
+async def refused_state(asked: Options) -> DeskState:
+    """What the desk knows once the service has refused its key."""
+    async with asyncio.timeout(10), live.remote_desk(asked, first_state(asked)) as desk:
+        async for state in desk.changes():
+            if state.service.phase is Phase.UNAUTHORIZED:
+                return state
+    raise AssertionError("the changes of a desk never end")
+
+
+async def test_another_service_gets_its_own_key_and_no_other(tmp_path: Path) -> None:
+    key = "sk_live_for_the_other_one"
+    async with scripted(said({"error": "unknown key"}, 401)) as service:
+        asked = options(tmp_path, url=service.url, api_key=key)
+        state = await refused_state(asked)
+        assert "check the key" in state.service.problem
+        assert not (asked.data_dir / DESK_FILE).exists()
+        assert all(f"authorization: bearer {key}" in head.lower() for head in service.heads)
+        assert not any("/api/desk/" in head for head in service.heads)
+
+
+async def test_without_a_key_only_the_missing_key_is_the_problem(tmp_path: Path) -> None:
+    async with scripted(said({}, 500)) as service:
+        asked = options(tmp_path, url=service.url)
+        state = await refused_state(asked)
+        assert "no key" in state.service.problem
+        assert service.requests == []
