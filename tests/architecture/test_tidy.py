@@ -52,13 +52,16 @@ def test_no_secret_stands_in_the_tree() -> None:
     assert found == []
 
 
+OURS = re.compile(r'(?:# |"""|^)ours: (.+)')
+
+
 def assumptions() -> Iterator[tuple[str, str]]:
-    """Every `# ours:` of the source, with what stands behind it."""
+    """Every choice of ours that the source marks, with what stands behind it."""
     for path in FILES:
         for line in text_of(path).splitlines():
-            _, mark, said = line.partition("ours: ")
-            if mark:
-                yield path.relative_to(SOURCE).as_posix(), said.strip().rstrip('".')
+            found = OURS.search(line.strip())
+            if found:
+                yield path.relative_to(SOURCE).as_posix(), found[1]
 
 
 def test_the_readme_lists_every_assumption() -> None:

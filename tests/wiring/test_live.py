@@ -20,7 +20,6 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.records import Phase, TicketState
 from service_tui.desk.state import DeskState
 from service_tui.engine import codec
-from service_tui.engine.events import _KIND_OF, AgentRegistered
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Plan
 from service_tui.units import ONE
@@ -28,8 +27,6 @@ from service_tui.wiring import live
 from service_tui.wiring.keys import DESK_FILE, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
-
-REGISTERED = _KIND_OF[AgentRegistered]
 
 
 def options(path: Path, **changes: object) -> Options:
@@ -66,9 +63,13 @@ async def started(asked: Options, clock: ManualClock | None = None) -> AsyncGene
 def agents_of(path: Path) -> list[str]:
     """Ids of the agents in the world, from the journal on disk."""
     with closing(connect(path / "data" / DATABASE_FILE)) as database:
-        rows = database.execute("SELECT kind, body FROM journal ORDER BY seq").fetchall()
-    events = [codec.decode(kind, body) for kind, body in rows if kind == REGISTERED]
-    return [event.agent_id for event in events]
+        rows = database.execute("SELECT body FROM journal WHERE kind = 'agent'").fetchall()
+    return [codec.decode("agent", body).agent_id for (body,) in rows]
+
+
+def files_with(secret: str, folder: Path) -> list[str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if secret.encode() in path.read_bytes()]
 
 
 # -- the embedded service -----------------------------------------------------------------------
@@ -127,10 +128,7 @@ async def test_the_keys_are_nowhere_but_in_their_file(
         state = await start.go(lambda s: s.positions)
         shown = f"{state!r}{asked!r}{keys!r}{start.desk.ports!r}"
     for secret in (keys.agent, keys.operator):
-        raw = secret.encode()
-        for path in tmp_path.rglob("*"):
-            if path.is_file() and path.name != DESK_FILE:
-                assert raw not in path.read_bytes(), path
+        assert files_with(secret, tmp_path) == [DESK_FILE]
         assert secret not in caplog.text
         assert secret not in shown
 
@@ -225,8 +223,8 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     error = await why_closed(asked)
     assert str(backup) in error.sentence
     assert "restore" in error.sentence
-    kept = [path for path in asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")]
-    assert [path.read_bytes() for path in kept] == [damaged]
+    (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
+    assert kept.read_bytes() == damaged
     path.write_bytes(backup.read_bytes())
     path.chmod(0o600)
     async with started(asked) as start:
