@@ -14,8 +14,6 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.dialogs.confirm import Confirm, Question
-from service_tui.console.dialogs.welcome import Welcome
 from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import Key, action_name, bindings_of
@@ -250,6 +248,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def action_welcome(self) -> None:
         """Show the first page; once seen it comes by itself no more."""
+        from service_tui.console.dialogs.welcome import Welcome  # noqa: PLC0415 - as in views
+
         self.push_screen(Welcome(), self._welcomed)
 
     def _welcomed(self, _: None) -> None:

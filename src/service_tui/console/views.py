@@ -6,22 +6,16 @@ Used by the console's app, which stands on it.
 
 import asyncio
 import importlib
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 
-from service_tui.console.dialogs.help import Help
 from service_tui.console.frame import Frame, TooSmall
 from service_tui.console.keys import Key, action_name
 from service_tui.console.messages import GoTo, KeyChosen
-from service_tui.console.palette import (
-    ActionsProvider,
-    MarketsProvider,
-    PositionsProvider,
-    ThemesProvider,
-)
 from service_tui.console.screens.base import NumberedView, Surroundings
 from service_tui.console.theme import Themes
 from service_tui.console.trail import Trail, View
@@ -42,10 +36,21 @@ SCREENS: Final = {
 """Where each screen lives; it is imported at its first visit."""
 
 
+def _provider(name: str) -> type[Provider]:
+    """A provider of the palette, imported when it is first opened."""
+    found: object = getattr(importlib.import_module("service_tui.console.palette"), name)
+    if not (isinstance(found, type) and issubclass(found, Provider)):
+        raise TypeError(f"{name} is no provider")
+    return found
+
+
 class Views(Frame):
     """The bars, the deck of screens between them, and the way from one to another."""
 
-    COMMANDS: ClassVar = {ActionsProvider, MarketsProvider, PositionsProvider}
+    COMMANDS: ClassVar = {
+        partial(_provider, name)
+        for name in ("ActionsProvider", "MarketsProvider", "PositionsProvider")
+    }
 
     def __init__(
         self, state: DeskState, now: Timestamp, *, themes: Themes, around: Surroundings, first: str
@@ -115,10 +120,12 @@ class Views(Frame):
 
     def action_themes(self) -> None:
         """Choose a theme by name; what is highlighted is shown."""
-        self.push_screen(CommandPalette([ThemesProvider], placeholder="theme", id="themes"))
+        self.push_screen(CommandPalette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes"))
 
     def action_help(self) -> None:
         """Show every key."""
+        from service_tui.console.dialogs.help import Help  # noqa: PLC0415 - not in the first frame
+
         self.push_screen(Help(self.front.name_in_keys, self.front.title, self.why_not))
 
     @on(GoTo)

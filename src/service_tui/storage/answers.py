@@ -17,7 +17,7 @@ from service_tui.storage.errors import DuplicateAnswerError
 from service_tui.storage.tables import statement
 
 KEPT_S: Final = 24 * 3600.0
-"""How long a key is remembered. ours: the spec has no such keys."""
+"""How long a key is remembered. # ours: the spec has no such keys."""
 
 _REMEMBER: Final = statement(insert(tables.Idempotency))
 _FORGET: Final = statement(
