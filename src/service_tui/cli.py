@@ -199,7 +199,9 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
     try:
         is_other = base.exists() and not base.is_dir()
     except OSError as error:
-        raise CannotError(f"{base} cannot be used ({error.strerror})") from error
+        raise CannotError(
+            f"{base} cannot be used ({error.strerror}); give another --data-dir"
+        ) from error
     if is_other:
         raise CannotError(f"{base} is not a directory; give another --data-dir")
     return Options(

@@ -132,7 +132,7 @@ async def test_privacy_masks_the_amounts_of_orders() -> None:
 
 
 def told(ticket: TicketView, state: DeskState = STATE) -> str:
-    return ticket_detail(ticket, state, NOW).plain
+    return ticket_detail(ticket, state, NOW, width=200).plain
 
 
 def test_a_refusal_tells_outcome_and_remedy() -> None:
@@ -153,6 +153,14 @@ def test_every_step_tells_how_long_it_took() -> None:
     assert "+250 ms" in text
     assert "+1m 09s" in text
     assert took_s(slow) == pytest.approx(69.75)
+
+
+def test_a_long_outcome_stays_beside_its_label() -> None:
+    text = ticket_detail(replace(REFUSED, outcome="word " * 40), STATE, NOW, width=40).plain
+    lines = [line for line in text.splitlines() if "word" in line]
+    assert len(lines) > 3
+    assert all(len(line) <= 40 for line in lines)
+    assert all(line[:11] in {"outcome    ", " " * 11} for line in lines)
 
 
 def test_what_was_never_sent_says_so() -> None:

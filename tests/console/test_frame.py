@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.text import Text
 from textual import events
+from textual.driver import Driver
 from textual.geometry import Size
 from textual.worker import WorkerFailed
 
@@ -239,6 +240,16 @@ async def test_a_storm_of_sizes_harms_nothing() -> None:
                 seen.app.post_message(events.Resize(now, now))
         await seen.pilot.resize_terminal(100, 30)
         await seen.until(lambda: seen.app.query_one(TopBar).size.width > 0)
+
+
+async def test_back_from_the_shell_everything_is_painted_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE) as seen:
+        painted: list[bool] = []
+        monkeypatch.setattr(seen.app.screen, "refresh", lambda **how: painted.append(how["layout"]))
+        seen.app.post_message(Driver.SignalResume())
+        await seen.until(lambda: painted == [True])
 
 
 async def test_the_bar_of_real_money_is_dressed_otherwise() -> None:

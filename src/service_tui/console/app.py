@@ -248,7 +248,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def action_welcome(self) -> None:
         """Show the first page; once seen it comes by itself no more."""
-        from service_tui.console.dialogs.welcome import Welcome  # noqa: PLC0415 - as in views
+        from service_tui.console.dialogs.welcome import Welcome  # noqa: PLC0415 - not at first
 
         self.push_screen(Welcome(), self._welcomed)
 
@@ -269,21 +269,27 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             if ticket.state in {TicketState.QUEUED, TicketState.SENT}
         ]
         # ours: an unknown order holds nobody back, because the next start looks it up.
-        if not waiting:
+        if waiting:
+            self._ask_to_leave(waiting)
+        else:
             self.exit(0)
-        elif not any(isinstance(screen, Confirm) for screen in self.screen_stack):
-            question = _leaving(waiting, masked=is_private(self.desk_state))
-            self.push_screen(Confirm(question), self._leave_if)
+
+    def _ask_to_leave(self, waiting: list[str]) -> None:
+        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not in the first frame
+            Confirm,
+            Question,
+        )
+
+        if any(isinstance(screen, Confirm) for screen in self.screen_stack):
+            return
+        orders = "\n".join(f"  {what}" for what in waiting)
+        body = Text(
+            f"Under way:\n{told(orders, masked=is_private(self.desk_state))}\n\n"
+            "The desk waits two seconds for the end. What has none by then is looked up at the "
+            "next start; nothing is sent twice."
+        )
+        self.push_screen(Confirm(Question("Leave now?", body, "leave")), self._leave_if)
 
     def _leave_if(self, confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             self.exit(0)
-
-
-def _leaving(waiting: list[str], *, masked: bool) -> Question:
-    orders = told("\n".join(f"  {what}" for what in waiting), masked=masked)
-    body = Text(
-        f"Under way:\n{orders}\n\nThe desk waits two seconds for the end. What has none by then "
-        "is looked up at the next start; nothing is sent twice."
-    )
-    return Question("Leave now?", body, "leave")

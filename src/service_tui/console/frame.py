@@ -16,6 +16,7 @@ from rich.text import Text
 from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widgets import Static
@@ -143,6 +144,12 @@ class Frame(App[int]):
                 loop.add_signal_handler(number, self.exit, 0)
         for problem in self._theme_problems:
             self.say(problem, "warn")
+
+    @on(Driver.SignalResume)
+    def _paint_again(self) -> None:
+        """Back from the shell: Textual enters the screen and leaves it empty."""
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
 
     @on(events.Unmount)
     def _leave_signals(self) -> None:

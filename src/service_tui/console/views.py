@@ -120,7 +120,9 @@ class Views(Frame):
 
     def action_themes(self) -> None:
         """Choose a theme by name; what is highlighted is shown."""
-        self.push_screen(CommandPalette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes"))
+        self.push_screen(
+            CommandPalette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
+        )
 
     def action_help(self) -> None:
         """Show every key."""

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.storage.cold import read_cache, read_preferences
+from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError
 from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.lock import LOCK_FILE
 from service_tui.storage.opening import open_for_reading
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
-from service_tui.wiring.start import DATABASE_FILE
 
 PACKAGES: Final = ("textual", "httpx", "pydantic", "fastapi", "sqlmodel")
 BUSY_S: Final = 1.0

@@ -185,5 +185,5 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         ticket = self.table.selected()
         text = Text("no command highlighted", "muted")
         if ticket is not None:
-            text = ticket_detail(ticket, self.state, self.now)
+            text = ticket_detail(ticket, self.state, self.now, width=self._detail.size.width)
         self._detail.update(content(text))

@@ -4,6 +4,7 @@ Knows the desk's records and the formats. Must not know a widget.
 Used by the blotter.
 """
 
+import textwrap
 from typing import Final
 
 from rich.text import Text
@@ -29,8 +30,9 @@ COMPARED: Final = ("took", "amount", "age")
 """Columns that the `/` line compares: milliseconds, money, seconds."""
 
 _LABEL: Final = 11
-_SENTENCE: Final = 400
-"""Cells of the labels; letters of a sentence that are worth showing."""
+_SENTENCE_MAX: Final = 400
+_NARROWEST: Final = 12
+"""Cells of the labels; letters of a sentence that are worth showing; cells that it needs."""
 
 _WAITS: Final = {
     TicketState.QUEUED: "it waits for its turn; nothing is sent yet",
@@ -77,7 +79,7 @@ def number_of(ticket: TicketView, column: str, now: Timestamp) -> float | None:
             return now - ticket.opened_at
 
 
-def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp) -> Text:
+def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp, *, width: int) -> Text:
     """One command whole: what, where, when, how it ended, what to do, by which reference."""
     masked = is_private(state)
     glyph, word, tone = STATES[ticket.state]
@@ -89,14 +91,20 @@ def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp) -> Text:
         parts.append(Text(question))
     ending = told(ticket.outcome, masked=masked) or _WAITS.get(ticket.state, "")
     if ending:
-        parts.append(_line("outcome", formats.plain(ending, _SENTENCE)))
+        parts.append(_sentence("outcome", ending, width))
     if ticket.fix:
-        fix = told(ticket.fix, masked=masked)
-        parts.append(_line("to do", formats.plain(fix, _SENTENCE)))
+        parts.append(_sentence("to do", told(ticket.fix, masked=masked), width))
     parts += [_line(label, value) for label, value in _times(ticket, now)]
-    parts.append(_line("reference", Text(ticket.client_ref or formats.NOT_KNOWN)))
-    parts.append(_line("ticket", Text(f"{ticket.kind} {ticket.ticket_id}")))
+    parts.append(_sentence("reference", ticket.client_ref or formats.NOT_KNOWN, width))
+    parts.append(_sentence("ticket", f"{ticket.kind} {ticket.ticket_id}", width))
     return Text("\n").join(parts)
+
+
+def _sentence(label: str, sentence: str, width: int) -> Text:
+    """A label and a text that may need several lines, all of them beside the label."""
+    plain = formats.plain(sentence, _SENTENCE_MAX).plain
+    lines = textwrap.wrap(plain, max(_NARROWEST, width - _LABEL)) or [""]
+    return _line(label, Text(("\n" + " " * _LABEL).join(lines)))
 
 
 def _line(label: str, value: Text) -> Text:

@@ -1,0 +1,71 @@
+import asyncio
+
+import pytest
+
+from service_tui.clock import ManualClock, SystemClock
+
+
+async def waiter(clock: ManualClock, delay_s: float, told: list[float]) -> None:
+    await clock.sleep(delay_s)
+    told.append(delay_s)
+
+
+async def test_sleepers_wake_in_the_order_of_their_time() -> None:
+    clock, told = ManualClock(), []
+    async with asyncio.TaskGroup() as tasks:
+        for delay_s in (3.0, 1.0, 2.0, 1.0):
+            tasks.create_task(waiter(clock, delay_s, told))
+        await asyncio.sleep(0)
+        await clock.advance(0.9)
+        assert told == []
+        await clock.advance(1.2)
+        assert told == [1.0, 1.0, 2.0]
+        await clock.advance(1.0)
+    assert told == [1.0, 1.0, 2.0, 3.0]
+
+
+async def test_time_moves_only_when_a_test_says_so() -> None:
+    clock = ManualClock(1_000.0)
+    await asyncio.sleep(0)
+    assert (clock.now(), clock.monotonic()) == (1_000.0, 0.0)
+    await clock.advance(2.5)
+    assert (clock.now(), clock.monotonic()) == (1_002.5, 2.5)
+
+
+async def test_who_sleeps_again_on_waking_is_woken_again_within_one_advance() -> None:
+    clock, at = ManualClock(0.0), []
+
+    async def ticker() -> None:
+        while True:
+            at.append(clock.now())
+            await clock.sleep(1.0)
+
+    async with asyncio.TaskGroup() as tasks:
+        ticking = tasks.create_task(ticker())
+        await asyncio.sleep(0)
+        await clock.advance(3.0)
+        ticking.cancel()
+    assert at == [0.0, 1.0, 2.0, 3.0]
+
+
+async def test_a_sleeper_that_was_cancelled_is_passed_over() -> None:
+    clock, told = ManualClock(), []
+    async with asyncio.TaskGroup() as tasks:
+        gone = tasks.create_task(waiter(clock, 1.0, told))
+        tasks.create_task(waiter(clock, 1.0, told))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await clock.advance(1.0)
+    assert told == [1.0]
+
+
+@pytest.mark.parametrize("delay_s", [0.0, -1.0])
+async def test_no_time_at_all_is_one_turn_of_the_loop(delay_s: float) -> None:
+    await ManualClock().sleep(delay_s)
+    await SystemClock().sleep(delay_s)
+
+
+def test_the_machines_time_never_runs_backwards() -> None:
+    clock = SystemClock()
+    assert clock.monotonic() <= clock.monotonic()
+    assert clock.now() > 1_700_000_000
