@@ -70,6 +70,7 @@ class TradeStatus(StrEnum):
     FILLED = "filled"
     PARTIALLY_FILLED = "partially_filled"
     UNCONFIRMED = "unconfirmed"
+    CONFIRMED = "confirmed"
     FAILED = "failed"
 
 
@@ -78,6 +79,7 @@ class AgentStatus(StrEnum):
 
     UNCLAIMED = "unclaimed"
     ACTIVE = "active"
+    CLAIMED = "claimed"
     BROKE = "broke"
     SUSPENDED = "suspended"
 

@@ -5,17 +5,16 @@ Used by both towers; `console/formats.py` is the one place that makes text of th
 """
 
 import math
-from typing import TYPE_CHECKING, Final, NewType
+from typing import Final, NewType
 
-if TYPE_CHECKING:
-    Micros = NewType("Micros", int)
-    Probability = NewType("Probability", float)
-    Timestamp = NewType("Timestamp", float)
-else:
-    # Calling a NewType is a call of Python code, eight times in every trade; these cost half.
-    Micros, Probability, Timestamp = int, float, float
-"""Micros: money or shares in millionths; the ledger knows nothing else. Probability: a price,
-0 < p < 1. Timestamp: seconds since 1970-01-01 UTC; only the wire speaks in datetimes."""
+Micros = NewType("Micros", int)
+"""Money or shares in millionths. The ledger knows nothing else, and refuses a float."""
+
+Probability = NewType("Probability", float)
+"""A price: 0 < p < 1."""
+
+Timestamp = NewType("Timestamp", float)
+"""Seconds since 1970-01-01 UTC. Only the wire speaks in datetimes."""
 
 ONE: Final = Micros(1_000_000)
 SHARE_QUANTUM: Final = Micros(10)

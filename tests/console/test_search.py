@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from samples import NOW, sample_state
 from service_tui.console.screens.market_filter import (
     COMPARED,
-    MarketFilter,
     Around,
+    MarketFilter,
     chosen,
     filter_from,
 )

@@ -27,7 +27,7 @@ from service_tui.desk.handlers.trades import NO_TRACE, preflight
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
-from service_tui.terms import Action, Mode, Side
+from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from support import open_stage, open_test_desk
 
@@ -206,6 +206,14 @@ def test_the_desk_objects_to_a_buy(name: str) -> None:
     objection = preflight(state, buy(MARKET))
     assert (objection is None) == (said is None)
     assert said is None or said in objection[0]
+
+
+@pytest.mark.parametrize("venue", [Venue.EVM, Venue.SOL])
+def test_an_order_for_a_real_venue_is_refused_whatever_it_does(venue: Venue) -> None:
+    for order in (buy(MARKET), sell(STATE.positions[0])):
+        assert "real venue" in preflight(STATE, replace(order, venue=venue))[0]
+        there = replace(STATE, service=replace(STATE.service, venue=venue))
+        assert preflight(there, order) is not None
 
 
 def test_a_pause_does_not_block_a_sale() -> None:

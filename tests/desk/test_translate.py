@@ -116,6 +116,27 @@ def test_the_status_of_a_position(said: str, meant: MarketStatus) -> None:
     assert (view.unrealized == 0) == (meant is MarketStatus.RESOLVED)
 
 
+@pytest.mark.parametrize(
+    ("status", "side", "outcome"),
+    [
+        ("won", "yes", True),
+        ("won", "no", False),
+        ("lost", "yes", False),
+        ("lost", "no", True),
+        ("resolved", "yes", None),
+        ("active", "yes", None),
+    ],
+)
+def test_a_side_that_won_or_lost_tells_the_outcome(
+    status: str,
+    side: str,
+    outcome: bool | None,  # noqa: FBT001
+) -> None:
+    (view,) = views(status=status, sides=({**SIDE, "side": side},))
+    assert view.outcome is outcome
+    assert view.is_closed == (status != "active")
+
+
 def test_a_side_that_is_neither_yes_nor_no_is_no_position() -> None:
     with pytest.raises(ValueError, match="maybe"):
         views(sides=({**SIDE, "side": "maybe"},))

@@ -82,7 +82,7 @@ def test_the_cold_reader_imports_nothing_heavy() -> None:
         "heavy = {'sqlmodel', 'sqlalchemy', 'pydantic', 'asyncio', 'service_tui.storage.tables'};"
         "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
     )
-    done = subprocess.run(  # noqa: S603 - our own script
+    done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=os.environ
     )
     assert done.stderr == ""

@@ -42,7 +42,7 @@ def test_every_acknowledged_row_survives_a_kill_and_stands_once(
 ) -> None:
     seen: list[int] = []
     for _ in range(2):
-        with subprocess.Popen(  # noqa: S603 - our own script
+        with subprocess.Popen(
             [sys.executable, "-c", APPEND_FOR_EVER, str(directory)], stdout=subprocess.PIPE
         ) as program:
             assert program.stdout is not None

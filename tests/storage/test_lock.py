@@ -77,7 +77,7 @@ def test_a_released_lock_is_free_and_says_nothing(directory: Path) -> None:
 
 
 def test_the_lock_of_a_killed_process_is_taken_over(directory: Path) -> None:
-    with subprocess.Popen(  # noqa: S603 - our own script
+    with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(directory)], stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout is not None

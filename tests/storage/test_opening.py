@@ -196,7 +196,7 @@ def test_a_migration_that_fails_leaves_the_old_schema_whole(directory: Path) -> 
 
 def test_a_migration_that_is_killed_leaves_the_old_schema_whole(directory: Path) -> None:
     fill(directory, rows=5)
-    with subprocess.Popen(  # noqa: S603 - our own script
+    with subprocess.Popen(
         [sys.executable, "-c", MIGRATE_SLOWLY, str(directory)], stdout=subprocess.PIPE, text=True
     ) as migrating:
         assert migrating.stdout is not None

@@ -197,7 +197,7 @@ class Desk:
             self._fail(ticket, "the desk was closed")
         ticket.end()
 
-    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901  (one line a kind)
+    async def _handle(self, ticket: Ticket) -> None:
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)

@@ -44,7 +44,7 @@ from service_tui.desk.translate import (
     position_views,
     world_view,
 )
-from service_tui.terms import Mode
+from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import (
@@ -124,7 +124,7 @@ async def read_markets(ports: Ports, _: Watched) -> Read:
 
 async def read_positions(ports: Ports, _: Watched) -> Read:
     """What is held, and what was."""
-    reply = await ports.client.call(POSITIONS, query=PositionsQuery(status="all"))
+    reply = await ports.client.call(POSITIONS, query=PositionsQuery(venue=Venue.SIM, status="all"))
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped
@@ -134,8 +134,9 @@ async def read_positions(ports: Ports, _: Watched) -> Read:
         except ValueError:
             # A side that is neither yes nor no: the wire takes any word there.
             dropped += 1
-    held = tuple(view for view in views if view.outcome is None and view.shares > 0)
-    closed = tuple(view for view in views if view.outcome is not None)
+    ours = [view for view in views if view.venue is Venue.SIM]
+    held = tuple(view for view in ours if not view.is_closed and view.shares > 0)
+    closed = tuple(view for view in ours if view.is_closed)
     cash = _cash_of(reply.answer)
     if cash is None and _shares(held) != _shares(known.positions):
         # Shares went or came, so money did as well: both, or the equity is wrong for seconds.

@@ -113,6 +113,11 @@ class PositionView:
     outcome: bool | None = None
 
     @property
+    def is_closed(self) -> bool:
+        """True once the outcome is confirmed and paid."""
+        return self.status is MarketStatus.RESOLVED
+
+    @property
     def key(self) -> str:
         """Identity of the row: a market can be held on both sides."""
         return f"{self.market_id}:{self.side.value}"

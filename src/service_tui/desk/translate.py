@@ -121,8 +121,15 @@ def _position_view(
         realized=realized,
         resolves_at=_at(body.resolved_at or body.resolves_at),
         opened_at=_at(side.opened_at),
-        outcome=body.outcome,
+        outcome=_outcome_of(body, Side(side.side)),
     )
+
+
+def _outcome_of(body: PositionBody, side: Side) -> bool | None:
+    """How the market ended; a service may say only that the side won or lost."""
+    if body.outcome is None and body.status in {"won", "lost"}:
+        return (body.status == "won") is (side is Side.YES)
+    return body.outcome
 
 
 def _open_status(status: str) -> MarketStatus:
@@ -181,7 +188,8 @@ def trade_view(row: TradeRow) -> TradeView:
     """One row of the trade history."""
     signal = row.signal_data or {}
     return TradeView(
-        trade_id=row.trade_id,
+        # A service may say only one of the two names. Source: wire reference, 3.5.
+        trade_id=row.trade_id or row.id,
         market_id=row.market_id,
         question=row.market_question,
         side=row.side,

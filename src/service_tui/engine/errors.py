@@ -61,7 +61,7 @@ class TradingPaused(NotAllowed):
     """Entries are blocked; sales pass."""
 
     code = "TRADING_PAUSED"
-    fix = "resume trading in the settings; selling stays possible"
+    fix = "send trading_paused false to PATCH /api/sdk/user/settings; selling stays possible"
 
 
 class AgentBroke(NotAllowed):
@@ -95,7 +95,7 @@ class DayTrades(LimitReached):
     """The day's buys are used up."""
 
     code = "DAILY_TRADES"
-    fix = "raise max_trades_per_day in the settings, or wait for midnight UTC; sales are exempt"
+    fix = "raise max_trades_per_day with PATCH /api/sdk/user/settings, or wait for midnight UTC"
 
 
 class TradeTooLarge(LimitReached):

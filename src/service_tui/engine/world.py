@@ -32,7 +32,7 @@ from service_tui.engine.events import (
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
-from service_tui.engine.limits import day_of
+from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
 from service_tui.terms import MarketStatus, Side
@@ -92,6 +92,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.listed_count = 0
         self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
+        self._midnight = 0.0
         self.meanwhile: Meanwhile | None = None
 
     # -- commands: check, then events ------------------------------------------------------
@@ -114,6 +115,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             Refusal: nothing changed.
         """
         fill = self.exchange.check(order, f"t{self.trade_count + 1}", (at, self.world_at))
+        if at >= self._midnight:
+            self._mark_day(at)
         self.exchange.apply(fill)
         self.trade_count += 1
         return fill
@@ -210,8 +213,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:  # noqa: C901  (one line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
+        if event.at >= self._midnight:
+            self._mark_day(event.at)
         match event:
             case Fill():
                 self.exchange.apply(event)
@@ -264,7 +269,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 market.samples.append((then, round(belief(listing, then), 4)))
 
     def _apply_tick(self, event: Ticked) -> None:
-        self._mark_day(event.at)
         if event.closed:
             self._count_unseen(event.world_at)
         self.at = event.at
@@ -305,8 +309,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                     market.count_volume(Timestamp(hour * HOUR_S), traded)
 
     def _mark_day(self, at: Timestamp) -> None:
-        """Note every agent's equity at the first tick of a UTC day, before anything moves."""
+        """Note every agent's equity at the first event of a UTC day, before anything moves."""
         day = day_of(at)
+        self._midnight = float((day + 1) * DAY_S)
         for agent in self.agents.values():
             if agent.equity_day != day:
                 agent.equity_day = day
@@ -360,9 +365,14 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.ledger.transfer(MAKERS, market.account, Micros(-left))
 
     def _forget_old(self) -> None:
-        resolved = [key for key, market in self.markets.items() if market.resolved_at is not None]
-        for market_id in resolved[: max(0, len(resolved) - RESOLVED_KEPT)]:
-            del self.markets[market_id]
+        resolved = [
+            (market.resolved_at, key)
+            for key, market in self.markets.items()
+            if market.resolved_at is not None
+        ]
+        if len(resolved) > RESOLVED_KEPT:
+            for _, market_id in sorted(resolved)[: len(resolved) - RESOLVED_KEPT]:
+                del self.markets[market_id]
 
     # -- what is due -----------------------------------------------------------------------
 

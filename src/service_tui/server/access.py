@@ -100,7 +100,7 @@ class Access:
             raise denied(
                 403,
                 f"this needs the {endpoint.plan.value} plan",
-                "choose another plan on the settings screen of the console",
+                "start the service with another --plan",
             )
         return agent
 

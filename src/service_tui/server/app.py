@@ -34,7 +34,7 @@ from service_tui.server.refusals import (
 )
 from service_tui.server.routes import agents, briefing, markets, positions, settings, trades, world
 from service_tui.server.service import Asked, Handler, Service
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
@@ -271,8 +271,12 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
 
 
 async def _say_storage(_: Request, error: Exception) -> Response:
-    """The disk said no: nothing was traded, and the answer says so."""
-    said = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
+    """The disk said no. Only a transaction that was rolled back surely traded nothing."""
+    if isinstance(error, (StorageFullError, StorageBusyError)):
+        said = denied(503, f"{error}; nothing was traded", "free disk space, then try again")
+    else:
+        fix = "look at /api/sdk/trades before trying again: it may have been carried out"
+        said = denied(503, f"{error}; the outcome is not known", fix)
     return _encoded(said.status, said.body)
 
 

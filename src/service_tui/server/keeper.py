@@ -36,7 +36,8 @@ class Keeper:
         self._database = database
         self._journal = Journal(database)
         self._seq = seq
-        self._snapshot_seq = seq
+        # Not known, so taken to be long ago: the first commit of a run may take a snapshot.
+        self._snapshot_seq = 0
         self._failed: StorageError | None = None
         self._reading_back = asyncio.Lock()
 

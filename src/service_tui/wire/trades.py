@@ -120,7 +120,7 @@ class TradeRow(WireModel):
     """One accepted order, or one payout (`action` redeem)."""
 
     id: Line
-    trade_id: Line
+    trade_id: Line = ""
     market_id: Line
     market_question: Line = ""
     side: Side

@@ -46,7 +46,6 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         Binding("pagedown", "move_page(1)", "page down", show=False, id="table.page_down"),
         Binding("pageup", "move_page(-1)", "page up", show=False, id="table.page_up"),
         Binding("enter", "open", "open", show=False, id="table.open"),
-        Binding("space", "mark", "mark", show=False, id="table.mark"),
         *(each for each in bindings_of("rows") if each.action in {"sort_next", "sort_reverse"}),
     ]
 

@@ -28,7 +28,7 @@ from service_tui.desk.translate import (
 )
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Action, Mode
+from service_tui.terms import Action, Mode, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
@@ -76,12 +76,17 @@ NO_ORDER: Final[Objection] = (
 def preflight(state: DeskState, order: PlaceTrade) -> Objection | None:
     """Why the desk itself says no, and what to do; None when it has no objection."""
     rails = _against_selling if order.action is Action.SELL else _against_buying
-    return next(chain(_against_any(state), rails(state, order)), None)
+    return next(chain(_against_any(state, order), rails(state, order)), None)
 
 
-def _against_any(state: DeskState) -> Iterator[Objection]:
+def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     if state.service.read_only:
         yield "this desk is read-only", "start it without --read-only"
+    if order.venue is not Venue.SIM or state.service.venue is not Venue.SIM:
+        yield (
+            f"{order.venue.value} is a real venue: this desk trades simulated money only",
+            ("trade there by other means, or choose a market of sim"),
+        )
     if state.service.mode is not Mode.SIM:
         yield "only play money is traded in this mode", "use the embedded service"
 
@@ -96,7 +101,10 @@ def _against_buying(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     """Limits are written so that a number that is none fails them."""
     limits, account = state.limits, state.account
     if limits is None or limits.paused:
-        yield "trading is paused: entries are blocked", "resume trading in the settings"
+        yield (
+            "trading is paused: entries are blocked",
+            "it was paused through the service's settings; resume it there",
+        )
     elif not 0 < order.amount <= limits.max_trade:
         yield f"the limit of one trade is {decimal(limits.max_trade):,.2f}", "lower the amount"
     if account is None or not order.amount <= account.cash - _in_doubt(state):

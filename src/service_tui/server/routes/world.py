@@ -47,8 +47,9 @@ def _meanwhile(asked: Asked) -> MeanwhileBody | None:
         )
         for event in gone.resolved
         if (market := world.markets.get(event.market_id)) is not None
+        and any(paid.agent_id == own for paid in event.payouts)
     ]
-    rows.sort(key=lambda row: (row.payout == 0 and row.pnl == 0, -row.at.timestamp()))
+    rows.sort(key=lambda row: row.at, reverse=True)
     return MeanwhileBody(
         closed_at=moment(gone.closed_at),
         opened_at=moment(gone.opened_at),

@@ -1,0 +1,70 @@
+"""A console under 5,000 markets that change every second, and the wait of each key press."""
+
+import asyncio
+import random
+import time
+from dataclasses import replace
+
+from textual import events
+
+from doors import RecordingDoors
+from samples import NOW, sample_state
+from service_tui.console.app import ConsoleApp
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.state import DeskState
+from service_tui.units import Probability
+
+LOST_S = 2.0
+
+
+def moved(state: DeskState, rng: random.Random) -> DeskState:
+    """The state with another price in every market."""
+    markets = {
+        key: replace(
+            market,
+            price=Probability(min(0.99, max(0.01, market.price + rng.uniform(-0.01, 0.01)))),
+        )
+        for key, market in state.markets.items()
+    }
+    return replace(state, markets=markets)
+
+
+async def run_markets(count: int, seconds: int, rng: random.Random) -> list[float]:
+    """Seconds that each of many key presses waited until the app had dealt with it."""
+    state = replace(sample_state(count), preferences={"welcome": "seen"})
+    doors = RecordingDoors(state)
+    app = ConsoleApp(
+        open_desk=doors.open,
+        initial=state,
+        now=lambda: NOW,
+        themes=load_themes(shipped_folder()),
+        log_path="",
+        first="markets",
+    )
+    # Made beforehand: what the bench itself costs is no wait of the console's.
+    states = [state]
+    for _ in range(seconds + 2):
+        states.append(moved(states[-1], rng))
+    waits: list[float] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause(1.0)
+        table = app.query_one("#markets").query_one(RecordTable)
+        keys = ["j", "k"]
+        await pilot.press("j", "j")
+        end = time.perf_counter() + seconds
+        due = 0.0
+        while time.perf_counter() < end:
+            if time.perf_counter() >= due:
+                due = time.perf_counter() + 1.0
+                doors.bring(states.pop())
+            keys.append(keys.pop(0))
+            before, started = table.order.cursor, time.perf_counter()
+            event = events.Key(keys[0], keys[0])
+            event.set_sender(app)
+            app._driver.send_message(event)
+            while table.order.cursor == before and time.perf_counter() - started < LOST_S:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+            waits.append(time.perf_counter() - started)
+            await asyncio.sleep(rng.uniform(0.01, 0.06))
+    return waits
