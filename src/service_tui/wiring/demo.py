@@ -6,6 +6,7 @@ Used by cli ('demo --screenshot').
 
 import asyncio
 import random
+import re
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,8 @@ from service_tui.wiring.start import first_state
 START: Final = Timestamp(1_800_014_400.0)
 SEED: Final = 11
 SIZE: Final = (132, 40)
+_FETCHED: Final = re.compile(r"@font-face \{.*?\}|<!--.*?-->", re.DOTALL)
+_BLANK_END: Final = re.compile(r"[ \t]+$", re.MULTILINE)
 BUYS: Final = (
     (0, Side.YES, 120),
     (3, Side.NO, 80),
@@ -62,8 +65,15 @@ def make_screenshots(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, svg in asyncio.run(_pictures()):
         path = folder / f"{name}.svg"
-        path.write_text(svg, encoding="utf-8")
+        path.write_text(_alone(svg), encoding="utf-8")
         yield path
+
+
+def _alone(svg: str) -> str:
+    """The picture without what it would fetch from elsewhere: any monospaced font will do."""
+    # Blanks are part of a terminal's picture; some viewers would fold them.
+    plain = _FETCHED.sub("", svg).replace("<text ", '<text xml:space="preserve" ')
+    return _BLANK_END.sub("", plain)
 
 
 async def _pictures() -> list[tuple[str, str]]:
