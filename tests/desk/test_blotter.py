@@ -26,10 +26,9 @@ from faults import (
 )
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.desk import Desk
-from service_tui.desk.handlers.trades import NO_TRACE
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import TicketState
+from service_tui.desk.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageFullError

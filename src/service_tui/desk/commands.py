@@ -125,5 +125,21 @@ class SetPreference:
         return f"remember {self.name}"
 
 
-Command = PlaceTrade | SetSpeed | AskQuote | WatchMarket | Refresh | SetStar | SetPreference
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Close an order whose outcome is unknown and of which no trace was found in time."""
+
+    kind: ClassVar[str] = "give up"
+    moves_money: ClassVar[bool] = False
+
+    ticket_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "close an order without a trace"
+
+
+Command = (
+    GiveUp | PlaceTrade | SetSpeed | AskQuote | WatchMarket | Refresh | SetStar | SetPreference
+)
 """Every command there is."""

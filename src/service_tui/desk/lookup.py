@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
-from service_tui.desk.handlers.trades import NO_TRACE, settle
+from service_tui.desk.handlers.trades import settle
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import TicketState, TicketView, Topic, TradeView
+from service_tui.desk.records import NO_TRACE, TicketState, TicketView, Topic, TradeView
 from service_tui.desk.translate import trade_view
 from service_tui.terms import TradeStatus
 from service_tui.units import Timestamp, decimal
@@ -55,6 +56,19 @@ def is_overdue(ticket: TicketView, now: Timestamp) -> bool:
     return now - (ticket.sent_at or ticket.opened_at) > UNKNOWN_HORIZON_S
 
 
+async def give_up(command: GiveUp, ports: Ports) -> None:
+    """Close an unknown order by the person's word, once it has been looked for long enough."""
+    ticket = next(
+        (one for one in ports.state().tickets if one.ticket_id == command.ticket_id), None
+    )
+    if ticket is None or ticket.state is not TicketState.UNKNOWN:
+        ports.say(Noticed("warn", "that order has its end already"))
+    elif not ticket.is_lost:
+        ports.say(Noticed("warn", "it is still being looked up: wait until it says no trace"))
+    else:
+        await settle(ports, ticket, TicketState.FAILED, (f"{NO_TRACE}; closed by you", ""))
+
+
 async def _own_trades(
     wanted: set[str], since: Timestamp, ports: Ports
 ) -> tuple[dict[str, TradeView], bool]:
@@ -87,6 +101,6 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
 def _leave_to_the_person(ticket: TicketView, ports: Ports) -> None:
     """After the horizon only a person may send again; said once."""
     if ticket.outcome != NO_TRACE:
-        fix = "check the positions, then send it again yourself if you still want it"
+        fix = "check the positions, send it again if you still want it; d in 0 closes this one"
         ports.say(TicketChanged(replace(ticket, outcome=NO_TRACE, fix=fix)))
         ports.say(Noticed("warn", f"{ticket.what}: {NO_TRACE} — {fix}"))

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Final
 
 from service_tui.terms import (
     Action,
@@ -20,6 +21,9 @@ from service_tui.terms import (
     Venue,
 )
 from service_tui.units import Micros, Probability, Timestamp
+
+NO_TRACE: Final = "no trace of it after 10 minutes"
+"""Outcome of an unknown order that was looked for long enough; the person decides what is next."""
 
 
 class TicketState(StrEnum):
@@ -175,6 +179,11 @@ class TicketView:
     fix: str = ""
     client_ref: str = ""
     amount: Micros = Micros(0)
+
+    @property
+    def is_lost(self) -> bool:
+        """True when it is unknown and no trace was found in time."""
+        return self.state is TicketState.UNKNOWN and self.outcome == NO_TRACE
 
     @property
     def in_flight(self) -> bool:

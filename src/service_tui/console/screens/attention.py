@@ -29,8 +29,8 @@ from service_tui.console.screens.base import DeskScreen
 from service_tui.console.theme import content
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands import SetPreference
-from service_tui.desk.records import MeanwhileView
+from service_tui.desk.commands import GiveUp, SetPreference
+from service_tui.desk.records import MeanwhileView, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -119,7 +119,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
 
     def why_not(self, action: str) -> str:
         """Why a key is disabled here."""
-        if action == "dismiss" and self._dismissal() is None:
+        if action == "dismiss" and self._lost() is None and self._dismissal() is None:
             return "nothing here can be dismissed"
         if action == "undo" and self._undone is None:
             return "nothing was dismissed"
@@ -133,6 +133,10 @@ class AttentionScreen(DeskScreen[AttentionPart]):
 
     def action_dismiss(self) -> None:
         """Put the highlighted row aside, or else the absence."""
+        lost = self._lost()
+        if lost is not None:
+            self.give(GiveUp(lost.ticket_id))
+            return
         given = self._dismissal()
         if given is None:
             self.post_message(Said("this stays until it is over: it cannot be dismissed", "warn"))
@@ -171,6 +175,14 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         masked = is_private(self.state)
         text = away_text(told, width=self.size.width - _EDGE, lines=lines, masked=masked)
         self._away.update(content(text))
+
+    def _lost(self) -> TicketView | None:
+        """The highlighted order, if it is one of which no trace was found."""
+        need = self.table.selected()
+        row = None if need is None else need.row
+        return next(
+            (one for one in self.state.tickets if one.ticket_id == row and one.is_lost), None
+        )
 
     def _dismissal(self) -> SetPreference | None:
         """What `d` would put aside now."""

@@ -18,7 +18,7 @@ from service_tui.desk.blotter import intent_of, outcome_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
+from service_tui.desk.records import NO_TRACE, QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     CLIENT_REF,
@@ -36,7 +36,6 @@ from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
 SOURCE: Final = "desk"
 LOOK_BACK: Final = 200
 
-NO_TRACE: Final = "no trace of it after 10 minutes"
 """Outcome of an unknown order that the person may send again: it reserves nothing any more."""
 
 
