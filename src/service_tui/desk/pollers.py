@@ -31,7 +31,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import EquityPoint, PositionView, TicketState, Topic
+from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     account_view,
@@ -224,6 +224,14 @@ READINGS: Final[dict[Topic, Reading]] = {
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD})
 
 
+def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:
+    """Tell whoever waits for a market's chart that it does not come; an older one stays."""
+    known = ports.state().detail
+    wanted = watched.market_id
+    if wanted is not None and (known is None or known.market_id != wanted):
+        ports.say(DetailSeen(DetailView(wanted, watched.span_s, "", (), (), (), problem)))
+
+
 async def poll(
     topic: Topic,
     ports: Ports,
@@ -249,6 +257,8 @@ async def poll(
         except ServiceError as error:
             failures += 1
             ports.say(_failure(topic, error, ports.now()))
+            if topic is Topic.DETAIL:
+                _say_no_detail(ports, watched, str(error))
             refused = isinstance(error, (UnauthenticatedError, PlanRequiredError))
             await rest(topic, REFUSED_REST_S if refused else next_delay(failures, rng))
         else:

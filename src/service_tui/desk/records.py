@@ -326,7 +326,10 @@ class TapeTradeView:
 
 @dataclass(frozen=True, slots=True)
 class DetailView:
-    """The market in focus: chart (oldest first), news and trades (newest first)."""
+    """The market in focus: chart (oldest first), news and trades (newest first).
+
+    `problem` says why there are none, where the service did not give them.
+    """
 
     market_id: str
     span_s: int
@@ -334,6 +337,7 @@ class DetailView:
     points: tuple[tuple[Timestamp, float], ...]
     news: tuple[NewsView, ...]
     trades: tuple[TapeTradeView, ...]
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

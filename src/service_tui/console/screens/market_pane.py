@@ -59,7 +59,7 @@ class MarketPane(DetailPane):
         self._aim(None if market is None else market.market_id)
         if market is None:
             self._charted = None
-            self._prices.show(())
+            self._prices.show((), empty="")
             self.show(Text("no market is highlighted", "muted"), Text(), Text())
             return
         found = state.detail
@@ -102,7 +102,7 @@ class MarketPane(DetailPane):
             return
         self._charted = charted
         if detail is None:
-            self._prices.show((), title=f"YES, {asked}")
+            self._prices.show((), title=f"YES, {asked}", empty=market_text.ON_ITS_WAY)
             return
         late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
         self._prices.show(
@@ -110,6 +110,7 @@ class MarketPane(DetailPane):
             entry=entry,
             news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
             title=f"YES, {RANGES.get(detail.span_s, 'all')}{late}",
+            empty="not available" if detail.problem else "no prices yet",
         )
 
 

@@ -77,6 +77,8 @@ def news(detail: DetailView | None, now: Timestamp) -> Text:
     """What happened and what it did to the price of YES, newest first."""
     if detail is None:
         return section("news", Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section("news", Text(f"not available: {detail.problem}", "warn"))
     lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
     return section("news", Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
@@ -85,6 +87,8 @@ def trades(detail: DetailView | None, now: Timestamp, width: int) -> Text:
     """The last trades of anybody, newest first."""
     if detail is None:
         return section("trades", Text(ON_ITS_WAY, "muted"))
+    if detail.problem:
+        return section("trades", Text("not available", "muted"))
     lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
     return section("trades", Text("\n").join(lines) if lines else Text("none yet", "muted"))
 

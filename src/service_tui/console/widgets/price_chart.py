@@ -113,6 +113,7 @@ class PriceChart(Widget, can_focus=True):
         news: Sequence[NewsMark] = (),
         title: str = "",
         until: Timestamp | None = None,
+        empty: str | None = None,
     ) -> None:
         """Show these points instead of those before.
 
@@ -122,7 +123,9 @@ class PriceChart(Widget, can_focus=True):
             news: marks on the axis of time.
             title: what the line is, with its unit.
             until: right edge, as far as the last value holds; None: the last point.
+            empty: what to say when there are no points; None: what was said before.
         """
+        self._empty = self._empty if empty is None else empty
         known = [(at, value) for at, value in points if math.isfinite(at) and math.isfinite(value)]
         self._points = sorted(known, key=lambda point: point[0])
         last = self._points[-1][0] if self._points else 0.0
