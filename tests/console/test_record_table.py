@@ -102,7 +102,9 @@ async def test_the_table_looks_as_it_is_kept() -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.table.focus()
         app.table.sort_by("price", falling=False)
-        await pilot.press("j", "space", "j", "j")
+        await pilot.press("j")
+        app.table.action_mark()
+        await pilot.press("j", "j")
         await assert_snapshot(pilot, "record_table", themes=("night", "paper", "contrast"))
 
 
@@ -200,7 +202,7 @@ async def test_a_vanished_row_is_not_replaced_and_a_key_says_so() -> None:
         await pilot.press("j")
         app.table.show(tuple(row for row in rows(5) if row.key != "k1"))
         app.heard.clear()
-        await pilot.press("enter", "space")
+        await pilot.press("enter", "enter")
         assert app.table.selected() is None
         assert app.table.selected_or_marked() == ()
         assert app.heard == [("lost", "k1"), ("lost", "k1")]

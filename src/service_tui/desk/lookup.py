@@ -101,6 +101,6 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
 def _leave_to_the_person(ticket: TicketView, ports: Ports) -> None:
     """After the horizon only a person may send again; said once."""
     if ticket.outcome != NO_TRACE:
-        fix = "check the positions, send it again if you still want it; d in 0 closes this one"
+        fix = "check the positions, send it again yourself if you want it; d in 0 closes this one"
         ports.say(TicketChanged(replace(ticket, outcome=NO_TRACE, fix=fix)))
         ports.say(Noticed("warn", f"{ticket.what}: {NO_TRACE} — {fix}"))
