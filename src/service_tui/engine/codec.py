@@ -25,7 +25,7 @@ from service_tui.engine.events import (
     Ticked,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, Plan, Side
+from service_tui.terms import Action, Category, Plan, Side, Venue
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
@@ -50,6 +50,7 @@ def listing_of(fields: Named) -> Listing:
         "category": Category(fields["category"]),
         "tags": tuple(fields["tags"]),
         "news": tuple(Report(*row) for row in fields["news"]),
+        "home": Venue(fields.get("home", Venue.SIM)),
     }
     return Listing(**known)
 

@@ -17,6 +17,7 @@ from service_tui.engine.questions import Wording, headline, word
 from service_tui.engine.slots import (
     SLOTS,
     Slot,
+    home_of,
     last_resolved,
     numbers_at,
     resolved_at,
@@ -156,6 +157,7 @@ def _draw(seed: int, slot: Slot, number: int) -> Listing:
         outcome=draws.unit() < start,
         strength=draws.between(STRENGTH_MIN, STRENGTH_MAX),
         news=(),
+        home=home_of(slot),
     )
     return replace(listing, news=_news(listing, wording, scope=slot.clock.scope, draws=draws))
 

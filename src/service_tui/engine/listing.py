@@ -8,7 +8,7 @@ program, which words or draws differently, still prices and settles yesterday's 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from service_tui.terms import Category
+from service_tui.terms import Category, Venue
 from service_tui.units import Micros, Probability, Timestamp
 
 
@@ -25,7 +25,8 @@ class Listing:
     """One market of the tape.
 
     `outcome` and `news` are the tape's secrets until their time. `strength` says how much is known
-    by the middle of the life: log-odds have moved by about that much.
+    by the middle of the life: log-odds have moved by about that much. `home` is the venue whose order
+    book trades the question beside the market maker; `sim` where there is none.
     """
 
     market_id: str
@@ -43,3 +44,4 @@ class Listing:
     outcome: bool
     strength: float
     news: tuple[Report, ...]
+    home: Venue = Venue.SIM

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.draws import mix, unit
 from service_tui.engine.topics.topic import Scope
-from service_tui.terms import Category
+from service_tui.terms import Category, Venue
 from service_tui.units import Timestamp
 
 MINUTE_S: Final = 60.0
@@ -96,6 +96,10 @@ class Slot:
     clock: Clock
 
 
+_HOMES: Final = (Venue.EVM, Venue.SIM, Venue.SOL, Venue.EVM)
+# ours: half of the questions have an order book on the one real venue, a quarter on the other.
+
+
 class Times(NamedTuple):
     """When a market opens, may resolve, and is confirmed."""
 
@@ -115,6 +119,11 @@ def _slots() -> Iterator[Slot]:
 
 
 SLOTS: Final = tuple(_slots())
+
+
+def home_of(slot: Slot) -> Venue:
+    """The venue that trades the slot's questions beside the market maker."""
+    return _HOMES[slot.index % len(_HOMES)]
 
 
 def phase_of(seed: int, slot: Slot) -> float:
