@@ -146,8 +146,8 @@ def test_a_buy_moves_cash_to_the_maker_and_shares_to_the_agent(side: Side) -> No
     assert ada.agent.sources == {"m1": ("sdk:weather",)}
     assert (ada.agent.trades_count, ada.agent.day_buys) == (1, 1)
     assert ada.agent.last_trade_at == NOON
-    assert book.tape[-1].trader == "ada"
-    assert (book.tape[-1].action, book.tape[-1].shares) == ("buy", fill.shares)
+    _, trader, _, action, shares, _ = book.tape[-1]
+    assert (trader, action, shares) == ("ada", "buy", fill.shares)
     assert book.volume_24h(NOON) == 25 * ONE
 
 

@@ -6,7 +6,7 @@ Used by exchange and world.
 
 from dataclasses import dataclass, field, replace
 
-from service_tui.engine.limits import DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
+from service_tui.engine.limits import DAY_S, DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
 from service_tui.engine.position import Position
 from service_tui.terms import AgentStatus, Plan, Side
 from service_tui.units import Micros, Timestamp
@@ -89,6 +89,14 @@ class Agent:
     def buys_today(self, at: Timestamp) -> int:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
+
+    def count_buy(self, at: Timestamp) -> None:
+        """Count a buy of the UTC day."""
+        day = int(at // DAY_S)
+        if day != self.buys_day:
+            self.buys_day = day
+            self.day_buys = 0
+        self.day_buys += 1
 
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.codec import Fields, JournalError, Named, listing_fields, listing_of
-from service_tui.engine.market import Market, TapeTrade
+from service_tui.engine.market import Market
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.world import World
 from service_tui.terms import Plan, Side
@@ -101,7 +101,7 @@ def _market_of(row: Named) -> Market:
     market = Market(listing_of(row["listing"]))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
-    market.tape.extend(TapeTrade._make([*one[:2], Side(one[2]), *one[3:]]) for one in row["tape"])
+    market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])

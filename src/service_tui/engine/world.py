@@ -34,7 +34,7 @@ from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
+from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
@@ -282,16 +282,15 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 # One move stands for many trades that nobody saw: it belongs on no tape.
                 continue
             market.count_volume(event.world_at, trade.cost)
-            market.tape.append(
-                TapeTrade(
-                    event.world_at,
-                    trade.trader,
-                    trade.side,
-                    "buy",
-                    trade.shares,
-                    market.price_of(trade.side),
-                )
-            )
+            price = market.price_of(trade.side)
+            market.tape.append((
+                event.world_at,
+                trade.trader,
+                trade.side,
+                "buy",
+                trade.shares,
+                price,
+            ))
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
