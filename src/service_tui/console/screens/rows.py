@@ -76,11 +76,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         self.table.focus()
 
     def tick(self) -> None:
-        """Redraw what depends on the time, and keep what was changed."""
+        """Redraw what depends on the time."""
         self.table.redraw()
-        self.keep_sort()
 
-    def keep_sort(self) -> None:
+    def keep(self) -> None:
         """Keep the order of the rows, if it was changed, for the next start."""
         sort = sort_text(self.table.state())
         if sort != self._sort_kept:
