@@ -15,13 +15,13 @@ from textual.binding import BindingType
 from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.order_draft import why_closed
 from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.freshness import why_not_traded
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.desk.commands import PlaceTrade, SetPreference
+from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
