@@ -92,6 +92,11 @@ async def test_the_desk_sees_every_agent_with_its_figures(tmp_path: Path) -> Non
 async def test_a_new_key_is_shown_once_and_the_old_one_is_dead_at_once(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0) as stage:
+        own = await ask(stage, DESK_NEW_KEY)
+        assert own.status_code == 409
+        assert own.json()["fix"]
+        # An agent like any other, from here on.
+        stage.sim.service.operator_agent = None
         fresh = await said(stage, DESK_NEW_KEY)
         key = fresh["api_key"]
         assert key.startswith(fresh["key_prefix"])
