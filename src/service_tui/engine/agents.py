@@ -90,6 +90,13 @@ class Agent:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
 
+    def count_buy(self, at: Timestamp) -> None:
+        """Count a buy against the day, on whatever venue."""
+        day = day_of(at)
+        if day != self.buys_day:
+            self.buys_day, self.day_buys = day, 0
+        self.day_buys += 1
+
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""
         return [one for one in self.positions.values() if one.yes.shares or one.no.shares]

@@ -1,6 +1,6 @@
 """What the simulated crowd wants to buy in one move of the tape.
 
-Knows listings, beliefs and prices handed in. Must not know the ledger or the agents.
+Knows listings, beliefs, and markets and prices handed in. Must not know the ledger or the agents.
 Used by world, which carries the intentions out. Everything is a function of seed, tick and prices.
 
 Informed traders look in now and then and push the price part of the way to the belief, if the gap
@@ -16,9 +16,11 @@ from typing import Final, NamedTuple
 from service_tui.engine import lmsr
 from service_tui.engine.belief import belief, path_key
 from service_tui.engine.draws import Draws, mix
+from service_tui.engine.events import CrowdTrade
 from service_tui.engine.listing import Listing
+from service_tui.engine.market import Market
 from service_tui.terms import Side
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
 INTENTIONS_MAX: Final = 40
 """Trades of one tick, however much time it covers: at 60x the crowd trades in larger lots."""
@@ -131,6 +133,20 @@ def turnover(listing: Listing) -> float:
     """What the crowd trades in a market, $SIM a second, on average and roughly."""
     lot = min(_NOISE_MEDIAN * math.exp(_NOISE_SPREAD**2 / 2), _LOT_B_MAX * listing.b / ONE)
     return _fashion(listing) * lot
+
+
+def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
+    """The one buy that brings the price of YES to a target; none when it is there already."""
+    target = min(PRICE_MAX, max(PRICE_MIN, target))
+    x = (market.no - market.yes) / market.b
+    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
+    side = Side.YES if wanted > 0 else Side.NO
+    shares = shares_down(abs(wanted) / ONE)
+    if shares <= 0:
+        return []
+    own = x if side is Side.YES else -x
+    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
+    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
 
 
 def _looks(listing: Listing) -> float:

@@ -22,15 +22,14 @@ from service_tui.engine.errors import (
     TradingPaused,
     VenueNotServed,
 )
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.ledger import Ledger
-from service_tui.engine.limits import MARKET_MAX, TRADE_MAX, day_of
+from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote, TapeTrade
 from service_tui.engine.position import Position, SidePosition
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
-NO_NOTE: Final = Note()
 _BUY: Final = Action.BUY
 _SIM: Final = Venue.SIM
 _SIM_TRADE_MAX: Final = TRADE_MAX[Venue.SIM]
@@ -176,11 +175,7 @@ class Exchange:
             self.ledger.transfer(agent.cash_account, market.account, money)
             market.move(side, shares)
             position.buy(side, shares, money, fill.at)
-            day = day_of(fill.at)
-            if day != agent.buys_day:
-                agent.buys_day = day
-                agent.day_buys = 0
-            agent.day_buys += 1
+            agent.count_buy(fill.at)
             if fill.note.source:
                 _note_source(agent, market_id, fill.note.source)
         else:

@@ -5,17 +5,15 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
-from service_tui.engine.crowd import intentions, turnover
+from service_tui.engine.crowd import crowd_trade, intentions, turnover
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
@@ -25,7 +23,11 @@ from service_tui.engine.events import (
     Fill,
     MarketListed,
     MarketResolved,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
     Payout,
+    Redeemed,
     SpeedSet,
     Ticked,
 )
@@ -35,8 +37,10 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
+from service_tui.engine.resting import end_due, match_due
+from service_tui.engine.venues import Venues
 from service_tui.terms import MarketStatus, Side
-from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
+from service_tui.units import ONE, Micros, Timestamp
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -84,6 +88,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.venues = Venues(seed, self.markets, self.agents, self.ledger)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -152,13 +157,15 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
         if pace == 0 and self.markets:
             self.at = at
-            return []
+            return list(end_due(self.venues, (at, self.world_at)))
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
-        events = self._resolve_due(at, world_at)
+        events: list[Event] = [*end_due(self.venues, (at, world_at))]
+        events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
         events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        events += match_due(self.venues, (at, world_at))
         if gap_s > AWAY_MIN_S:
             self._remember(before, events, equity)
         return events
@@ -213,7 +220,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901  (one line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (one line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -235,6 +242,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
                 self.speed = event.speed
+            case OrderPlaced() | OrderFilled() | OrderEnded() | Redeemed():
+                self.venues.apply(event)
 
     def _apply_agent(self, event: AgentRegistered) -> None:
         account = f"agent:{event.agent_id}"
@@ -251,6 +260,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         )
         self.adopt(agent)
         self.ledger.transfer(ISSUER, account, event.cash)
+        self.venues.admit(event.agent_id)
 
     def adopt(self, agent: Agent) -> None:
         """Take an agent in whose cash the ledger already knows."""
@@ -273,6 +283,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self._count_unseen(event.world_at)
         self.at = event.at
         self.world_at = event.world_at
+        self.venues.close_windows(event.world_at)
         self.tick_count += 1
         for trade in event.trades:
             market = self.markets[trade.market_id]
@@ -349,6 +360,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)
+        self.venues.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
         self.resolved_count += 1
@@ -494,17 +506,3 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 def _tape(seed: int) -> Tape:
     """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
     return Tape(seed)
-
-
-def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
-    """The one buy that brings the price of YES to a target; none when it is there already."""
-    target = min(PRICE_MAX, max(PRICE_MIN, target))
-    x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
-    if shares <= 0:
-        return []
-    own = x if side is Side.YES else -x
-    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
-    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
