@@ -23,13 +23,10 @@ from service_tui.engine.events import (
     Fill,
     MarketListed,
     MarketResolved,
-    OrderEnded,
-    OrderFilled,
-    OrderPlaced,
     Payout,
-    Redeemed,
     SpeedSet,
     Ticked,
+    VenueEvent,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
@@ -222,6 +219,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (one line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
+        if isinstance(event, VenueEvent):
+            # Play USDC is no part of the day's equity: nothing to note before it moves.
+            self.venues.apply(event)
+            return
         if event.at >= self._midnight:
             self._mark_day(event.at)
         match event:
@@ -242,8 +243,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
                 self.speed = event.speed
-            case OrderPlaced() | OrderFilled() | OrderEnded() | Redeemed():
-                self.venues.apply(event)
 
     def _apply_agent(self, event: AgentRegistered) -> None:
         account = f"agent:{event.agent_id}"

@@ -32,7 +32,16 @@ from service_tui.server.refusals import (
     invalid_items,
     wrong_path,
 )
-from service_tui.server.routes import agents, briefing, markets, positions, settings, trades, world
+from service_tui.server.routes import (
+    agents,
+    briefing,
+    markets,
+    orders,
+    positions,
+    settings,
+    trades,
+    world,
+)
 from service_tui.server.service import Asked, Handler, Service
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
@@ -58,6 +67,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **positions.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
+    **orders.ROUTES,
 }
 
 

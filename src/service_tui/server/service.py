@@ -12,6 +12,7 @@ from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
 from service_tui.server.keeper import Keeper
+from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -35,6 +36,7 @@ class Service:
     address: str
     plan: Plan
     operator_agent: str | None = None
+    reported: ReportedPnl = field(default_factory=ReportedPnl)
 
     @property
     def world(self) -> World:

@@ -13,6 +13,7 @@ from service_tui.wire import (
     agents,
     briefing,
     markets,
+    orders,
     positions,
     settings,
     trades,
@@ -169,6 +170,30 @@ TAPE = Endpoint(
     summary="Chart, news and trades of one market",
 )
 
+OPEN_ORDERS = Endpoint(
+    "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
+)
+CANCEL_ORDER = Endpoint(
+    "DELETE", f"{SDK}/orders/{{order_id}}", orders.CancelBody, summary="Cancel one open order"
+)
+CANCEL_MARKET_ORDERS = Endpoint(
+    "DELETE",
+    f"{SDK}/markets/{{market_id}}/orders",
+    orders.CancelBody,
+    query=orders.CancelQuery,
+    summary="Cancel the open orders in a market",
+)
+CANCEL_ALL_ORDERS = Endpoint(
+    "DELETE", f"{SDK}/orders", orders.CancelBody, summary="Cancel every open order"
+)
+EXECUTABLE_PRICE = Endpoint(
+    "GET",
+    f"{SDK}/markets/{{market_id}}/executable-price",
+    orders.ExecutablePriceBody,
+    query=orders.ExecutablePriceQuery,
+    summary="The price at which an order would trade now",
+)
+
 ALL: Final = (
     HEALTH,
     REGISTER,
@@ -190,5 +215,10 @@ ALL: Final = (
     WORLD,
     SET_SPEED,
     TAPE,
+    OPEN_ORDERS,
+    CANCEL_ORDER,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ALL_ORDERS,
+    EXECUTABLE_PRICE,
 )
 """Every endpoint that stands. A later issue adds its own here."""
