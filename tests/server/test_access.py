@@ -39,7 +39,7 @@ OF_OPERATORS: Final = [one for one in ALL if one.operator]
 
 
 def path_of(endpoint: Endpoint[WireModel]) -> str:
-    return endpoint.path.format(market_id="some-market")
+    return endpoint.path.format(market_id="some-market", order_id="some-order")
 
 
 def bearer(key: str) -> list[Header]:

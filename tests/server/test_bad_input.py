@@ -17,6 +17,8 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     ALL,
     BRIEFING,
+    CANCEL_MARKET_ORDERS,
+    EXECUTABLE_PRICE,
     MARKET,
     MARKET_HISTORY,
     MARKETS,
@@ -95,6 +97,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "venue": (*WORD, *NEVER_NULL, '"SIM"', '"moon"'),
         "order_type": (*WORD, '"gtc"', '"IOC"'),
         "price": (*NUMBER, "0", "1", "1.5"),
+        "expiration": (*NUMBER, "0", "100000000001"),
         "dry_run": (*FLAG, *NEVER_NULL),
         "reasoning": PROSE,
         "source": LINE,
@@ -158,6 +161,12 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     BRIEFING: {"since": MOMENTS, "skill_versions": ("a" * 4_001,)},
+    CANCEL_MARKET_ORDERS: {"side": (*WORDS, "YES", "both")},
+    EXECUTABLE_PRICE: {
+        "side": (*WORDS, "YES", "both"),
+        "action": (*WORDS, "BUY", "hold"),
+        "apply_buffer": ("maybe", "2", ""),
+    },
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 
@@ -212,7 +221,7 @@ async def send(
     async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
         return await client.request(
             endpoint.method,
-            endpoint.path.format(market_id=market.market_id),
+            endpoint.path.format(market_id=market.market_id, order_id="o1"),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
             params=query,
@@ -307,7 +316,8 @@ async def test_a_bad_parameter_is_refused_and_changes_nothing(tmp_path: Path) ->
                 wrong.append((f"{endpoint.path} {query[0]!r}"[:80], fault))
         assert wrong == []
         assert dumps(fields_of(stage.world)) == before
-        good = [await send(stage, endpoint) for endpoint in BAD_QUERIES]
+        needed = {EXECUTABLE_PRICE: {"side": "yes", "action": "buy"}}
+        good = [await send(stage, endpoint, query=needed.get(endpoint)) for endpoint in BAD_QUERIES]
         assert [one.status_code for one in good] == [200] * len(good)
 
 

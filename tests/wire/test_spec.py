@@ -248,6 +248,11 @@ ENDPOINTS: Final = (
     Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
     Row("wire 2.3, gap", "GET", "/api/sdk/trades"),
     Row("wire 2.3, gap", "GET", "/api/sdk/portfolio"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/executable-price"),
+    Row("wire 2.3, gap", "GET", "/api/sdk/orders/open"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/orders/{order_id}"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/markets/{market_id}/orders"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/orders"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""

@@ -159,8 +159,10 @@ def _warnings(order: VenueOrder, kind: OrderType, money: Micros, shares: Micros)
 
 def _is_whole(order: VenueOrder, placed: OrderPlaced) -> bool:
     """Whether nothing of the order is left, but for money that buys less than a quantum."""
-    if placed.rests or order.action is Action.SELL or placed.order_type in RESTING:
-        return not placed.rests and (order.action is Action.BUY or placed.shares == placed.asked)
+    if placed.order_type in RESTING:
+        return not placed.rests
+    if order.action is Action.SELL:
+        return placed.shares == placed.asked
     last = Micros(max(1, round(placed.price_after * ONE)))
     return shares_for(Micros(order.size - placed.money), last) <= 0
 
