@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +53,7 @@ class Line:
     async def rest(self, market: Market, **fields: object) -> Json:
         """A buy of YES that joins the best bid and rests."""
         price = (await self.book(market))["best_bid"]
-        return await self.trade(market, order_type="GTC", price=price, **fields)
+        return await self.trade(market, **({"order_type": "GTC", "price": price} | fields))
 
     async def book(self, market: Market) -> Json:
         return (await self.ask("GET", f"markets/{market.market_id}"))["market"]
@@ -219,6 +220,21 @@ async def test_orders_are_cancelled_by_market_and_side_and_all_at_once(tmp_path:
         assert (await own.settings())["sdk_daily_spent"] == 0
         missing = await own.ask("DELETE", "markets/nowhere/orders", status=404)
         assert missing["fix"]
+
+
+async def test_a_gtd_order_dies_at_its_expiration(tmp_path: Path) -> None:
+    async with line(tmp_path) as own:
+        clock = own.stage.clock
+        until = clock.now() + 90
+        await own.rest(market_on(own.stage, EVM), amount=6, expiration=until, order_type="GTD")
+        if not (found := await own.orders()):
+            pytest.fail("the order was met before it could die")
+        assert found[0]["order_type"] == "GTD"
+        assert datetime.fromisoformat(found[0]["expires_at"]).timestamp() == until
+        own.stage.world.speed = 0
+        await clock.advance(91)
+        assert await own.orders() == []
+        assert await own.cash() == 1_000
 
 
 async def test_nobody_sees_or_cancels_the_orders_of_others(tmp_path: Path) -> None:

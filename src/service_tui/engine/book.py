@@ -182,6 +182,8 @@ class Book:
 
     def best(self, times: Times, *, bids: bool) -> Level | None:
         """The best price of a side with all that stands at it; None where the side is empty."""
+        if not self.orders:
+            return next(self.levels(times[1], bids=bids), None)
         found = self.offers(times, bids=bids)
         if not found:
             return None

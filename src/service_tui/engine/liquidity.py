@@ -57,7 +57,7 @@ _SOL_FEE: Final = 700
 """Basis points for takers. # ours: figures in the range that such venues charge."""
 
 _COLLATERAL_MIN: Final = 0.05
-_SIZE_SPREAD: Final = 0.5
+_SIZES: Final = (0.5, 1.7)
 _DEEPER: Final = 0.3
 _CURVE: Final = 4.0
 _SPREAD_MIN: Final = 0.15
@@ -136,7 +136,7 @@ def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[Level, 
     """The levels of one side that lie in the range of prices."""
     levels: list[Level] = []
     for depth, step in enumerate(ticks):
-        money = tier.depth * (1.0 + _DEEPER * depth) * math.exp(_SIZE_SPREAD * draws.normal())
+        money = tier.depth * (1.0 + _DEEPER * depth) * draws.between(*_SIZES)
         price = step * tick
         if PRICE_LOW <= price <= PRICE_HIGH:
             collateral = price if ticks.step < 0 else ONE - price

@@ -5,6 +5,7 @@ Used by every route that shows a real venue.
 """
 
 import hashlib
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
@@ -51,6 +52,7 @@ class Top(NamedTuple):
 NO_IDS: Final = ChainIds(None, None, None)
 
 
+@lru_cache(maxsize=1_024)
 def chain_ids(market_id: str, venue: Venue) -> ChainIds:
     """Condition and outcome tokens of a market; only the EVM venue has them."""
     if venue is not Venue.EVM:
