@@ -113,7 +113,11 @@ def test_a_snapshot_that_is_not_whole_is_named_and_not_traded_on(
         world_of(json.loads(lived) | changes)
 
 
-@pytest.mark.parametrize("name", json.loads(dumps(fields_of(World(7, AT)))))
+PARTS: Final = set(fields_of(World(7, AT))) - {"venues"}
+"""All but the part that snapshots of the first version do not have."""
+
+
+@pytest.mark.parametrize("name", sorted(PARTS))
 def test_a_snapshot_without_one_of_its_parts_is_refused(lived: str, name: str) -> None:
     fields = json.loads(lived)
     del fields[name]

@@ -42,7 +42,12 @@ OF_OPERATORS: Final = [one for one in ALL if one.operator]
 
 
 def path_of(endpoint: Endpoint[WireModel]) -> str:
-    ids = {"market_id": "some-market", "agent_id": "some-agent", "claim_code": "reef-1"}
+    ids = {
+        "market_id": "some-market",
+        "agent_id": "some-agent",
+        "claim_code": "reef-1",
+        "order_id": "some-order",
+    }
     return endpoint.path.format_map(ids)
 
 

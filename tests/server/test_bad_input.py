@@ -17,8 +17,10 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     ALL,
     BRIEFING,
+    CANCEL_MARKET_ORDERS,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    EXECUTABLE_PRICE,
     LEADERS,
     MARKET,
     MARKET_HISTORY,
@@ -102,6 +104,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "venue": (*WORD, *NEVER_NULL, '"SIM"', '"moon"'),
         "order_type": (*WORD, '"gtc"', '"IOC"'),
         "price": (*NUMBER, "0", "1", "1.5"),
+        "expiration": (*NUMBER, "0", "100000000001"),
         "dry_run": (*FLAG, *NEVER_NULL),
         "reasoning": PROSE,
         "source": LINE,
@@ -198,6 +201,12 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     LEADERS: {"limit": (*COUNTS, "0", "51")},
     SDK_LEADERS: {"limit": (*COUNTS, "0", "51")},
     SKILLS: {"category": ("", "a" * 201)},
+    CANCEL_MARKET_ORDERS: {"side": (*WORDS, "YES", "both")},
+    EXECUTABLE_PRICE: {
+        "side": (*WORDS, "YES", "both"),
+        "action": (*WORDS, "BUY", "hold"),
+        "apply_buffer": ("maybe", "2", ""),
+    },
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 
@@ -252,7 +261,9 @@ async def send(
     async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
         return await client.request(
             endpoint.method,
-            endpoint.path.format(market_id=market.market_id, agent_id=stage.agent_id),
+            endpoint.path.format(
+                market_id=market.market_id, agent_id=stage.agent_id, order_id="o1"
+            ),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
             params=query,
@@ -347,7 +358,8 @@ async def test_a_bad_parameter_is_refused_and_changes_nothing(tmp_path: Path) ->
                 wrong.append((f"{endpoint.path} {query[0]!r}"[:80], fault))
         assert wrong == []
         assert dumps(fields_of(stage.world)) == before
-        good = [await send(stage, endpoint) for endpoint in BAD_QUERIES]
+        needed = {EXECUTABLE_PRICE: {"side": "yes", "action": "buy"}}
+        good = [await send(stage, endpoint, query=needed.get(endpoint)) for endpoint in BAD_QUERIES]
         assert [one.status_code for one in good] == [200] * len(good)
 
 

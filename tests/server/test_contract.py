@@ -17,12 +17,15 @@ import pytest
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
     BRIEFING,
+    CANCEL_ALL_ORDERS,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ORDER,
     CLAIM,
     CONTEXT,
     DESK_ACCOUNT,
@@ -32,11 +35,13 @@ from service_tui.wire.endpoints import (
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    EXECUTABLE_PRICE,
     HEALTH,
     LEADERS,
     MARKET,
     MARKET_HISTORY,
     MARKETS,
+    OPEN_ORDERS,
     PATCH_AGENT,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
@@ -73,6 +78,10 @@ class Scene:
     other_id: str
     ending_id: str
     heard: dict[str, "Heard"] = field(default_factory=dict)
+
+    def listed_on(self, venue: Venue) -> str:
+        found = [m for m in self.stage.open_markets() if m.listing.home is venue]
+        return max(found, key=lambda market: market.listing.resolves_at).market_id
 
     def shares(self, name: str) -> float:
         return self.heard[name].json["shares_bought"]
@@ -199,8 +208,34 @@ SCRIPT: Final = (
     ),
     Call("too many shares", PLACE_TRADE, trade(action="sell", shares=999_999)),
     Call("too much money", PLACE_TRADE, trade(amount=500.01)),
-    Call("another venue", PLACE_TRADE, trade(amount=5, venue="polymarket", dry_run=True)),
-    Call("unclaimed", PLACE_TRADE, trade(amount=5, venue="polymarket"), 403),
+    Call(
+        "a venue where it is not traded",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "unclaimed",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="polymarket"),
+        403,
+    ),
+    Call(
+        "a quote on a venue",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.SOL), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "price to trade at",
+        EXECUTABLE_PRICE,
+        lambda s: {
+            "path": {"market_id": s.listed_on(Venue.EVM)},
+            "params": {"side": "yes", "action": "buy", "apply_buffer": "False"},
+        },
+    ),
+    Call("open orders", OPEN_ORDERS),
+    Call("cancel nothing", CANCEL_ALL_ORDERS),
+    Call("cancel nothing here", CANCEL_MARKET_ORDERS, of_market),
+    Call("cancel nobody's", CANCEL_ORDER, lambda _: {"path": {"order_id": "o1"}}, 404),
     Call("beyond the limit", PLACE_TRADE, trade(amount=400, price=0.0002)),
     Call("a quote beyond all", PLACE_TRADE, trade(amount=1_000_000_000, dry_run=True)),
     Call(
@@ -427,7 +462,8 @@ def test_the_list_honours_its_filters(heard: dict[str, Heard]) -> None:
     assert all("will" in one["question"].lower() for one in found)
     assert 0 < len(ids(heard["list soon"])) < heard["list by volume"].json["total_count"]
     assert heard["list in Python's words"].json["total_count"] >= 60
-    assert ids(heard["list of another venue"]) == []
+    elsewhere = heard["list of another venue"].json["markets"]
+    assert {one["import_source"] for one in elsewhere} == {"evm_venue"}
     assert heard["list with the import source first"].json["total_count"] >= 60
 
 
@@ -514,7 +550,7 @@ def test_a_dry_run_says_what_the_order_then_gets_and_changes_nothing(
 REFUSED: Final = {
     "too many shares": "INSUFFICIENT_SHARES",
     "too much money": "TRADE_TOO_LARGE",
-    "another venue": "VENUE_NOT_SERVED",
+    "a venue where it is not traded": "VENUE_NOT_SERVED",
     "beyond the limit": "PRICE_BEYOND_LIMIT",
     "a quote beyond all": "PRICE_OUT_OF_RANGE",
     "a sale beyond all": "PRICE_OUT_OF_RANGE",

@@ -92,11 +92,10 @@ class Agent:
         return self.day_buys if day_of(at) == self.buys_day else 0
 
     def count_buy(self, at: Timestamp) -> None:
-        """Count a buy of the UTC day."""
+        """Count a buy against the day, on whatever venue."""
         day = int(at // DAY_S)
         if day != self.buys_day:
-            self.buys_day = day
-            self.day_buys = 0
+            self.buys_day, self.day_buys = day, 0
         self.day_buys += 1
 
     def held(self) -> list[Position]:

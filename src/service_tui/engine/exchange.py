@@ -21,7 +21,7 @@ from service_tui.engine.errors import (
     TradingPaused,
     VenueNotServed,
 )
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
@@ -29,7 +29,6 @@ from service_tui.engine.position import Position, SidePosition
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
-NO_NOTE: Final = Note()
 _BUY: Final = Action.BUY
 _NOTHING: Final = Micros(0)
 _SIM: Final = Venue.SIM

@@ -41,6 +41,7 @@ from service_tui.server.routes import (
     desk,
     leaderboard,
     markets,
+    orders,
     positions,
     settings,
     skills,
@@ -79,6 +80,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **troubleshoot.ROUTES,
     **leaderboard.ROUTES,
     **skills.ROUTES,
+    **orders.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

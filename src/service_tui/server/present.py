@@ -95,15 +95,20 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
     )
 
 
-def settings_body(agent: Agent) -> SettingsBody:
-    """The spec's settings object."""
+def settings_body(world: World, agent: Agent, now: Timestamp) -> SettingsBody:
+    """The spec's settings object; the two balances are the play money of the simulated venues."""
     settings = agent.settings
+    venues = world.venues
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
-        sdk_daily_spent=0.0,
+        sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),
         trading_paused=settings.trading_paused,
+        polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
+        # The service holds a managed wallet, and approves for it once the agent is claimed.
+        polymarket_allowances_set=settings.claimed,
+        kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
     )
 
 

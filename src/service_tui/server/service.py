@@ -15,6 +15,7 @@ from service_tui.engine.world import World
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
 from service_tui.server.keeper import Keeper
+from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -40,6 +41,7 @@ class Service:
     plan: Plan
     operator_agent: str | None = None
     claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
+    reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()
 
     def subscribe(self, after: int | None = None) -> Subscription:

@@ -43,6 +43,10 @@ class VenueBlock(WireModel):
     positions_needing_attention: tuple[AttentionBody, ...] = ()
     actions: tuple[Line, ...] = ()
     redeemable_count: Count = 0
+    # ours: when `pnl` was taken, money in open orders, and that the venue is simulated.
+    pnl_as_of: Moment | None = None
+    reserved: Amount = 0.0
+    simulated: bool = False
 
 
 class NewMarketBody(WireModel):

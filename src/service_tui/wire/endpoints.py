@@ -17,6 +17,7 @@ from service_tui.wire import (
     events,
     leaderboard,
     markets,
+    orders,
     positions,
     settings,
     skills,
@@ -277,6 +278,30 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+OPEN_ORDERS = Endpoint(
+    "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
+)
+CANCEL_ORDER = Endpoint(
+    "DELETE", f"{SDK}/orders/{{order_id}}", orders.CancelBody, summary="Cancel one open order"
+)
+CANCEL_MARKET_ORDERS = Endpoint(
+    "DELETE",
+    f"{SDK}/markets/{{market_id}}/orders",
+    orders.CancelBody,
+    query=orders.CancelQuery,
+    summary="Cancel the open orders in a market",
+)
+CANCEL_ALL_ORDERS = Endpoint(
+    "DELETE", f"{SDK}/orders", orders.CancelBody, summary="Cancel every open order"
+)
+EXECUTABLE_PRICE = Endpoint(
+    "GET",
+    f"{SDK}/markets/{{market_id}}/executable-price",
+    orders.ExecutablePriceBody,
+    query=orders.ExecutablePriceQuery,
+    summary="The price at which an order would trade now",
+)
+
 ALL: Final = (
     HEALTH,
     REGISTER,
@@ -312,5 +337,10 @@ ALL: Final = (
     DESK_ACCOUNT,
     DESK_PATCH_ACCOUNT,
     EVENTS,
+    OPEN_ORDERS,
+    CANCEL_ORDER,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ALL_ORDERS,
+    EXECUTABLE_PRICE,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -6,6 +6,7 @@ from typing import Final
 from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
 from service_tui.server.present import market_body
+from service_tui.server.present_venues import with_book
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp
@@ -83,19 +84,23 @@ async def list_markets(asked: Asked) -> MarketsBody:
     tests = _tests(query, world_at)
     found = [
         market
-        for market in (world.markets.values() if venue is Venue.SIM else ())
-        if all(test(market) for test in tests)
+        for market in world.markets.values()
+        # Every question has its market maker; order books trade those that are at home there.
+        if venue in {Venue.SIM, market.listing.home} and all(test(market) for test in tests)
     ]
     found.sort(key=_order(query, world_at))
     page = found[query.offset : query.offset + query.limit]
     include = (query.include or "").split(",")
     return MarketsBody(
         markets=tuple(
-            market_body(
-                market,
-                world_at,
-                sparkline="sparkline" in include,
-                criteria="resolution_criteria" in include,
+            with_book(
+                world,
+                market_body(
+                    market,
+                    world_at,
+                    sparkline="sparkline" in include,
+                    criteria="resolution_criteria" in include,
+                ),
             )
             for market in page
         ),
@@ -112,7 +117,10 @@ async def one_market(asked: Asked) -> OneMarketBody:
     """One market with its resolution criteria."""
     market = asked.world.market(asked.path["market_id"])
     return OneMarketBody(
-        market=market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        market=with_book(
+            asked.world,
+            market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        ),
         agent_id=asked.agent.agent_id,
     )
 

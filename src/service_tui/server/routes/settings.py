@@ -80,13 +80,13 @@ def _changed(asked: Asked, name: str, value: object) -> object:
 
 async def read(asked: Asked) -> SettingsBody:
     """The spec's settings object."""
-    return settings_body(asked.agent)
+    return settings_body(asked.world, asked.agent, asked.now)
 
 
 async def write(asked: Asked) -> SettingsBody:
     """Change limits; only what is sent changes."""
     await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
-    return settings_body(asked.agent)
+    return settings_body(asked.world, asked.agent, asked.now)
 
 
 async def read_user(asked: Asked) -> UserSettingsBody:
