@@ -11,6 +11,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -20,6 +21,7 @@ from service_tui.engine.events import (
     Payout,
     SpeedSet,
     Ticked,
+    TradeFailed,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
@@ -102,6 +104,8 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         micros,
     ),
     "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
+    "client": st.builds(ClientSeen, texts, moments, texts),
+    "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
 }
 
 

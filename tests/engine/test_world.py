@@ -15,12 +15,14 @@ from service_tui.engine.belief import belief
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, MarketNotOpen, Refusal
 from service_tui.engine.events import (
     AgentRegistered,
+    ClientSeen,
     Event,
     Fill,
     MarketListed,
     MarketResolved,
     SpeedSet,
     Ticked,
+    TradeFailed,
     kind_of,
 )
 from service_tui.engine.exchange import Order, open_shares
@@ -522,6 +524,8 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.set_speed(0, Timestamp(world.at + 1))
             events += world.set_speed(10, Timestamp(world.at + 700))
             events += world.change(world.agents["ada"], {"plan": Plan.FREE}, world.at)
+            events += world.note(ClientSeen("ada", world.at, "0.26.0"))
+            events += world.note(TradeFailed("ada", world.at, "m", YES, "no liquidity"))
         if count % 500 == 0:
             moments.append((len(events), text_of(world)))
     assert {kind_of(event) for event in events} == set(codec.KINDS)

@@ -14,6 +14,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -23,6 +24,7 @@ from service_tui.engine.events import (
     Payout,
     SpeedSet,
     Ticked,
+    TradeFailed,
 )
 from service_tui.engine.listing import Listing, Report
 from service_tui.terms import Action, Category, Plan, Side, Venue
@@ -96,6 +98,11 @@ def _change_of(fields: Fields) -> AgentChanged:
     return AgentChanged(agent_id, at, changes)
 
 
+def _failed_of(fields: Fields) -> TradeFailed:
+    known: Fields = [*fields[:3], Side(fields[3]), *fields[4:]]
+    return TradeFailed(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -104,6 +111,8 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "crowd": _ticked_of,
     "resolved": _resolved_of,
     "speed": lambda fields: SpeedSet(*fields),
+    "client": lambda fields: ClientSeen(*fields),
+    "failed": _failed_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

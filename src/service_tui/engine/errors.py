@@ -3,7 +3,7 @@
     Refusal
     ├── NotFound       MarketNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed
-    ├── LimitReached   DayTrades, TradeTooLarge, MarketTooLarge
+    ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge
     └── BadOrder       BelowMinimum, InsufficientBalance, InsufficientShares, MarketNotOpen,
                        PriceOutOfRange, PriceBeyondLimit
 
@@ -96,6 +96,28 @@ class DayTrades(LimitReached):
 
     code = "DAILY_TRADES"
     fix = "raise max_trades_per_day with PATCH /api/sdk/user/settings, or wait for midnight UTC"
+
+
+class DaySpend(LimitReached):
+    """The day's money for real venues is used up."""
+
+    code = "DAILY_LIMIT"
+    fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
+
+
+class DayImports(LimitReached):
+    """The day's imports are used up."""
+
+    code = "DAILY_IMPORTS"
+    fix = "wait for midnight UTC; a market that was imported before costs nothing"
+
+
+class Cooldown(LimitReached):
+    """Too soon after the last order for the same side of the same market."""
+
+    code = "COOLDOWN"
+    fix = "wait, or trade another market"
+    retryable = True
 
 
 class TradeTooLarge(LimitReached):

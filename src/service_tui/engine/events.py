@@ -128,7 +128,35 @@ class SpeedSet(NamedTuple):
     speed: int
 
 
-Event = AgentRegistered | AgentChanged | MarketListed | Fill | Ticked | MarketResolved | SpeedSet
+class ClientSeen(NamedTuple):
+    """An agent called with another version of the published client than before."""
+
+    agent_id: str
+    at: Timestamp
+    version: str
+
+
+class TradeFailed(NamedTuple):
+    """A real venue could not carry out an order that had passed every check; nothing moved."""
+
+    agent_id: str
+    at: Timestamp
+    market_id: str
+    side: Side
+    reason: str
+
+
+Event = (
+    AgentRegistered
+    | AgentChanged
+    | MarketListed
+    | Fill
+    | Ticked
+    | MarketResolved
+    | SpeedSet
+    | ClientSeen
+    | TradeFailed
+)
 """Everything that can happen."""
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -139,6 +167,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "crowd": Ticked,
     "resolved": MarketResolved,
     "speed": SpeedSet,
+    "client": ClientSeen,
+    "failed": TradeFailed,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -33,6 +33,13 @@ _AGENT_PLAIN: Final = (
     "loss_count",
     "realized",
     "last_trade_at",
+    "imports_day",
+    "day_imports",
+    "spent_day",
+    "day_spent",
+    "failed",
+    "sdk_version",
+    "sdk_seen_at",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -121,7 +128,8 @@ def _agent_fields(agent: Agent) -> Named:
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
-        **{name: row[name] for name in _AGENT_PLAIN},
+        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+        **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
         positions={one[1]: _position_of(one) for one in row["positions"]},
         closed=[
@@ -136,7 +144,10 @@ def _position_fields(position: Position) -> list[object]:
     return [
         position.agent_id,
         position.market_id,
-        *([side.shares, side.cost, side.realized, side.opened_at] for side in sides),
+        *(
+            [side.shares, side.cost, side.realized, side.opened_at, side.bought_at]
+            for side in sides
+        ),
     ]
 
 

@@ -20,6 +20,7 @@ from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -28,6 +29,7 @@ from service_tui.engine.events import (
     Payout,
     SpeedSet,
     Ticked,
+    TradeFailed,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
@@ -104,6 +106,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def change(self, agent: Agent, changes: dict[str, object], at: Timestamp) -> list[Event]:
         """Give an agent new settings."""
         return self._did([AgentChanged(agent.agent_id, at, changes)])
+
+    def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
+        """Take note of something that happened to an agent."""
+        return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -229,8 +235,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_resolution(event)
             case AgentRegistered():
                 self._apply_agent(event)
-            case AgentChanged():
-                self.agents[event.agent_id].change(event.changes)
+            case AgentChanged() | ClientSeen() | TradeFailed():
+                self.agents[event.agent_id].apply(event)
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
