@@ -600,7 +600,7 @@ def test_the_briefing_has_both_shapes(heard: dict[str, Heard]) -> None:
     answer = heard["briefing"].json
     assert answer["venues"]["sim"]["balance"] == answer["venues"]["sim"]["cash_balance"]
     assert answer["venues"]["sim"]["positions_count"] == 3
-    assert answer["evm_venue"] == {"redeemable_count": 0, "actions": []}
+    assert answer["polymarket"] == {"redeemable_count": 0, "actions": []}
     assert answer["actions"] == []
     assert answer["performance"]["rank"] in {1, 2}
     assert answer["performance"]["total_agents"] == 2

@@ -39,7 +39,13 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
     config = uvicorn.Config(
-        app, lifespan="off", log_config=None, access_log=False, server_header=False
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Nobody stands in between: a header must not say where a call comes from.
+        proxy_headers=False,
     )
 
     class Server(uvicorn.Server):

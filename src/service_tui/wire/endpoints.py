@@ -32,6 +32,7 @@ class Endpoint(Generic[Answer_co]):
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
+    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
     """
 
     method: str
@@ -43,6 +44,7 @@ class Endpoint(Generic[Answer_co]):
     keyless: bool = False
     operator: bool = False
     summary: str = ""
+    once: bool = False
 
     @property
     def reads(self) -> bool:
@@ -120,6 +122,7 @@ PLACE_TRADE = Endpoint(
     trades.TradeBody,
     asks=trades.TradeRequest,
     summary="Buy or sell; with dry_run a quote",
+    once=True,
 )
 TRADES = Endpoint(
     "GET",

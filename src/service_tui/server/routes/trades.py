@@ -69,16 +69,17 @@ async def place(asked: Asked) -> TradeBody:
             skill_slug=request.skill_slug or "",
             signal_data=request.signal_data,
         ),
+        unlimited=not asked.service.limits,
     )
     try:
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
-        fill = await asked.service.keeper.place(order, asked.now)
+        fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
-        return refused_body(asked, request, refusal)
-    return trade_body(asked.world, asked.agent, fill)
+        return await asked.commit((), refused_body(asked, request, refusal))
+    return await asked.commit((fill,), trade_body(asked.world, asked.agent, fill))
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
