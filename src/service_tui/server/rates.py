@@ -96,7 +96,7 @@ class Rates:
         window = self._windows.get((caller, what))
         if window is None:
             window = self._open((caller, what))
-        # The same sum as below: what is not over must have some time left, or it would count as none.
+        # By the same sum as below, so that what is not over has some time left.
         while window and window[0] + span_s <= now:
             window.popleft()
         # More than the limit may stand there: the plan was changed to a smaller one.
