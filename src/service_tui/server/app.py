@@ -316,7 +316,9 @@ def _register(
         responses={
             200: {"model": endpoint.answers},
             401: {"model": ErrorBody},
+            **({409: {"model": ErrorBody}} if endpoint.once else {}),
             422: {"model": ValidationBody},
+            **({} if endpoint.operator else {429: {"model": ErrorBody}}),
         },
     )
 
