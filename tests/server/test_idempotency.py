@@ -14,12 +14,14 @@ import pytest
 
 from faults import asleep
 from service_tui.clock import ManualClock
-from service_tui.server import idempotency
+from service_tui.server import app, idempotency, keeper
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.service import Asked
 from service_tui.storage.answers import KEPT_S
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
-from service_tui.wire.endpoints import PLACE_TRADE, REGISTER, TRADES
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints import PLACE_TRADE, REGISTER, TRADES, HealthBody
 from support import Stage, open_stage
 
 HEADER: Final = idempotency.HEADER
@@ -212,6 +214,40 @@ async def test_beyond_what_memory_holds_the_disk_is_asked(
         for name, order in orders.items():
             assert (await place(client, order, name)).content == first[name].content
         assert stage.agent.trades_count == 8
+
+
+async def test_the_answer_of_a_handler_that_writes_nothing_is_remembered_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for: list[str] = []
+
+    async def unsigned(asked: Asked) -> WireModel:
+        asked_for.append(asked.agent.agent_id)
+        return HealthBody(status="ok", timestamp=moment(asked.now), version=str(len(asked_for)))
+
+    monkeypatch.setitem(app.ROUTES, PLACE_TRADE, unsigned)
+    async with at_work(tmp_path) as (stage, client):
+        answers = [(await place(client, order_of(stage))).json() for _ in range(3)]
+        assert [one["version"] for one in answers] == ["1"] * 3
+        assert (await place(client, order_of(stage), "other")).json()["version"] == "2"
+
+
+async def test_answers_older_than_a_day_leave_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "SNAPSHOT_ROWS", 3)
+    async with at_work(tmp_path) as (stage, client):
+        for day in range(4):
+            for index in range(4):
+                await place(client, order_of(stage, 1, index), f"{day} {index}")
+            await asleep(stage.clock, KEPT_S)
+            await stage.sim.service.keeper.advance(stage.clock.now())
+        count = await stage.database.write(
+            lambda one: one.execute("SELECT count(*) FROM idempotency").fetchone()[0]
+        )
+        assert stage.agent.trades_count == 16
+        assert count <= 8
+        assert len(stage.sim.service.repeats._known) <= 8
 
 
 async def cut_off(call: Coroutine[Any, Any, object], after: int) -> None:

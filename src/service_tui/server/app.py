@@ -210,8 +210,12 @@ async def _answer_once(
     async with asked.service.repeats.turn(promise) as earlier:
         if earlier is not None:
             return _said(speech, earlier.answer, {idempotency.REPLAYED: "true"})
-        reply = await handler(replace(asked, promise=promise))
-    return _said(speech, promise.kept or reply.model_dump_json(by_alias=True))
+        kept = replace(asked, promise=promise)
+        reply = await handler(kept)
+        if promise.kept is None:
+            # The handler wrote nothing: its answer is all that there is to remember.
+            await kept.commit((), reply)
+    return _said(speech, promise.kept or "")
 
 
 def _refused(speech: Speech, said: Denied) -> Response:
