@@ -38,6 +38,11 @@ _AGENT_PLAIN: Final = (
     "loss_count",
     "realized",
     "last_trade_at",
+    "imports_day",
+    "day_imports",
+    "failed",
+    "sdk_version",
+    "sdk_seen_at",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -132,7 +137,8 @@ def _agent_fields(agent: Agent) -> Named:
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
-        **{name: row[name] for name in _AGENT_PLAIN},
+        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+        **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
         positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[

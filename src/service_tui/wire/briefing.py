@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AliasChoices, Field, StringConstraints
 
-from service_tui.terms import Venue
+from service_tui.terms import PUBLIC_VENUES, Venue
 from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
 
 
@@ -99,7 +99,11 @@ class BriefingBody(WireModel):
     performance: PerformanceBody = PerformanceBody()
     checked_at: Moment
     actions: tuple[Line, ...] = ()
-    evm: RedeemBlock = Field(default=RedeemBlock(), alias=Venue.EVM.value)
+    evm: RedeemBlock = Field(
+        default=RedeemBlock(),
+        validation_alias=AliasChoices(Venue.EVM.value, PUBLIC_VENUES[Venue.EVM]),
+        serialization_alias=Venue.EVM.value,
+    )
     risk_alerts: tuple[Line, ...] = ()
     risk_warnings: tuple[Line, ...] = ()
     trading_paused: bool | None = None

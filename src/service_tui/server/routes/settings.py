@@ -80,13 +80,14 @@ def _changed(asked: Asked, name: str, value: object) -> object:
 
 async def read(asked: Asked) -> SettingsBody:
     """The spec's settings object."""
-    return settings_body(asked.world, asked.agent, asked.now)
+    seen_at = asked.service.sdk_seen_at.get(asked.agent.agent_id)
+    return settings_body(asked.world, asked.agent, asked.now, seen_at)
 
 
 async def write(asked: Asked) -> SettingsBody:
     """Change limits; only what is sent changes."""
     await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
-    return settings_body(asked.world, asked.agent, asked.now)
+    return await read(asked)
 
 
 async def read_user(asked: Asked) -> UserSettingsBody:

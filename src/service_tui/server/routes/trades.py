@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from service_tui.engine.errors import MarketNotFound, Refusal
-from service_tui.engine.events import Note
+from service_tui.engine.errors import MarketNotFound, NoLiquidity, NotFilledWhole, Refusal
+from service_tui.engine.events import Event, Note, TradeFailed
 from service_tui.engine.exchange import Order
 from service_tui.engine.venues import REAL
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
@@ -75,6 +75,7 @@ async def place(asked: Asked) -> TradeBody:
         venue=request.venue,
         price_limit=request.price,
         note=note,
+        unlimited=not asked.service.limits,
     )
     if request.venue is not Venue.SIM and not request.dry_run:
         asked.world.market(request.market_id)
@@ -85,12 +86,21 @@ async def place(asked: Asked) -> TradeBody:
             return await place_on_venue(asked, real, dry_run=request.dry_run)
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
-        fill = await asked.service.keeper.place(order, asked.now)
+        fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
-        return refused_body(asked, request, refusal)
-    return trade_body(asked.world, asked.agent, fill)
+        failed = _failure(asked, request, refusal)
+        return await asked.commit(failed, refused_body(asked, request, refusal))
+    return await asked.commit((fill,), trade_body(asked.world, asked.agent, fill))
+
+
+def _failure(asked: Asked, request: TradeRequest, refusal: Refusal) -> list[Event]:
+    """An order that passed every check and met no liquidity: its side pauses for a while."""
+    if request.dry_run or not isinstance(refusal, NoLiquidity | NotFilledWhole):
+        return []
+    agent_id, market_id, side = asked.agent.agent_id, request.market_id, request.side
+    return asked.world.note(TradeFailed(agent_id, asked.now, market_id, side, refusal.code))
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
