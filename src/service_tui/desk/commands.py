@@ -40,8 +40,14 @@ class PlaceTrade:
         """The order as a person would say it."""
         if self.action is Action.BUY:
             return f"buy {self.side.value.upper()} for {decimal(self.amount):,.2f}"
-        size = "all" if self.everything else f"{decimal(self.shares):,.2f}"
+        size = "all" if self.everything else _shares_in_words(self.shares)
         return f"sell {size} {self.side.value.upper()}"
+
+
+def _shares_in_words(shares: Micros) -> str:
+    """Two decimals, or as many as it takes: a hundred-thousandth is not zero."""
+    whole, _, part = f"{decimal(shares):,.5f}".partition(".")
+    return f"{whole}.{part.rstrip('0'):0<2}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ class Desk:
             view = replace(
                 view,
                 market_id=command.market_id,
+                question=command.question,
                 amount=command.amount,
                 holding=command.holding,
                 shares=command.shares,

@@ -180,6 +180,7 @@ class TicketView:
     fix: str = ""
     client_ref: str = ""
     amount: Micros = Micros(0)
+    question: str = ""
     holding: str = ""
     shares: Micros = Micros(0)
 
@@ -408,8 +409,13 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
     value = Micros(math.floor(position.shares * price))
     if value == position.mark_value and position.status is market.status:
         return position
+    left = position.exit_value
+    if left is not None and position.mark_value > 0:
+        # Until the service says it anew: the same part of the mark as it said last.
+        left = Micros(left * value // position.mark_value)
     return replace(
         position,
+        exit_value=left,
         category=market.category,
         status=market.status,
         mark_price=price,

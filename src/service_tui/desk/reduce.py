@@ -36,7 +36,7 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.units import Timestamp, decimal
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
@@ -103,7 +103,22 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         # Cash and positions of one answer belong together: no figure may see only one of them.
         account = replace(account, cash=fact.cash)
     marked = _marked(replace(state, account=account, positions=fact.positions, closed=closed))
-    return _dropped(marked, Topic.POSITIONS, fact.dropped)
+    return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
+
+
+def _told_ends(before: DeskState, after: DeskState) -> DeskState:
+    """A notice for each position that was open and has its outcome."""
+    if before.from_cache or after.closed is before.closed:
+        return after
+    was_open = {held.key for held in before.positions}
+    known = {held.key for held in before.closed}
+    for held in after.closed:
+        if held.key in was_open and held.key not in known and held.outcome is not None:
+            ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
+            words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
+            tone = "good" if made > 0 else "warn"
+            after = _noticed(after, Noticed(tone, f"{words}, {held.question}"))
+    return after
 
 
 def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
@@ -118,6 +133,10 @@ def _marked(state: DeskState) -> DeskState:
     """Every open position at the market's price of now, and the account's sums with it."""
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
     account = None if state.account is None else summed(state.account, positions)
+    if account is not None and state.closed:
+        # Of whole positions: a service may count each sale as a win or a loss.
+        won = sum(held.realized > 0 for held in state.closed)
+        account = replace(account, win_rate=won / len(state.closed))
     return replace(state, positions=positions, account=account)
 
 

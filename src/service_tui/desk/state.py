@@ -64,6 +64,11 @@ class DeskState:
         """The open position with this row key."""
         return next((held for held in self.positions if held.key == key), None)
 
+    def question_of(self, ticket: TicketView) -> str:
+        """What the market of a command asks, else its id; empty for a command about no market."""
+        market = self.markets.get(ticket.market_id)
+        return market.question if market is not None else ticket.question or ticket.market_id
+
     def held(self, market_id: str) -> tuple[PositionView, ...]:
         """Open positions of one market: none, one, or both sides."""
         return tuple(held for held in self.positions if held.market_id == market_id)
