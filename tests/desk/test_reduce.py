@@ -18,6 +18,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
@@ -101,6 +102,7 @@ FACTS = {
     ServiceFailed: st.builds(
         ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
     ),
+    Served: st.builds(Served, texts, st.booleans()),
     EquityMarked: st.builds(EquityMarked, st.builds(EquityPoint, times, money)),
     StarSet: st.builds(StarSet, texts, st.booleans()),
     PreferenceSet: st.builds(PreferenceSet, texts, texts),

@@ -117,6 +117,14 @@ class ServiceFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """The embedded service answers at this address; `attached` when another process runs it."""
+
+    address: str
+    attached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class EquityMarked:
     """A point of the equity curve."""
 
@@ -159,6 +167,7 @@ Fact = (
     | TicketChanged
     | ServiceAnswered
     | ServiceFailed
+    | Served
     | EquityMarked
     | StarSet
     | PreferenceSet

@@ -18,6 +18,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
@@ -73,6 +74,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _answered(state, fact)
         case ServiceFailed():
             return _failed(state, fact)
+        case Served():
+            served = replace(state.service, address=fact.address, attached=fact.attached)
+            return replace(state, service=served)
         case EquityMarked():
             return replace(state, equity=_thinned((*state.equity, fact.point)))
         case StarSet():

@@ -29,12 +29,16 @@ BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 
 @dataclass(frozen=True, slots=True)
 class SimSettings:
-    """How an embedded service is set up. `seed` counts only for a new world."""
+    """How an embedded service is set up. `seed` counts only for a new world.
+
+    `limits` False takes every limit off.
+    """
 
     seed: int
     plan: Plan = Plan.PRO
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
+    limits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
