@@ -41,10 +41,12 @@ def event(version: str, number: int = 1) -> bytes:
 async def heard(url: str, *, after: int | None = None) -> AsyncGenerator[str]:
     keys = Keys(None, Key(KEY, url))
     transport = httpx.AsyncHTTPTransport()
-    async with Client(transport, url, keys, clock=SystemClock(), rng=random.Random(1)) as client:
-        async with aclosing(client.listen(EVENTS, after=after)) as events:
-            async for body in events:
-                yield body.version
+    async with (
+        Client(transport, url, keys, clock=SystemClock(), rng=random.Random(1)) as client,
+        aclosing(client.listen(EVENTS, after=after)) as events,
+    ):
+        async for body in events:
+            yield body.version
 
 
 # -- the format ---------------------------------------------------------------------------------

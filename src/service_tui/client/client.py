@@ -233,15 +233,12 @@ class Client:
             response = await self._transport.handle_async_request(request)
         except httpx.TransportError as error:
             raise line_error(error, called) from None
-        try:
+        async with aclosing(response), aclosing(frames_of(response, called)) as frames:
             await self._check_opened(response, called, key)
-            async with aclosing(frames_of(response, called)) as frames:
-                async for data in frames:
-                    event = _event_of(endpoint, self._keys.masked(data))
-                    if event is not None:
-                        yield event
-        finally:
-            await response.aclose()
+            async for data in frames:
+                event = _event_of(endpoint, self._keys.masked(data))
+                if event is not None:
+                    yield event
 
     async def _check_opened(
         self, response: httpx.Response, called: Called, key: Key | None

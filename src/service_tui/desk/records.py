@@ -56,6 +56,7 @@ class Topic(StrEnum):
     TRADES = "trades"
     WORLD = "world"
     DETAIL = "detail"
+    AGENTS = "agents"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ EXAMPLE: Final = '{"name": "my-agent"}'
 """Body of the call that registers."""
 
 NO_LIMITS: Final = (
-    "  LIMITS ARE OFF: no rate, no daily cap, no cap on a trade. For benches and soaks only."
+    "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benches and soaks only."
 )
 
 _ENDS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -101,7 +101,7 @@ async def _hold(
             f"serving {address}",
             f"  play money only; data in {options.data_dir}",
             f"  world: seed {world.seed}, speed {world.speed}x; "
-            f"new agents get the {options.plan.value} plan (--plan chooses another)",
+            f"new agents get the {sim.service.plan.value} plan (--plan chooses another)",
             *([] if options.limits else [NO_LIMITS]),
             *_how_to_register(address),
         )
