@@ -14,10 +14,12 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    KeyRotated,
     MarketListed,
     MarketResolved,
     Note,
     Payout,
+    PlanSet,
     SpeedSet,
     Ticked,
     kind_of,
@@ -102,6 +104,8 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         micros,
     ),
     "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
+    "key": st.builds(KeyRotated, texts, moments, texts),
+    "plan": st.builds(PlanSet, moments, st.sampled_from(Plan)),
 }
 
 
@@ -156,6 +160,8 @@ ROWS: Final = {
     "crowd": '[1.0,2.0,[["m1","no",10,4,"pippin"]],false]',
     "resolved": '["m1",1.0,2.0,true,[["a1","yes",10,4,10,0,0.5]],70]',
     "speed": "[1.0,2.0,60]",
+    "key": '["a1",1.5,"hash"]',
+    "plan": '[1.5,"elite"]',
 }
 """Rows as they lie on disks today: this table only ever grows."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from service_tui.engine.codec import JournalError, Named, dumps
 from service_tui.engine.errors import Refusal
-from service_tui.engine.events import AgentRegistered
+from service_tui.engine.events import AgentRegistered, KeyRotated, PlanSet
 from service_tui.engine.exchange import Order
 from service_tui.engine.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.world import World
@@ -77,6 +77,17 @@ def test_agents_are_found_again_by_the_hash_of_their_key(lived: str) -> None:
     world = world_of(json.loads(lived))
     assert world.by_key_hash("hash") is world.agents["ada"]
     assert world.agents["ada"].settings.plan is Plan.PRO
+
+
+def test_a_new_key_and_a_chosen_plan_are_kept(lived: str) -> None:
+    world = world_of(json.loads(lived))
+    assert world.plan is None
+    world.decide(KeyRotated("ada", world.at, "fresh"))
+    world.decide(PlanSet(world.at, Plan.ELITE))
+    again = world_of(json.loads(dumps(fields_of(world))))
+    assert again.plan is Plan.ELITE
+    assert again.by_key_hash("hash") is None
+    assert again.by_key_hash("fresh") is again.agents["ada"]
 
 
 def test_a_snapshot_of_a_newer_program_is_refused(lived: str) -> None:

@@ -17,6 +17,9 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     ALL,
     BRIEFING,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    LEADERS,
     MARKET,
     MARKET_HISTORY,
     MARKETS,
@@ -27,9 +30,13 @@ from service_tui.wire.endpoints import (
     POSITIONS,
     POST_SETTINGS,
     REGISTER,
+    SDK_LEADERS,
     SET_SPEED,
+    SKILLS,
     TAPE,
     TRADES,
+    TROUBLESHOOT,
+    VERSION_CHECK,
     Endpoint,
 )
 from support import OPERATOR, Stage, open_stage
@@ -101,6 +108,30 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "skill_slug": (*LINE, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129)),
         "signal_data": SIGNAL,
     },
+    TROUBLESHOOT: {
+        "error_text": (*PROSE, '""', '"\\u001b[31m"'),
+        "message": (*PROSE, long(2_001)),
+        "conversation": (
+            '"text"',
+            "1",
+            "{}",
+            "[1]",
+            '[{"content":1}]',
+            '[{"role":"a"}]',
+            json.dumps([{"content": "a"}] * 11),
+            f'[{{"content":{long(4_001)}}}]',
+        ),
+    },
+    DESK_PATCH_AGENT: {
+        "name": NAME,
+        "plan": (*WORD, '"PRO"', '"gold"'),
+        "trading_paused": FLAG,
+        "suspended": FLAG,
+    },
+    DESK_PATCH_ACCOUNT: {
+        "plan": (*WORD, '"PRO"', '"gold"'),
+        "all_agents": (*FLAG, *NEVER_NULL),
+    },
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }
 BAD_BODIES[SET_SPEED]["speed"] = tuple(
@@ -114,6 +145,9 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     PATCH_USER_SETTINGS: {"max_position_usd": 900},
     PLACE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
     SET_SPEED: {"speed": 10},
+    TROUBLESHOOT: {"error_text": "429"},
+    DESK_PATCH_AGENT: {"name": "renamed"},
+    DESK_PATCH_ACCOUNT: {"plan": "elite"},
 }
 
 COUNTS: Final = ("-1", "1.5", "1e3", "NaN", "Infinity", "ten", "", " ", "0x10", "9" * 5_000, "true")
@@ -158,6 +192,12 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     BRIEFING: {"since": MOMENTS, "skill_versions": ("a" * 4_001,)},
+    VERSION_CHECK: {
+        "sdk_version": ("", "new", "1.", ".1", "1..2", "0.9.21rc1", "1.2.3.4.5", "9" * 9, "\u0661"),
+    },
+    LEADERS: {"limit": (*COUNTS, "0", "51")},
+    SDK_LEADERS: {"limit": (*COUNTS, "0", "51")},
+    SKILLS: {"category": ("", "a" * 201)},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 
@@ -212,7 +252,7 @@ async def send(
     async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
         return await client.request(
             endpoint.method,
-            endpoint.path.format(market_id=market.market_id),
+            endpoint.path.format(market_id=market.market_id, agent_id=stage.agent_id),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
             params=query,
@@ -285,7 +325,7 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
         # The same body without the bad field passes: it was the field that was refused.
         response = await send(stage, endpoint, content=json.dumps(good).encode())
         assert response.status_code == 200
-        assert dumps(fields_of(stage.world)) != before
+        assert (dumps(fields_of(stage.world)) != before) is (endpoint is not TROUBLESHOOT)
 
 
 def queries() -> list[tuple[Endpoint[WireModel], list[tuple[str, str]]]]:

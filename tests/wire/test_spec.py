@@ -17,7 +17,7 @@ from service_tui.engine.limits import (
     PLANS,
     TRADE_MAX,
 )
-from service_tui.server.app import ROUTES
+from service_tui.server.app import ROUTES, STREAMS
 from service_tui.server.refusals import denied, invalid_items, unauthenticated
 from service_tui.terms import (
     NEW_AGENT_CASH_SIM,
@@ -248,6 +248,14 @@ ENDPOINTS: Final = (
     Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
     Row("wire 2.3, gap", "GET", "/api/sdk/trades"),
     Row("wire 2.3, gap", "GET", "/api/sdk/portfolio"),
+    # Decisions, "Keyless paths": by pattern without a key, in words with one.
+    Row("spec", "POST", "/api/sdk/troubleshoot", "none"),
+    Row("wire 2.1, extra", "GET", "/api/sdk/agents/claim/{claim_code}", "none"),
+    Row("wire 2.1, extra", "GET", "/api/sdk/version-check"),
+    # Decisions, "Keyless paths": those of the leaderboard are not among them.
+    Row("wire 2.1, extra", "GET", "/api/leaderboard/all"),
+    Row("wire 2.1, extra", "GET", "/api/leaderboard/sdk-agents"),
+    Row("wire 2.6, extra", "GET", "/api/sdk/skills", "none"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""
@@ -268,11 +276,14 @@ def test_every_endpoint_has_its_row_in_the_documents() -> None:
         (row.method, row.path) for row in ENDPOINTS
     }
     assert all(one.operator for one in ALL if (one.method, one.path) in OWN)
-    assert set(ROUTES) == set(ALL)
+    assert set(ROUTES) | set(STREAMS) == set(ALL)
+    assert set(STREAMS) == {one for one in ALL if one.streams}
 
 
 def test_all_paths_of_the_spec_are_under_one_root_without_a_version() -> None:
-    assert all(row.path.startswith(f"{endpoints.SDK}/") for row in ENDPOINTS)
+    roots = (f"{endpoints.SDK}/", f"{endpoints.LEADERBOARD}/")
+    assert all(row.path.startswith(roots) for row in ENDPOINTS)
+    assert all(row.path.startswith(roots[0]) for row in ENDPOINTS if row.section == "spec")
     assert not any("/v1" in one.path or "/v2" in one.path for one in ALL)
 
 

@@ -57,10 +57,7 @@ class Ears:
         """Hear what happens; a stream that ends is opened again where it ended."""
         while True:
             try:
-                async with aclosing(self._listen(self._last)) as events:
-                    async for body in events:
-                        self._failures = 0
-                        self._hear(body)
+                await self._follow()
             except ServiceError as error:
                 log.info("not listening: %s", error)
             self._ports.say(Listening(on=False))
@@ -76,6 +73,13 @@ class Ears:
             for topic in touched:
                 self._ports.poke(topic)
             await self._ports.clock.sleep(NUDGE_S)
+
+    async def _follow(self) -> None:
+        """Hear one stream to its end."""
+        async with aclosing(self._listen(self._last)) as events:
+            async for body in events:
+                self._failures = 0
+                self._hear(body)
 
     def _hear(self, body: EventBody) -> None:
         self._last = body.seq

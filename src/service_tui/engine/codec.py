@@ -17,10 +17,12 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    KeyRotated,
     MarketListed,
     MarketResolved,
     Note,
     Payout,
+    PlanSet,
     SpeedSet,
     Ticked,
 )
@@ -104,6 +106,8 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "crowd": _ticked_of,
     "resolved": _resolved_of,
     "speed": lambda fields: SpeedSet(*fields),
+    "key": lambda fields: KeyRotated(*fields),
+    "plan": lambda fields: PlanSet(fields[0], Plan(fields[1])),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -1,7 +1,7 @@
 """What the venue says no to, and what to do about it.
 
     Refusal
-    ├── NotFound       MarketNotFound
+    ├── NotFound       MarketNotFound, AgentNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed
     ├── LimitReached   DayTrades, TradeTooLarge, MarketTooLarge
     └── BadOrder       BelowMinimum, InsufficientBalance, InsufficientShares, MarketNotOpen,
@@ -42,6 +42,13 @@ class MarketNotFound(NotFound):
 
     code = "MARKET_NOT_FOUND"
     fix = "list the markets again and take an id from there"
+
+
+class AgentNotFound(NotFound):
+    """No agent has this id, or this claim code."""
+
+    code = "AGENT_NOT_FOUND"
+    fix = "take the id from the list of agents, or the claim link from GET /api/sdk/context"
 
 
 class NotAllowed(Refusal):

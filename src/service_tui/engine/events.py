@@ -128,7 +128,32 @@ class SpeedSet(NamedTuple):
     speed: int
 
 
-Event = AgentRegistered | AgentChanged | MarketListed | Fill | Ticked | MarketResolved | SpeedSet
+class KeyRotated(NamedTuple):
+    """An agent has a new key, and its old one opens nothing any more."""
+
+    agent_id: str
+    at: Timestamp
+    key_hash: str
+
+
+class PlanSet(NamedTuple):
+    """The operator chose the plan of the account: what new agents get."""
+
+    at: Timestamp
+    plan: Plan
+
+
+Event = (
+    AgentRegistered
+    | AgentChanged
+    | MarketListed
+    | Fill
+    | Ticked
+    | MarketResolved
+    | SpeedSet
+    | KeyRotated
+    | PlanSet
+)
 """Everything that can happen."""
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -139,6 +164,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "crowd": Ticked,
     "resolved": MarketResolved,
     "speed": SpeedSet,
+    "key": KeyRotated,
+    "plan": PlanSet,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -8,9 +8,8 @@ refuses: a replay only applies.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents import Agent, check_standing
 from service_tui.engine.errors import (
-    AgentSuspended,
     BelowMinimum,
     DayTrades,
     InsufficientBalance,
@@ -89,6 +88,7 @@ class Exchange:
         """
         at, world_at = times
         market = self._open_market(order, world_at)
+        check_standing(order.agent, self.ledger.balance(order.agent.cash_account))
         if order.action is _BUY:
             self._check_entry(order, at)
             quote, realized = _quote(market, order), 0
@@ -135,8 +135,6 @@ class Exchange:
         agent = order.agent
         settings = agent.settings
         size = order.size
-        if settings.suspended:
-            raise AgentSuspended("this agent is suspended")
         if settings.trading_paused:
             raise TradingPaused("trading is paused: entries are blocked")
         if not 0 < size <= _SIM_TRADE_MAX:

@@ -50,6 +50,8 @@ def fields_of(world: World) -> Named:
     return {
         "format": FORMAT,
         "seed": world.seed,
+        # Left out until it is chosen, as in the snapshots of before there was a choice.
+        **({} if world.plan is None else {"plan": world.plan}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
@@ -72,6 +74,8 @@ def world_of(fields: Named) -> World:
         world = World(fields["seed"], fields["at"], fields["ledger"])
         for name in _WORLD_PLAIN:
             setattr(world, name, fields[name])
+        plan = fields.get("plan")
+        world.plan = None if plan is None else Plan(plan)
         for row in fields["markets"]:
             market = _market_of(row)
             world.markets[market.market_id] = market

@@ -5,27 +5,27 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
-from service_tui.engine.crowd import intentions, turnover
-from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
+from service_tui.engine.crowd import crowd_trade, intentions, turnover
+from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
     CrowdTrade,
     Event,
     Fill,
+    KeyRotated,
     MarketListed,
     MarketResolved,
     Payout,
+    PlanSet,
     SpeedSet,
     Ticked,
 )
@@ -35,8 +35,8 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
-from service_tui.terms import MarketStatus, Side
-from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
+from service_tui.terms import MarketStatus, Plan, Side
+from service_tui.units import ONE, Micros, Timestamp
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -84,6 +84,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.plan: Plan | None = None
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -104,6 +105,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def change(self, agent: Agent, changes: dict[str, object], at: Timestamp) -> list[Event]:
         """Give an agent new settings."""
         return self._did([AgentChanged(agent.agent_id, at, changes)])
+
+    def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
+        """Take in what the operator decided about a key, or about the account."""
+        return self._did([decision])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -202,6 +207,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         items.sort(key=lambda item: item.at, reverse=True)
         return items[:limit]
 
+    def agent(self, agent_id: str) -> Agent:
+        """The agent with this id; AgentNotFound where there is none."""
+        agent = self.agents.get(agent_id)
+        if agent is None:
+            raise AgentNotFound(f"agent not found: {agent_id}")
+        return agent
+
     def by_key_hash(self, key_hash: str) -> Agent | None:
         """The agent to whom a key belongs."""
         return self._by_key_hash.get(key_hash)
@@ -213,7 +225,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901  (one line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -231,6 +243,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_agent(event)
             case AgentChanged():
                 self.agents[event.agent_id].change(event.changes)
+            case KeyRotated():
+                agent = self.agents[event.agent_id]
+                del self._by_key_hash[agent.key_hash]
+                agent.key_hash = event.key_hash
+                self._by_key_hash[event.key_hash] = agent
+            case PlanSet():
+                self.plan = event.plan
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
@@ -494,17 +513,3 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 def _tape(seed: int) -> Tape:
     """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
     return Tape(seed)
-
-
-def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
-    """The one buy that brings the price of YES to a target; none when it is there already."""
-    target = min(PRICE_MAX, max(PRICE_MIN, target))
-    x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
-    if shares <= 0:
-        return []
-    own = x if side is Side.YES else -x
-    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
-    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []

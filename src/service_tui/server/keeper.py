@@ -16,6 +16,7 @@ from service_tui.engine import codec, snapshot
 from service_tui.engine.events import Event, Fill, MarketResolved, kind_of
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
+from service_tui.server.events import EventHub
 from service_tui.server.history import PAYOUT, Paid, past_of, payout_fields
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
@@ -33,6 +34,7 @@ class Keeper:
 
     def __init__(self, database: Database, world: World, seq: int) -> None:
         self.world = world
+        self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
         self._seq = seq
@@ -58,6 +60,8 @@ class Keeper:
             if self._failed is None:
                 self._failed = error
             self.check_whole()
+        heads = [row.seq for row in rows if row.kind != PAYOUT]
+        self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
             await self._take_snapshot(self.world.at)
 
@@ -155,6 +159,8 @@ class Keeper:
                 # Also when nothing can be written yet: nobody shall read what was refused.
                 await self._take_from_disk(self._failed)
             self._failed = None
+            # Of what failed some may be on disk after all, and nobody was told of it.
+            self.events.start_over(self._seq, self.world.at)
             log.info("the world was read back at row %d", self._seq)
 
     async def _take_from_disk(self, failure: StorageError) -> None:

@@ -12,10 +12,12 @@ from typing import Final
 
 from fastapi import FastAPI
 
+from service_tui.server.stream import streams_of
+
 HOST: Final = "127.0.0.1"
 START_S: Final = 10.0
-LAST_S: Final = 1
-"""How long calls under way may take at the end; streams of events never end by themselves."""
+STUCK_S: Final = 1
+"""How long a caller who reads nothing may hold back the end."""
 
 TICK_S: Final = 1.0
 """How often the date of the answers is set anew."""
@@ -72,7 +74,7 @@ async def listen(
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=LAST_S,
+        timeout_graceful_shutdown=STUCK_S,
     )
     ending = asyncio.Event()
 
@@ -99,6 +101,7 @@ async def listen(
         try:
             yield address_of(listener)
         finally:
+            streams_of(app).end()
             server.should_exit = True
             ending.set()
             await running

@@ -15,6 +15,7 @@ from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
 from service_tui.wire.base import moment
+from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
@@ -27,7 +28,7 @@ SPARK_POINTS = 24
 
 def claim_url(address: str, agent: Agent) -> str:
     """Where a person claims the agent."""
-    return f"{address}/claim/{agent.claim_code}"
+    return address + CLAIM_PAGE.format(claim_code=agent.claim_code)
 
 
 def agent_body(world: World, agent: Agent, address: str) -> AgentBody:

@@ -28,7 +28,7 @@ from service_tui.storage.cold import read_preferences
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.wire.endpoints import WORLD
+from service_tui.wire.endpoints import EVENTS, WORLD
 from service_tui.wiring.data import open_beside
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
@@ -159,7 +159,12 @@ async def attached_parts(
     ):
         await take_over(options, data, clock)
         around = Surroundings(
-            client, data.database, clock, lambda: f"{rng.getrandbits(128):032x}", rng
+            client,
+            data.database,
+            clock,
+            new_id=lambda: f"{rng.getrandbits(128):032x}",
+            rng=rng,
+            listen=lambda after: client.listen(EVENTS, after=after),
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

@@ -27,7 +27,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import JournalError
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
@@ -41,6 +41,7 @@ from service_tui.storage.errors import (
 )
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import REGISTER
+from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys, keep_desk_keys
@@ -165,10 +166,24 @@ async def embedded_parts(
     ):
         await take_over(options, data, clock)
         async with (
-            open_desk(initial, _around(client, data.database, clock, rng)) as desk,
+            open_desk(
+                initial,
+                replace(_around(client, data.database, clock, rng), listen=_listen_to(sim)),
+            ) as desk,
             _served(options, sim, data, desk),
         ):
             yield desk
+
+
+def _listen_to(sim: Sim) -> Listen:
+    """The stream of events without the way over HTTP."""
+
+    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
+        async with sim.service.subscribe(after) as events:
+            async for body in events:
+                yield body
+
+    return listen
 
 
 def _served(

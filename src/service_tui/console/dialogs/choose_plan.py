@@ -20,8 +20,8 @@ from service_tui.terms import Plan
 
 PLANS: Final = (
     (Plan.FREE, "50 buys a day, the plain rates, 10 imports a day, 1 agent"),
-    (Plan.PRO, "500 buys a day, three times the rates, 100 imports, 10 agents; the default"),
-    (Plan.ELITE, "buys without end, ten times the rates, 250 imports, 20 agents"),
+    (Plan.PRO, "500 buys a day, rates x3, 100 imports a day, 10 agents (default)"),
+    (Plan.ELITE, "buys without end, rates x10, 250 imports a day, 20 agents"),
 )
 """Source: spec, "Limits"."""
 

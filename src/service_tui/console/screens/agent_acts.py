@@ -26,7 +26,7 @@ _OWN_KEY: Final = "the desk's own key lies in its data directory and is not chan
 _CLAIMED: Final = "it is claimed already"
 
 
-class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):  # noqa: PLR0904 - one action a key
+class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
     """Stopping asks nothing; what starts something, or cannot be undone, is asked first."""
 
     _is_revealing: bool = False

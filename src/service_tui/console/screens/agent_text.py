@@ -12,6 +12,7 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private
 from service_tui.console.screens.agent_columns import did_text, name_text, status_text
+from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Plan
@@ -42,23 +43,27 @@ def number_of(agent: AgentView, column: str) -> float:
     return decimal(amounts.get(column, agent.total_pnl))
 
 
-def fleet_line(state: DeskState) -> Text:
+def fleet_bits(state: DeskState) -> tuple[Bit, ...]:
     """All agents in one line: how many, what they have, what the next one gets."""
     fleet, masked = state.fleet, is_private(state)
     if fleet is None:
-        return Text("asking for the agents", "muted")
+        return (Bit(Text("asking for the agents", "muted")),)
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
-    told = ("● live", "profit") if state.listening else ("○ asked every 5 s", "muted")
-    return Text("   ").join((
-        Text.assemble(
-            (f"{len(fleet.agents)}", "bold"), (f" of {fleet.agents_max} agents", "muted")
+    told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
+    count = Text(f"{len(fleet.agents)}", "bold")
+    most = (f" of {fleet.agents_max} agents", "muted")
+    return (
+        Bit(Text.assemble(count, most), 0),
+        Bit(Text.assemble(("equity ", "muted"), formats.money(equity, masked=masked)), 3),
+        Bit(Text.assemble(formats.pnl(today, masked=masked, arrow=True), (" today", "muted")), 2),
+        Bit(
+            Text.assemble(("new agents: ", "muted"), plan_words(fleet.plan)),
+            4,
+            Text.assemble(("new: ", "muted"), (fleet.plan.value, "accent")),
         ),
-        Text.assemble(("equity ", "muted"), formats.money(equity, masked=masked)),
-        Text.assemble(formats.pnl(today, masked=masked, arrow=True), (" today", "muted")),
-        Text.assemble(("new agents: ", "muted"), plan_words(fleet.plan)),
-        Text.assemble(told),
-    ))
+        Bit(told, 1, right=True),
+    )
 
 
 def plan_words(plan: Plan) -> Text:
@@ -88,13 +93,9 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
                 formats.money(fill.money, masked=masked),
                 (" at ", "muted"),
                 formats.price(fill.price),
-                "  ",
-                formats.plain(fill.question, 60),
             )
             for fill in done
         ]
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
         parts.append(section("last trades heard of", Text("\n").join(lines)))
     return Text("\n\n").join(parts)
 
@@ -122,7 +123,7 @@ def empty_words(state: DeskState) -> str:
 
 
 def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
-    claimed = Text("yes") if agent.claimed else Text("no: it trades simulated money only", "muted")
+    claimed = Text("yes") if agent.claimed else Text("no: play money only", "muted")
     last = (
         Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
         if agent.last_trade_at is not None

@@ -24,7 +24,7 @@ from service_tui.console.screens.agent_text import (
     COMPARED,
     agent_detail,
     empty_words,
-    fleet_line,
+    fleet_bits,
     how_to_register,
     number_of,
     words_of,
@@ -32,8 +32,8 @@ from service_tui.console.screens.agent_text import (
 from service_tui.console.search import Search, read_search
 from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.fleet_bar import FleetBar
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -58,7 +58,7 @@ class AgentsPart(NamedTuple):
     masked: bool
 
 
-class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one action a key
+class AgentsScreen(AgentActs[AgentsPart]):
     """The agents, one of them in detail, and the trades of all."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("agents")]
@@ -81,7 +81,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one action a key
             empty=_SILENCE,
             id="agents-feed",
         )
-        self._sums = Words(id="agents-sums")
+        self._sums = FleetBar()
         self._detail = Static(markup=False, id="agents-detail-text")
         self._search = Search()
 
@@ -118,7 +118,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one action a key
         self.table.empty = empty_words(self.state)
         self.table.show(() if part.fleet is None else part.fleet.agents)
         self.feed.show(part.fills)
-        self._sums.tell(fleet_line(self.state))
+        self._sums.show(fleet_bits(self.state))
         self._show_detail()
         self.reveal(part.revealed)
 

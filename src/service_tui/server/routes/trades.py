@@ -8,6 +8,7 @@ from service_tui.engine.exchange import Order
 from service_tui.server.history import KINDS, trade_row
 from service_tui.server.present import quote_body, trade_body
 from service_tui.server.refusals import from_refusal, invalid_items
+from service_tui.server.routes.claim import require_claim
 from service_tui.server.service import Asked, Routes
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Venue
@@ -70,6 +71,9 @@ async def place(asked: Asked) -> TradeBody:
             signal_data=request.signal_data,
         ),
     )
+    if request.venue is not Venue.SIM and not request.dry_run:
+        asked.world.market(request.market_id)
+        require_claim(asked, request.venue)
     try:
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
