@@ -1,12 +1,18 @@
 """Known errors and what to do about them: one table, read from top to bottom.
 
-Knows words. Must not know who asks.
+Knows words and the engine's refusals. Must not know who asks.
 Used by routes.troubleshoot. The first row whose words stand in the text counts, so what is special
 stands before what is general.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from service_tui.engine.errors import Refusal
+
+_CODE: Final = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)+\b")
+"""Codes of refusals as they stand in answers."""
 
 
 class Advice(NamedTuple):
@@ -282,5 +288,18 @@ UNKNOWN: Final = (
 
 
 def advice_on(text: str) -> Advice | None:
-    """The first row whose words stand in the text."""
+    """What to do about a text: by the code of a refusal of ours, else the first row that fits."""
+    codes = frozenset(_CODE.findall(text))
+    named = next((kind for kind in _kinds(Refusal) if kind.code in codes), None)
+    if named is not None:
+        return Advice(_CODE, f"{named.fix[:1].upper()}{named.fix[1:]}.", f"Code {named.code}")
     return next((row for row in TABLE if row.words.search(text)), None)
+
+
+def _kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:
+    """Every refusal that an answer may carry: the leaves of the tree."""
+    below = kind.__subclasses__()
+    for one in below:
+        yield from _kinds(one)
+    if not below:
+        yield kind

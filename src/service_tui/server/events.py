@@ -8,7 +8,6 @@ Used by keeper, which tells what was committed, and by service. In process, list
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Final, Self
 
 from service_tui.engine.events import Event
@@ -110,12 +109,7 @@ class Subscription:
         """The subscription itself."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop listening."""
         self.end()
 

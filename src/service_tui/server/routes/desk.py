@@ -127,8 +127,21 @@ async def claim_code(asked: Asked) -> ClaimCodeBody:
 
 
 async def new_key(asked: Asked) -> NewKeyBody:
-    """Give an agent a new key. Of it, as of the first, only the hash is kept."""
+    """Give an agent a new key. Of it, as of the first, only the hash is kept.
+
+    Returns:
+        The key, shown here and never again.
+
+    Raises:
+        Denied: 409 for the console's own agent, which would be shut out of its own desk.
+    """
     agent, service = _named(asked), asked.service
+    if agent.agent_id == service.operator_agent:
+        raise denied(
+            409,
+            "the console itself trades with this agent's key",
+            "register another agent for programs, and give them its key",
+        )
     key = service.new_key()
     event = KeyRotated(agent.agent_id, asked.now, hash_of(key))
     await service.keeper.commit(asked.world.decide(event))
