@@ -23,7 +23,9 @@ class Secret(Page):
 
     def __init__(self, revealed: RevealedView) -> None:
         what = "New key" if revealed.is_key else "Claim code"
-        super().__init__(f"{what} of {formats.plain(revealed.name, 30).plain}", "y copies, esc closes")
+        super().__init__(
+            f"{what} of {formats.plain(revealed.name, 30).plain}", "y copies, esc closes"
+        )
         self._revealed = revealed
 
     def text(self) -> Text:
