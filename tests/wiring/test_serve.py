@@ -74,7 +74,7 @@ async def served(path: Path, *words: str) -> AsyncGenerator[Served]:
         said: list[str] = []
         async with asyncio.timeout(START_S):
             assert process.stdout is not None
-            while not said or not said[-1].startswith("ctrl+c"):
+            while not said or not said[-1].endswith("ctrl+c ends this"):
                 line = (await process.stdout.readline()).decode()
                 assert line, (await process.stderr.read()).decode() if process.stderr else ""
                 said.append(line.rstrip())
@@ -203,12 +203,13 @@ async def test_a_second_serve_leads_to_the_first_and_takes_over_from_it(tmp_path
 
 async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) -> None:
     async with served(tmp_path, "--speed", "0") as service:
-        asked = options(tmp_path)
+        asked = options(tmp_path, speed=60)
         before = (tmp_path / "data" / DATABASE_FILE).stat().st_ino
         async with live.local_desk(asked, first_state(asked)) as desk:
             state = await seen(desk, ready)
             assert state.service.attached
             assert state.service.address == service.address
+            assert any("--seed, --speed not used" in said.text for said in state.notices)
             ticket = await desk.submit(an_order(state)).wait()
             assert ticket.state is TicketState.DONE
             bought = await seen(desk, lambda s: s.positions)

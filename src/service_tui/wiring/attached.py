@@ -20,7 +20,7 @@ from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
 from service_tui.desk.desk import Desk
-from service_tui.desk.facts import Fact, Served
+from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.state import DeskState
@@ -45,6 +45,10 @@ CHECK_S: Final = 2.0
 KEEPALIVE_S: Final = 4.0
 """Shorter than the usual five seconds of servers: a write on a line that is just being closed would
 end as unknown."""
+
+STARTING_S: Final = 10.0
+AGAIN_S: Final = 0.25
+"""ours: a holder that started so recently may not serve yet; how often it is looked at."""
 
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:[1-9][0-9]{0,4}")
 
@@ -135,6 +139,11 @@ async def is_served(data_dir: Path, clock: Clock) -> bool:
     return True
 
 
+def may_still_serve(holder: Holder, now: float) -> bool:
+    """Whether a holder may not have come to serving yet; one without a name has just ended."""
+    return holder.since is None or now - holder.since < STARTING_S
+
+
 @asynccontextmanager
 async def attached_parts(
     options: Options, initial: DeskState, clock: Clock, rng: random.Random
@@ -170,7 +179,21 @@ async def attached_parts(
         known = replace(initial, preferences={**initial.preferences, **own})
         async with open_desk(known, around) as desk:
             transport.tell(desk.ports.say)
+            if unused := _unused(options):
+                said = f"{unused} not used: another program holds and serves this directory"
+                desk.ports.say(Noticed("warn", said))
             yield desk
+
+
+def _unused(options: Options) -> str:
+    """The options that only a holder can follow."""
+    given = {
+        "--seed": options.seed is not None,
+        "--speed": options.speed is not None,
+        "--plan": options.plan is not None,
+        "--listen": bool(options.listen),
+    }
+    return ", ".join(name for name, is_given in given.items() if is_given)
 
 
 def _client(

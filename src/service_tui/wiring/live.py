@@ -35,7 +35,6 @@ from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
-    Holder,
     NewerSchemaError,
     StorageError,
 )
@@ -52,10 +51,6 @@ from service_tui.wiring.serving import serving
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
-OPENING_S: Final = 10.0
-AGAIN_S: Final = 0.25
-"""ours: a holder that started so recently may not serve yet; how often it is looked at."""
-
 DESK_AGENT: Final = "desk"
 """Name of the person's own agent on the embedded service."""
 
@@ -125,19 +120,14 @@ async def _opened(
             held = error
         if await attached.is_served(options.data_dir, clock):
             break
-        is_late = clock.monotonic() - began >= OPENING_S
-        if is_late or not _is_starting(held.holder, clock.now()):
+        is_late = clock.monotonic() - began >= attached.STARTING_S
+        if is_late or not attached.may_still_serve(held.holder, clock.now()):
             if options.read_only:
                 # Only looking harms nobody: it stands offline until somebody serves.
                 break
             raise held
-        await clock.sleep(AGAIN_S)
+        await clock.sleep(attached.AGAIN_S)
     return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
-
-
-def _is_starting(holder: Holder, now: float) -> bool:
-    """Whether a holder may not have come to serving yet; one without a name has just ended."""
-    return holder.since is None or now - holder.since < OPENING_S
 
 
 @asynccontextmanager

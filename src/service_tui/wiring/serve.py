@@ -76,13 +76,19 @@ async def _until_signalled(options: Options, listener: socket.socket) -> None:
         with suppress(AttributeError, NotImplementedError):
             loop.add_signal_handler(getattr(signal, name), ending.set)
     clock = SystemClock()
+    alone_at = clock.monotonic()
     while not ending.is_set():
         try:
             await _hold(options, listener, ending, clock)
-        except DirectoryLockedError:
-            if not await attached.is_served(options.data_dir, clock):
+        except DirectoryLockedError as held:
+            if await attached.is_served(options.data_dir, clock):
+                await _stand_by(options, listener, ending)
+                alone_at = clock.monotonic()
+                continue
+            is_late = clock.monotonic() - alone_at >= attached.STARTING_S
+            if is_late or not attached.may_still_serve(held.holder, clock.now()):
                 raise
-            await _stand_by(options, listener, ending)
+            await clock.sleep(attached.AGAIN_S)
 
 
 async def _hold(
@@ -156,7 +162,7 @@ def _how_to_register(address: str) -> tuple[str, ...]:
     return (
         "register an agent (its key is shown once):",
         f"  {call} -H 'Content-Type: application/json' -d '{EXAMPLE}'",
-        "ctrl+c ends it",
+        "agents are claimed and governed in a console on the same data directory; ctrl+c ends this",
     )
 
 
