@@ -8,8 +8,10 @@ Used by desk.handlers and desk.pollers.
 import asyncio
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, Generic, Self
 
 import httpx
@@ -39,6 +41,7 @@ from service_tui.client.resources import (
     World,
 )
 from service_tui.client.retry import retry_delay
+from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
@@ -59,13 +62,6 @@ BODY_MAX: Final = 2 * 1024 * 1024
 LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
-_NOT_SENT: Final = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-)
 _NO_KEY: Final = Reason("there is no key for this", "give the desk a key, or register an agent")
 
 
@@ -208,6 +204,60 @@ class Client:
                 raise outcome
             await self._clock.sleep(delay_s)
 
+    async def listen(
+        self, endpoint: Endpoint[Answer], *, after: int | None = None
+    ) -> AsyncGenerator[Answer]:
+        """Hear what the service tells, until it ends the stream in order.
+
+        Args:
+            endpoint: one whose answers come as server-sent events.
+            after: the number of the event that was heard last.
+
+        Yields:
+            Each event; one that is not of the protocol is passed over, and logged.
+
+        Raises:
+            ServiceError: it cannot be heard, or fell silent for longer than half a minute.
+        """
+        called = called_of(endpoint, {})
+        key = self._key_of(endpoint, called)
+        request = request_of(self._base, endpoint, called)
+        request.headers["Accept"] = MEDIA_TYPE
+        if after is not None:
+            request.headers["Last-Event-ID"] = str(after)
+        if key is not None:
+            request.headers["Authorization"] = key.authorization(request.url)
+        timeout = httpx.Timeout(IDLE_S, connect=OPEN_S, pool=OPEN_S)
+        request.extensions["timeout"] = timeout.as_dict()
+        try:
+            response = await self._transport.handle_async_request(request)
+        except httpx.TransportError as error:
+            raise line_error(error, called) from None
+        async with aclosing(response), aclosing(frames_of(response, called)) as frames:
+            await self._check_opened(response, called, key)
+            async for data in frames:
+                event = _event_of(endpoint, self._keys.masked(data))
+                if event is not None:
+                    yield event
+
+    async def _check_opened(
+        self, response: httpx.Response, called: Called, key: Key | None
+    ) -> None:
+        """Raise what the status of a stream's answer means, if it is no stream."""
+        if response.status_code == HTTPStatus.OK:
+            return
+        heard = Heard(
+            status=response.status_code,
+            headers=response.headers,
+            raw=self._keys.masked(await _bounded(response)),
+            at=self._clock.now(),
+            latency_s=0.0,
+        )
+        error = error_of(heard, called)
+        if isinstance(error, UnauthenticatedError) and key is not None:
+            self._refused[key] = error.reason
+        raise error or unreadable(f"status {heard.status} is no stream of events", called)
+
     def _key_of(self, endpoint: Endpoint[Answer], called: Called) -> Key | None:
         """Which key an endpoint wants.
 
@@ -259,7 +309,7 @@ class Client:
                     raw = await _bounded(response)
                 finally:
                     await response.aclose()
-        except _NOT_SENT as error:
+        except NOT_SENT as error:
             why = line(str(error)) or type(error).__name__
             return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
         except (TimeoutError, httpx.TimeoutException):
@@ -286,6 +336,15 @@ async def _bounded(response: httpx.Response) -> bytes:
         if len(raw) > BODY_MAX:
             break
     return bytes(raw)
+
+
+def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
+    """The decoded event; one that cannot be believed costs only itself."""
+    try:
+        return decode(endpoint.answers, data)[0]
+    except NotProtocolError as error:
+        log.warning("an event is passed over: %s", error)
+        return None
 
 
 def _reply_of(asked: _Asked[Answer], heard: Heard) -> Reply[Answer] | ServiceError:

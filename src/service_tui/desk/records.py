@@ -56,6 +56,7 @@ class Topic(StrEnum):
     TRADES = "trades"
     WORLD = "world"
     DETAIL = "detail"
+    AGENTS = "agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,8 @@ class ServiceView:
     """The service that this desk talks to, and how that goes.
 
     `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
-    by topic, the rows of the last answer that were not of the protocol.
+    by topic, the rows of the last answer that were not of the protocol. `address` is where agents
+    of this machine reach the embedded service; `attached` when another process serves it.
     """
 
     label: str
@@ -255,6 +257,8 @@ class ServiceView:
     problem_of: Topic | None = None
     dropped: Mapping[Topic, int] = field(default_factory=dict[Topic, int])
     read_only: bool = False
+    address: str = ""
+    attached: bool = False
 
     @property
     def dropped_rows(self) -> int:

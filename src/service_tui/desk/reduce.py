@@ -12,12 +12,17 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
+    FillHeard,
+    FleetSeen,
     LimitsSeen,
+    Listening,
     MarketsSeen,
     Noticed,
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    Revealed,
+    Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
@@ -36,12 +41,14 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp, decimal
+from service_tui.terms import Side, Venue
+from service_tui.units import Probability, Timestamp, decimal
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
 EQUITY_MAX: Final = 2_000
 NEWS_MAX: Final = 200
+FILLS_MAX: Final = 200
 """What the state keeps of endless things; the database keeps the rest."""
 
 OFFLINE_AFTER_S: Final = 5.0
@@ -73,6 +80,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _answered(state, fact)
         case ServiceFailed():
             return _failed(state, fact)
+        case Served():
+            served = replace(state.service, address=fact.address, attached=fact.attached)
+            return replace(state, service=served)
         case EquityMarked():
             return replace(state, equity=_thinned((*state.equity, fact.point)))
         case StarSet():
@@ -80,6 +90,14 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, stars=change({fact.market_id}))
         case PreferenceSet():
             return replace(state, preferences={**state.preferences, fact.name: fact.value})
+        case FleetSeen():
+            return replace(state, fleet=fact.fleet)
+        case FillHeard():
+            return _with_fill(state, fact)
+        case Revealed():
+            return replace(state, revealed=fact.revealed)
+        case Listening():
+            return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
         case _:
@@ -119,6 +137,21 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
             tone = "good" if made > 0 else "warn"
             after = _noticed(after, Noticed(tone, f"{words}, {held.question}"))
     return after
+
+
+def _with_fill(state: DeskState, fact: FillHeard) -> DeskState:
+    """One more trade, and the price that it left behind; told twice, it counts once."""
+    fill = fact.fill
+    if any(known.seq == fill.seq for known in state.fills):
+        return state
+    fills = (fill, *state.fills)[:FILLS_MAX]
+    market = state.markets.get(fill.market_id)
+    # The price of a market is that of the market maker; order books have their own.
+    if market is None or fill.venue is not Venue.SIM or not 0 < fill.price_after < 1:
+        return replace(state, fills=fills)
+    yes = fill.price_after if fill.side is Side.YES else 1.0 - fill.price_after
+    moved = replace(market, price=Probability(yes))
+    return _marked(replace(state, fills=fills, markets={**state.markets, fill.market_id: moved}))
 
 
 def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
