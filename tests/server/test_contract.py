@@ -23,8 +23,12 @@ from service_tui.wire.endpoints import (
     AGENT,
     ALL,
     BRIEFING,
+    CHECK_MARKET,
     CONTEXT,
     HEALTH,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    IMPORTABLE,
     MARKET,
     MARKET_HISTORY,
     MARKETS,
@@ -121,6 +125,12 @@ def body(**fields: object) -> Ask:
     return lambda _: {"json": fields}
 
 
+def address(endpoint: Endpoint[WireModel]) -> Ask:
+    """The first question that could be imported, by the field that the endpoint reads."""
+    field = "kalshi_url" if endpoint is IMPORT_TICKER else "polymarket_url"
+    return lambda scene: {"json": {field: scene.heard["importable"].json["markets"][0]["url"]}}
+
+
 SCRIPT: Final = (
     Call("health", HEALTH),
     Call("register", REGISTER, body(name="second", description="another one")),
@@ -207,6 +217,10 @@ SCRIPT: Final = (
     Call("portfolio", PORTFOLIO, query(venue="all")),
     Call("briefing", BRIEFING),
     Call("briefing since", BRIEFING, query(since="2020-01-01T00:00:00Z", skill_versions="{}")),
+    Call("importable", IMPORTABLE, query(limit=3, venue="kalshi")),
+    Call("check", CHECK_MARKET, query(ticker="WEATHER-1-1")),
+    Call("import unclaimed", IMPORT_MARKET, address(IMPORT_MARKET), 403),
+    Call("import by ticker unclaimed", IMPORT_TICKER, address(IMPORT_TICKER), 403),
     Call("world", WORLD),
     Call("tape", TAPE, of_market),
     Call(
@@ -380,7 +394,8 @@ def test_the_list_honours_its_filters(heard: dict[str, Heard]) -> None:
     assert all("will" in one["question"].lower() for one in found)
     assert 0 < len(ids(heard["list soon"])) < heard["list by volume"].json["total_count"]
     assert heard["list in Python's words"].json["total_count"] >= 60
-    assert ids(heard["list of another venue"]) == []
+    homes = {one["import_source"] for one in heard["list of another venue"].json["markets"]}
+    assert homes in ({"evm_venue"}, {"sol_venue"})
     assert heard["list with the import source first"].json["total_count"] >= 60
 
 

@@ -53,9 +53,9 @@ class ClosedPosition:
 class Agent:
     """One trading program, or the desk's own person. Changed by events only.
 
-    `day_buys` belong to the UTC day `buys_day`; `day_equity` is the equity at the first tick of
-    the UTC day `equity_day`. `sources` are the trade sources by market: clients guard their rebuys
-    by them.
+    `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
+    equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
+    clients guard their rebuys by them.
     """
 
     agent_id: str
@@ -77,6 +77,8 @@ class Agent:
     positions: dict[str, Position] = field(default_factory=dict[str, Position])
     closed: list[ClosedPosition] = field(default_factory=list[ClosedPosition])
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    imports_day: int = 0
+    day_imports: int = 0
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -89,6 +91,18 @@ class Agent:
     def buys_today(self, at: Timestamp) -> int:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
+
+    def imports_left(self, at: Timestamp) -> int:
+        """Imports that the plan still allows before midnight UTC."""
+        used = self.day_imports if day_of(at) == self.imports_day else 0
+        return max(0, PLANS[self.settings.plan].imports_per_day - used)
+
+    def count_import(self, at: Timestamp) -> None:
+        """Note one more import of the day."""
+        day = day_of(at)
+        if day != self.imports_day:
+            self.imports_day, self.day_imports = day, 0
+        self.day_imports += 1
 
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""

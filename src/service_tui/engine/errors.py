@@ -3,7 +3,7 @@
     Refusal
     ├── NotFound       MarketNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed
-    ├── LimitReached   DayTrades, TradeTooLarge, MarketTooLarge
+    ├── LimitReached   DayTrades, DayImports, TradeTooLarge, MarketTooLarge
     └── BadOrder       BelowMinimum, InsufficientBalance, InsufficientShares, MarketNotOpen,
                        PriceOutOfRange, PriceBeyondLimit
 
@@ -96,6 +96,13 @@ class DayTrades(LimitReached):
 
     code = "DAILY_TRADES"
     fix = "raise max_trades_per_day with PATCH /api/sdk/user/settings, or wait for midnight UTC"
+
+
+class DayImports(LimitReached):
+    """The day's imports are used up."""
+
+    code = "DAILY_IMPORTS"
+    fix = "wait for midnight UTC, or choose a larger plan"
 
 
 class TradeTooLarge(LimitReached):

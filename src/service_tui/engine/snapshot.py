@@ -34,6 +34,9 @@ _AGENT_PLAIN: Final = (
     "realized",
     "last_trade_at",
 )
+_AGENT_LATER: Final = ("imports_day", "day_imports")
+"""Counters that snapshots of earlier programs do not have; they begin at zero."""
+
 _WORLD_PLAIN: Final = (
     "speed",
     "at",
@@ -94,6 +97,7 @@ def _market_fields(market: Market) -> Named:
         "samples": market.samples,
         "last_sample_at": market.last_sample_at,
         "volumes": list(market.volumes.items()),
+        "listed_at": market.listed_at,
     }
 
 
@@ -105,12 +109,13 @@ def _market_of(row: Named) -> Market:
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])
+    market.listed_at = row.get("listed_at", 0.0)
     return market
 
 
 def _agent_fields(agent: Agent) -> Named:
     return {
-        **{name: getattr(agent, name) for name in _AGENT_PLAIN},
+        **{name: getattr(agent, name) for name in _AGENT_PLAIN + _AGENT_LATER},
         "settings": asdict(agent.settings),
         "positions": [_position_fields(position) for position in agent.positions.values()],
         "closed": [asdict(closed) for closed in agent.closed],
@@ -122,6 +127,7 @@ def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
         **{name: row[name] for name in _AGENT_PLAIN},
+        **{name: row[name] for name in _AGENT_LATER if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
         positions={one[1]: _position_of(one) for one in row["positions"]},
         closed=[

@@ -32,7 +32,16 @@ from service_tui.server.refusals import (
     invalid_items,
     wrong_path,
 )
-from service_tui.server.routes import agents, briefing, markets, positions, settings, trades, world
+from service_tui.server.routes import (
+    agents,
+    briefing,
+    importing,
+    markets,
+    positions,
+    settings,
+    trades,
+    world,
+)
 from service_tui.server.service import Asked, Handler, Service
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
@@ -53,6 +62,7 @@ RETRY_S: Final = 4.0
 ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **agents.ROUTES,
     **settings.ROUTES,
+    **importing.ROUTES,
     **markets.ROUTES,
     **trades.ROUTES,
     **positions.ROUTES,
@@ -138,12 +148,13 @@ def _answering(
             body=await _body_of(request, endpoint),
             query=_query_of(request, endpoint),
             path={name: str(part) for name, part in request.path_params.items()},
+            unknown=_unknown_of(request, endpoint),
         )
         try:
             reply = await handler(asked)
         except Refusal as refusal:
             raise from_refusal(refusal) from refusal
-        return _encoded(200, reply)
+        return _encoded(200, reply, asked.headers)
 
     return answer
 
@@ -219,6 +230,12 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | No
         return endpoint.query.model_validate_strings(values, strict=False)
     except ValidationError as error:
         raise invalid(error, "query") from error
+
+
+def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
+    """Parameters that were sent and that the endpoint does not know."""
+    known = endpoint.query.model_fields if endpoint.query is not None else {}
+    return tuple(name for name in request.query_params if name not in known)
 
 
 def _register(

@@ -5,6 +5,13 @@ Used by every route.
 """
 
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
+from service_tui.engine.catalogue import (
+    condition_of,
+    event_of,
+    outside_price,
+    tokens_of,
+    url_of,
+)
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
@@ -126,6 +133,9 @@ def market_body(
     """One market. Prices rounded to six digits: finer ones are noise on the wire."""
     listing = market.listing
     price = round(market.price(), 6)
+    outside = None if market.resolved_at is not None else outside_price(listing, world_at)
+    event = event_of(listing)
+    tokens = tokens_of(listing) if listing.home is Venue.EVM else (None, None)
     return MarketBody(
         id=market.market_id,
         question=listing.question,
@@ -141,11 +151,28 @@ def market_body(
         tags=listing.tags,
         resolution_criteria=listing.criteria if criteria else None,
         tick_size=0.0001,
-        import_source=Venue.SIM.value,
+        url=url_of(listing),
+        import_source=listing.home.value,
+        external_price_yes=outside,
+        divergence=None if outside is None else round(outside - price, 6),
+        opportunity_score=opportunity_of(market),
+        event_id=event.event_id if event else None,
+        event_name=event.name if event else None,
+        outcome_name=listing.subject or None,
+        polymarket_id=condition_of(listing) if listing.home is Venue.EVM else None,
+        polymarket_token_id=tokens[0],
+        polymarket_no_token_id=tokens[1],
+        is_live_now=market.status(world_at) is MarketStatus.ACTIVE,
         sim_tradeable=market.status(world_at) is MarketStatus.ACTIVE,
         liquidity=decimal(market.b),
         sparkline=spark_of(market, world_at) if sparkline else (),
     )
+
+
+def opportunity_of(market: Market) -> float:
+    """How much there is to find out, 0 to 1: most at even odds."""
+    # ours: the documents name the score and not its formula.
+    return round(1 - abs(market.price() - 0.5) * 2, 4)
 
 
 def spark_of(market: Market, world_at: Timestamp) -> tuple[float, ...]:

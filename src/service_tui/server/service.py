@@ -44,7 +44,11 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call: who asks, with which body, query and path parts."""
+    """One call: who asks, with which body, query and path parts.
+
+    `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
+    the answer, and a handler may add to them.
+    """
 
     service: Service
     caller: Agent | None
@@ -52,6 +56,8 @@ class Asked:
     body: WireModel | None = None
     query: WireModel | None = None
     path: Mapping[str, str] = field(default_factory=dict[str, str])
+    unknown: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def world(self) -> World:

@@ -12,6 +12,7 @@ from service_tui.terms import Plan
 from service_tui.wire import (
     agents,
     briefing,
+    importing,
     markets,
     positions,
     settings,
@@ -168,6 +169,35 @@ TAPE = Endpoint(
     operator=True,
     summary="Chart, news and trades of one market",
 )
+# Before MARKET among the routes: their last word could be read as an id.
+IMPORTABLE = Endpoint(
+    "GET",
+    f"{SDK}/markets/importable",
+    importing.ImportablesBody,
+    query=importing.ImportableQuery,
+    summary="Questions that the venues trade and this service does not list yet",
+)
+CHECK_MARKET = Endpoint(
+    "GET",
+    f"{SDK}/markets/check",
+    importing.CheckBody,
+    query=importing.CheckQuery,
+    summary="Whether a question is listed; costs no import",
+)
+IMPORT_MARKET = Endpoint(
+    "POST",
+    f"{SDK}/markets/import",
+    importing.ImportBody,
+    asks=importing.ImportRequest,
+    summary="List a question or event by its address",
+)
+IMPORT_TICKER = Endpoint(
+    "POST",
+    f"{SDK}/markets/import/kalshi",
+    importing.ImportBody,
+    asks=importing.ImportTickerRequest,
+    summary="List a question by its address or ticker",
+)
 
 ALL: Final = (
     HEALTH,
@@ -190,5 +220,9 @@ ALL: Final = (
     WORLD,
     SET_SPEED,
     TAPE,
+    IMPORTABLE,
+    CHECK_MARKET,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
 )
 """Every endpoint that stands. A later issue adds its own here."""
