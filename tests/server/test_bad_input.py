@@ -18,6 +18,7 @@ from service_tui.terms import Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     ALL,
+    BATCH,
     BRIEFING,
     CHECK_MARKET,
     IMPORT_MARKET,
@@ -74,6 +75,15 @@ SIGNAL: Final = (
     json.dumps({"a": "x" * 8_200}), json.dumps({"a" * 8_200: 1}),
 )  # fmt: skip
 
+LEG: Final = '{"market_id":"m","side":"yes","amount":5}'
+
+
+def leg_with(name: str, literal: str) -> str:
+    """A batch of one buy, in which one field stands as it is given."""
+    fields = {"market_id": '"m"', "side": '"yes"', "amount": "5"} | {name: literal}
+    return "[{{{}}}]".format(",".join(f'"{key}":{value}' for key, value in fields.items()))
+
+
 BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     REGISTER: {
         "name": NAME + NEVER_NULL,
@@ -113,6 +123,29 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "skill_slug": (*LINE, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129)),
         "signal_data": SIGNAL,
     },
+    BATCH: {
+        "trades": (
+            "null",
+            "1",
+            "true",
+            '""',
+            "{}",
+            "[]",
+            "[1]",
+            "[null]",
+            "[[]]",
+            "[{}]",
+            *(leg_with("market_id", one) for one in (*TEXT, "null", '""', '"a/b"', long(129))),
+            *(leg_with("side", one) for one in (*WORD, "null", '"YES"', '"both"')),
+            *(leg_with("amount", one) for one in (*MONEY, "null", "0.001", "10.005")),
+            f"[{','.join([LEG] * 31)}]",
+        ),
+        "venue": (*WORD, *NEVER_NULL, '"SIM"', '"moon"'),
+        "source": LINE,
+        "dry_run": (*FLAG, *NEVER_NULL),
+        "atomic": (*FLAG, *NEVER_NULL),
+        "max_slippage": (*NUMBER, *NEVER_NULL, "1.01"),
+    },
     IMPORT_MARKET: {
         "polymarket_url": (*ADDRESS, *NEVER_NULL),
         "shared": (*FLAG, *NEVER_NULL),
@@ -146,6 +179,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     POST_SETTINGS: {"sdk_daily_limit": 70},
     PATCH_USER_SETTINGS: {"max_position_usd": 900},
     PLACE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
+    BATCH: {"trades": []},
     IMPORT_MARKET: {"polymarket_url": Venue.EVM.value},
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
     SET_SPEED: {"speed": 10},
@@ -309,6 +343,9 @@ def good_body(stage: Stage, endpoint: Endpoint[WireModel]) -> dict[str, object]:
     good = GOOD_BODIES[endpoint]
     known: dict[str, object] = {
         "market_id": stage.open_markets()[0].market_id,
+        "trades": [
+            {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5},
+        ],
         **{
             name: address_of(stage, good[name])
             for name in ("polymarket_url", "kalshi_url") & good.keys()

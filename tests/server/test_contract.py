@@ -22,6 +22,7 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
+    BATCH,
     BRIEFING,
     CHECK_MARKET,
     CONTEXT,
@@ -221,6 +222,11 @@ SCRIPT: Final = (
     Call("check", CHECK_MARKET, query(ticker="WEATHER-1-1")),
     Call("import unclaimed", IMPORT_MARKET, address(IMPORT_MARKET), 403),
     Call("import by ticker unclaimed", IMPORT_TICKER, address(IMPORT_TICKER), 403),
+    Call(
+        "batch",
+        BATCH,
+        lambda s: {"json": {"trades": [{"market_id": s.other_id, "side": "no", "amount": 3}]}},
+    ),
     Call("world", WORLD),
     Call("tape", TAPE, of_market),
     Call(

@@ -10,6 +10,7 @@ before them must be the question's own.
 import hashlib
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.belief import belief
@@ -54,16 +55,19 @@ class Named(NamedTuple):
 
 def condition_of(listing: Listing) -> str:
     """The condition id that the oracle would report on: 0x and 64 hex digits."""
-    return "0x" + hashlib.sha256(f"condition:{listing.market_id}".encode()).hexdigest()
+    return "0x" + _digest(f"condition:{listing.market_id}")
 
 
 def tokens_of(listing: Listing) -> tuple[str, str]:
     """Ids of the outcome tokens of YES and NO, decimal."""
-    yes, no = (
-        int.from_bytes(hashlib.sha256(f"{side}:{listing.market_id}".encode()).digest(), "big")
-        for side in ("yes", "no")
-    )
-    return str(yes), str(no)
+    yes, no = (str(int(_digest(f"{side}:{listing.market_id}"), 16)) for side in ("yes", "no"))
+    return yes, no
+
+
+@lru_cache(maxsize=4_096)
+def _digest(name: str) -> str:
+    """64 hex digits that follow from a name."""
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 def ticker_of(listing: Listing) -> str:

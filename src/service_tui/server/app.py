@@ -34,6 +34,7 @@ from service_tui.server.refusals import (
 )
 from service_tui.server.routes import (
     agents,
+    batch,
     briefing,
     importing,
     markets,
@@ -65,6 +66,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **importing.ROUTES,
     **markets.ROUTES,
     **trades.ROUTES,
+    **batch.ROUTES,
     **positions.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,

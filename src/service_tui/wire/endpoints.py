@@ -11,6 +11,7 @@ from typing import Final, Generic, TypeVar
 from service_tui.terms import Plan
 from service_tui.wire import (
     agents,
+    batch,
     briefing,
     importing,
     markets,
@@ -198,6 +199,13 @@ IMPORT_TICKER = Endpoint(
     asks=importing.ImportTickerRequest,
     summary="List a question by its address or ticker",
 )
+BATCH = Endpoint(
+    "POST",
+    f"{SDK}/trades/batch",
+    batch.BatchBody,
+    asks=batch.BatchRequest,
+    summary="Several buys; with atomic all or none",
+)
 
 ALL: Final = (
     HEALTH,
@@ -224,5 +232,6 @@ ALL: Final = (
     CHECK_MARKET,
     IMPORT_MARKET,
     IMPORT_TICKER,
+    BATCH,
 )
 """Every endpoint that stands. A later issue adds its own here."""
