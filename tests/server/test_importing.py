@@ -256,4 +256,4 @@ async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path)
         assert found is not None
         again, _ = found
         assert dumps(fields_of(again)) == dumps(fields_of(stage.world))
-        assert again.agents[stage.agent_id].imports_left(stage.clock.now()) == 97
+        assert again.agents[stage.agent_id].imports_today(stage.clock.now()) == 3

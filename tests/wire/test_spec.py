@@ -240,6 +240,8 @@ ENDPOINTS: Final = (
     Row("spec", "PATCH", "/api/sdk/user/settings"),
     Row("spec", "GET", "/api/sdk/briefing"),
     Row("spec", "GET", "/api/sdk/positions"),
+    Row("spec", "GET", "/api/sdk/outcomes"),
+    Row("wire 2.3, extra", "GET", "/api/sdk/positions/expiring"),
     Row("wire 2.1, extra", "GET", "/api/sdk/health", "none"),
     Row("wire 2.1, gap", "GET", "/api/sdk/user/settings"),
     Row("wire 2.2, gap", "GET", "/api/sdk/markets"),

@@ -92,17 +92,14 @@ class Agent:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
 
-    def imports_left(self, at: Timestamp) -> int:
-        """Imports that the plan still allows before midnight UTC."""
-        used = self.day_imports if day_of(at) == self.imports_day else 0
-        return max(0, PLANS[self.settings.plan].imports_per_day - used)
+    def imports_today(self, at: Timestamp) -> int:
+        """Markets imported since midnight UTC."""
+        return self.day_imports if day_of(at) == self.imports_day else 0
 
     def count_import(self, at: Timestamp) -> None:
-        """Note one more import of the day."""
-        day = day_of(at)
-        if day != self.imports_day:
-            self.imports_day, self.day_imports = day, 0
-        self.day_imports += 1
+        """Count one import."""
+        self.day_imports = self.imports_today(at) + 1
+        self.imports_day = day_of(at)
 
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""

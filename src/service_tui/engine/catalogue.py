@@ -53,21 +53,10 @@ class Named(NamedTuple):
     event: Event | None = None
 
 
-def condition_of(listing: Listing) -> str:
-    """The condition id that the oracle would report on: 0x and 64 hex digits."""
-    return "0x" + _digest(f"condition:{listing.market_id}")
-
-
-def tokens_of(listing: Listing) -> tuple[str, str]:
-    """Ids of the outcome tokens of YES and NO, decimal."""
-    yes, no = (str(int(_digest(f"{side}:{listing.market_id}"), 16)) for side in ("yes", "no"))
-    return yes, no
-
-
 @lru_cache(maxsize=4_096)
-def _digest(name: str) -> str:
-    """64 hex digits that follow from a name."""
-    return hashlib.sha256(name.encode()).hexdigest()
+def condition_of(market_id: str) -> str:
+    """The condition id of a market id that the oracle would report on: 0x and 64 hex digits."""
+    return "0x" + hashlib.sha256(f"{market_id}:condition".encode()).hexdigest()
 
 
 def ticker_of(listing: Listing) -> str:

@@ -16,9 +16,11 @@ from typing import Final, NamedTuple
 from service_tui.engine import lmsr
 from service_tui.engine.belief import belief, path_key
 from service_tui.engine.draws import Draws, mix
+from service_tui.engine.events import CrowdTrade
 from service_tui.engine.listing import Listing
+from service_tui.engine.market import Market
 from service_tui.terms import Side
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
 INTENTIONS_MAX: Final = 40
 """Trades of one tick, however much time it covers: at 60x the crowd trades in larger lots."""
@@ -184,3 +186,17 @@ def _noise(listing: Listing, price: float, draws: Draws) -> Intention | None:
     return Intention(
         listing.market_id, side, Micros(max(1, round(amount / step)) * round(step) * ONE), trader
     )
+
+
+def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
+    """The one buy that brings the price of YES to a target; none when it is there already."""
+    target = min(PRICE_MAX, max(PRICE_MIN, target))
+    x = (market.no - market.yes) / market.b
+    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
+    side = Side.YES if wanted > 0 else Side.NO
+    shares = shares_down(abs(wanted) / ONE)
+    if shares <= 0:
+        return []
+    own = x if side is Side.YES else -x
+    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
+    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []

@@ -8,13 +8,19 @@ from collections.abc import Sequence
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.belief import belief
+from service_tui.engine.crowd import crowd_trade
 from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.events import MarketListed
 from service_tui.engine.limits import PLANS
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
-from service_tui.engine.world import World, crowd_trade
+from service_tui.engine.world import World
 from service_tui.units import Timestamp
+
+
+def imports_left(agent: Agent, at: Timestamp) -> int:
+    """Markets that an agent may import before midnight UTC."""
+    return max(0, PLANS[agent.settings.plan].imports_per_day - agent.imports_today(at))
 
 
 def check_import(agent: Agent, at: Timestamp) -> None:
@@ -26,7 +32,7 @@ def check_import(agent: Agent, at: Timestamp) -> None:
     """
     if not agent.settings.claimed:
         raise NotClaimed("Agent must be claimed before importing markets")
-    if not agent.imports_left(at):
+    if not imports_left(agent, at):
         allowed = PLANS[agent.settings.plan].imports_per_day
         raise DayImports(f"daily import limit reached: {allowed} imports")
 

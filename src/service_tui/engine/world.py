@@ -5,17 +5,15 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
-from service_tui.engine.crowd import intentions, turnover
+from service_tui.engine.crowd import crowd_trade, intentions, turnover
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
@@ -35,7 +33,7 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
 from service_tui.terms import MarketStatus, Side
-from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
+from service_tui.units import ONE, Micros, Timestamp
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -500,17 +498,3 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 def _tape(seed: int) -> Tape:
     """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
     return Tape(seed)
-
-
-def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
-    """The one buy that brings the price of YES to a target; none when it is there already."""
-    target = min(PRICE_MAX, max(PRICE_MIN, target))
-    x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
-    if shares <= 0:
-        return []
-    own = x if side is Side.YES else -x
-    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
-    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []

@@ -38,6 +38,7 @@ from service_tui.server.routes import (
     briefing,
     importing,
     markets,
+    outcomes,
     positions,
     settings,
     trades,
@@ -68,6 +69,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **trades.ROUTES,
     **batch.ROUTES,
     **positions.ROUTES,
+    **outcomes.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
 }

@@ -5,20 +5,14 @@ Used by every route.
 """
 
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
-from service_tui.engine.catalogue import (
-    condition_of,
-    event_of,
-    outside_price,
-    tokens_of,
-    url_of,
-)
+from service_tui.engine.catalogue import event_of, url_of
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
+from service_tui.terms import Action, MarketStatus, Side, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
 from service_tui.wire.base import moment
@@ -133,9 +127,7 @@ def market_body(
     """One market. Prices rounded to six digits: finer ones are noise on the wire."""
     listing = market.listing
     price = round(market.price(), 6)
-    outside = None if market.resolved_at is not None else outside_price(listing, world_at)
     event = event_of(listing)
-    tokens = tokens_of(listing) if listing.home is Venue.EVM else (None, None)
     return MarketBody(
         id=market.market_id,
         question=listing.question,
@@ -153,15 +145,10 @@ def market_body(
         tick_size=0.0001,
         url=url_of(listing),
         import_source=listing.home.value,
-        external_price_yes=outside,
-        divergence=None if outside is None else round(outside - price, 6),
         opportunity_score=opportunity_of(market),
         event_id=event.event_id if event else None,
         event_name=event.name if event else None,
         outcome_name=listing.subject or None,
-        polymarket_id=condition_of(listing) if listing.home is Venue.EVM else None,
-        polymarket_token_id=tokens[0],
-        polymarket_no_token_id=tokens[1],
         is_live_now=market.status(world_at) is MarketStatus.ACTIVE,
         sim_tradeable=market.status(world_at) is MarketStatus.ACTIVE,
         liquidity=decimal(market.b),
@@ -334,3 +321,13 @@ def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
     own = [paid for paid in event.payouts if paid.agent_id == agent_id]
     payout = sum(paid.payout for paid in own)
     return Micros(payout), Micros(payout - sum(paid.cost for paid in own))
+
+
+def time_left(seconds: float) -> str:
+    """A duration as text, coarse: two units."""
+    minutes = max(0, int(seconds // 60))
+    days, rest = divmod(minutes, 1_440)
+    hours, minutes = divmod(rest, 60)
+    if days:
+        return f"{days}d {hours}h"
+    return f"{hours}h {minutes}m" if hours else f"{minutes}m"

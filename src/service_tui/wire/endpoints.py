@@ -15,6 +15,7 @@ from service_tui.wire import (
     briefing,
     importing,
     markets,
+    outcomes,
     positions,
     settings,
     trades,
@@ -206,6 +207,20 @@ BATCH = Endpoint(
     asks=batch.BatchRequest,
     summary="Several buys; with atomic all or none",
 )
+EXPIRING = Endpoint(
+    "GET",
+    f"{SDK}/positions/expiring",
+    positions.ExpiringsBody,
+    query=positions.ExpiringQuery,
+    summary="Positions that resolve soon",
+)
+OUTCOMES = Endpoint(
+    "GET",
+    f"{SDK}/outcomes",
+    outcomes.OutcomesBody,
+    query=outcomes.OutcomesQuery,
+    summary="What the trades came to, of all skills or of one",
+)
 
 ALL: Final = (
     HEALTH,
@@ -233,5 +248,7 @@ ALL: Final = (
     IMPORT_MARKET,
     IMPORT_TICKER,
     BATCH,
+    EXPIRING,
+    OUTCOMES,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -46,17 +46,10 @@ class MarketBody(WireModel):
     liquidity: Money | None = None
     # ours: prices of the last day (or life), oldest first; only with include=sparkline.
     sparkline: tuple[Price, ...] = ()
-    # Price of YES on the question's own venue, and how far it lies above ours.
-    external_price_yes: Price | None = None
-    divergence: Money | None = None
     opportunity_score: Money | None = None
     event_id: Line | None = None
     event_name: Line | None = None
     outcome_name: Line | None = None
-    polymarket_id: Line | None = None
-    polymarket_token_id: Line | None = None
-    polymarket_no_token_id: Line | None = None
-    polymarket_neg_risk: bool = False
     is_sdk_only: bool = False
     is_paid: bool = False
     is_live_now: bool = True

@@ -5,7 +5,7 @@ from typing import Final
 from service_tui.engine.agents import Agent
 from service_tui.engine.market import Market
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, unrealized
+from service_tui.server.present import agent_pnl, time_left, unrealized
 from service_tui.server.routes.positions import pnl_of
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Side, Venue
@@ -27,16 +27,6 @@ SOON_S: Final = 48 * 3_600.0
 NEW_MAX: Final = 10
 DAY_S: Final = 86_400.0
 """A position needs attention when it moved this far or resolves this soon. Source: wire, 3.7."""
-
-
-def time_left(seconds: float) -> str:
-    """A duration as text, coarse: two units."""
-    minutes = max(0, int(seconds // 60))
-    days, rest = divmod(minutes, 1_440)
-    hours, minutes = divmod(rest, 60)
-    if days:
-        return f"{days}d {hours}h"
-    return f"{hours}h {minutes}m" if hours else f"{minutes}m"
 
 
 def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:

@@ -22,7 +22,7 @@ from service_tui.engine.catalogue import (
     url_of,
 )
 from service_tui.engine.errors import DayImports, NotClaimed
-from service_tui.engine.importing import check_import, import_listings
+from service_tui.engine.importing import check_import, import_listings, imports_left
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
@@ -91,7 +91,7 @@ def _importable_body(asked: Asked, listing: Listing) -> ImportableBody:
     return ImportableBody(
         question=listing.question,
         url=url_of(listing) or "",
-        condition_id=condition_of(listing),
+        condition_id=condition_of(listing.market_id),
         current_price=outside_price(listing, asked.world.world_at) or 0.0,
         volume_24h=outside_volume(listing),
         venue=listing.home,
@@ -141,7 +141,7 @@ def _listed(asked: Asked, listings: Sequence[Listing]) -> list[Market]:
 def _by_condition(asked: Asked, condition_id: str) -> Market | None:
     wanted = condition_id.strip().lower()
     markets = asked.world.markets.values()
-    return next((one for one in markets if condition_of(one.listing) == wanted), None)
+    return next((one for one in markets if condition_of(one.market_id) == wanted), None)
 
 
 async def check(asked: Asked) -> CheckBody:
@@ -195,7 +195,9 @@ def _chosen(named: Named, ids: Sequence[str]) -> tuple[Listing, ...]:
     Raises:
         Denied: 422 for an id that is none of the outcomes.
     """
-    known = {key: one for one in named.listings for key in (one.market_id, condition_of(one))}
+    known = {
+        key: one for one in named.listings for key in (one.market_id, condition_of(one.market_id))
+    }
     for position, wanted in enumerate(ids):
         if wanted not in known:
             said = "not an outcome at this address"
@@ -244,7 +246,7 @@ def _left(asked: Asked) -> dict[str, str]:
     """What is left of the day's imports. Source: wire reference, 2.2."""
     agent = asked.agent
     return {
-        "X-Imports-Remaining": str(agent.imports_left(asked.now)),
+        "X-Imports-Remaining": str(imports_left(agent, asked.now)),
         "X-Imports-Limit": str(PLANS[agent.settings.plan].imports_per_day),
     }
 
