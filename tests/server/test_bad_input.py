@@ -30,6 +30,7 @@ from service_tui.wire.endpoints import (
     MARKETS,
     OUTCOMES,
     PATCH_AGENT,
+    PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     PORTFOLIO,
@@ -86,6 +87,21 @@ def leg_with(name: str, literal: str) -> str:
     return "[{{{}}}]".format(",".join(f'"{key}":{value}' for key, value in fields.items()))
 
 
+SETTINGS_FIELDS: Final[dict[str, Literals]] = {
+    "user_email": LINE,
+    "dynamic_user_id": LINE,
+    "wallet": LINE,
+    "sdk_real_trading_enabled": FLAG,
+    "sdk_max_trade_amount": MONEY,
+    "sdk_daily_limit": MONEY,
+    "max_trades_per_day": (*COUNT, "5001"),
+    "max_position_usd": MONEY,
+    "default_stop_loss_pct": (*NUMBER, "1.01", "100"),
+    "default_take_profit_pct": (*NUMBER, "1001"),
+    "auto_risk_monitor_enabled": FLAG,
+    "trading_paused": FLAG,
+}
+
 BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     REGISTER: {
         "name": NAME + NEVER_NULL,
@@ -94,14 +110,8 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "skill_url": LINE,
     },
     PATCH_AGENT: {"auto_redeem_enabled": FLAG, "name": NAME},
-    POST_SETTINGS: {
-        "user_email": LINE,
-        "sdk_real_trading_enabled": FLAG,
-        "sdk_max_trade_amount": MONEY,
-        "sdk_daily_limit": MONEY,
-        "max_trades_per_day": (*COUNT, "5001"),
-        "trading_paused": FLAG,
-    },
+    POST_SETTINGS: SETTINGS_FIELDS,
+    PATCH_SETTINGS: SETTINGS_FIELDS,
     PATCH_USER_SETTINGS: {
         "max_trades_per_day": (*COUNT, "5001"),
         "max_position_usd": MONEY,
@@ -109,6 +119,28 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "default_take_profit_pct": (*NUMBER, "1001"),
         "auto_risk_monitor_enabled": FLAG,
         "trading_paused": FLAG,
+        "clawdbot_webhook_url": (
+            *LINE,
+            '""',
+            '"x"',
+            '"http://hook.example"',
+            '"https://"',
+            '"javascript:alert(1)"',
+        ),
+        "clawdbot_chat_id": LINE,
+        "clawdbot_channel": LINE,
+        "bot_solana_wallet": (
+            *TEXT,
+            '""',
+            '"not base 58"',
+            '"0x4D97DCd97eC945f40cF65F87097ACe5EA0476045"',
+            json.dumps("1" * 31),
+            json.dumps("1" * 33),
+            json.dumps("2" * 32),
+            json.dumps("z" * 44),
+            json.dumps("1" * 31 + "0"),
+            json.dumps("1" * 32 + " "),
+        ),
     },
     PLACE_TRADE: {
         "market_id": (*TEXT, '""', '"../agents/me"', '"a/b"', '"a b"', '"\\u001b[2J"', long(129)),
@@ -179,6 +211,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     REGISTER: {"name": "another"},
     PATCH_AGENT: {"name": "renamed"},
     POST_SETTINGS: {"sdk_daily_limit": 70},
+    PATCH_SETTINGS: {"max_position_usd": 900},
     PATCH_USER_SETTINGS: {"max_position_usd": 900},
     PLACE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
     BATCH: {"trades": []},

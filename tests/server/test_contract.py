@@ -36,6 +36,7 @@ from service_tui.wire.endpoints import (
     MARKETS,
     OUTCOMES,
     PATCH_AGENT,
+    PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     PORTFOLIO,
@@ -144,6 +145,7 @@ SCRIPT: Final = (
     Call("settings", SETTINGS),
     Call("raise limits", POST_SETTINGS, body(sdk_max_trade_amount=50, sdk_daily_limit=200.5)),
     Call("user settings", USER_SETTINGS),
+    Call("patch settings", PATCH_SETTINGS, body(default_stop_loss_pct=0.3)),
     Call(
         "change user settings",
         PATCH_USER_SETTINGS,

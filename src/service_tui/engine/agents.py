@@ -30,6 +30,11 @@ class AgentSettings:
     take_profit_pct: float | None = None
     auto_risk_monitor_enabled: bool = True
     auto_redeem_enabled: bool = True
+    solana_wallet: str | None = None
+    # Kept as they were given, and never used: nothing is sent to anybody.
+    clawdbot_webhook_url: str | None = None
+    clawdbot_chat_id: str | None = None
+    clawdbot_channel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def settings_body(agent: Agent) -> SettingsBody:
         sdk_daily_limit=decimal(settings.day_spend_max),
         sdk_daily_spent=0.0,
         trading_paused=settings.trading_paused,
+        solana_wallet_address=settings.solana_wallet,
     )
 
 
@@ -118,6 +119,10 @@ def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
         default_take_profit_pct=settings.take_profit_pct,
         auto_risk_monitor_enabled=settings.auto_risk_monitor_enabled,
         trading_paused=settings.trading_paused,
+        solana_wallet_address=settings.solana_wallet,
+        clawdbot_webhook_url=settings.clawdbot_webhook_url,
+        clawdbot_chat_id=settings.clawdbot_chat_id,
+        clawdbot_channel=settings.clawdbot_channel,
     )
 
 

@@ -86,7 +86,7 @@ POST_SETTINGS = Endpoint(
     "POST",
     f"{SDK}/settings",
     # ours: the answer is the settings after the change.
-    settings.SettingsBody,
+    settings.AllSettingsBody,
     asks=settings.SettingsPatch,
     summary="Change limits",
 )
@@ -221,6 +221,13 @@ OUTCOMES = Endpoint(
     query=outcomes.OutcomesQuery,
     summary="What the trades came to, of all skills or of one",
 )
+PATCH_SETTINGS = Endpoint(
+    "PATCH",
+    f"{SDK}/settings",
+    settings.AllSettingsBody,
+    asks=settings.SettingsPatch,
+    summary="Change limits and risk defaults",
+)
 
 ALL: Final = (
     HEALTH,
@@ -250,5 +257,6 @@ ALL: Final = (
     BATCH,
     EXPIRING,
     OUTCOMES,
+    PATCH_SETTINGS,
 )
 """Every endpoint that stands. A later issue adds its own here."""
