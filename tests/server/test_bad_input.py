@@ -26,6 +26,7 @@ from service_tui.wire.endpoints import (
     IMPORT_TICKER,
     IMPORTABLE,
     MARKET,
+    MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
     OUTCOMES,
@@ -260,6 +261,10 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "hours": (*COUNTS, "0", "169"),
         "interval": (*COUNTS, "0", "4", "1441"),
     },
+    MARKET_CONTEXT: {
+        "venue": (*WORDS, "moon"),
+        "my_probability": ("-0.1", "1.1", "NaN", "Infinity", "1e999", "half", ""),
+    },
     TRADES: {
         "venue": (*WORDS, "moon"),
         "limit": (*COUNTS, "0", "201"),
@@ -465,7 +470,9 @@ IDS: Final = (
 
 async def test_no_id_in_a_path_is_a_fault_of_ours(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
-        for endpoint, market_id in itertools.product((MARKET, MARKET_HISTORY, TAPE), IDS):
+        for endpoint, market_id in itertools.product(
+            (MARKET, MARKET_CONTEXT, MARKET_HISTORY, TAPE), IDS
+        ):
             url = BASE_URL + endpoint.path.replace("{market_id}", market_id)
             request = httpx.Request(endpoint.method, url, headers=key_for(stage, endpoint))
             response = await stage.sim.transport.handle_async_request(request)

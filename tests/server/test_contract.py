@@ -32,6 +32,7 @@ from service_tui.wire.endpoints import (
     IMPORT_TICKER,
     IMPORTABLE,
     MARKET,
+    MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
     OUTCOMES,
@@ -233,6 +234,12 @@ SCRIPT: Final = (
     ),
     Call("expiring", EXPIRING, query(hours=168)),
     Call("outcomes", OUTCOMES, query(skill="rain-maker", since="2020-01-01T00:00:00Z")),
+    Call(
+        "market context",
+        MARKET_CONTEXT,
+        lambda s: of_market(s) | {"params": {"venue": "all", "my_probability": "0.7"}},
+    ),
+    Call("no market context", MARKET_CONTEXT, nowhere, 404),
     Call("world", WORLD),
     Call("tape", TAPE, of_market),
     Call(

@@ -254,6 +254,7 @@ ENDPOINTS: Final = (
     Row("wire 2.2, gap", "GET", "/api/sdk/markets/check"),
     Row("wire 2.2, gap", "POST", "/api/sdk/markets/import"),
     Row("wire 2.2, extra", "POST", "/api/sdk/markets/import/kalshi"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/context/{market_id}"),
     Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
     Row("wire 2.3, gap", "POST", "/api/sdk/trades/batch"),
     Row("wire 2.3, gap", "GET", "/api/sdk/trades"),

@@ -14,6 +14,7 @@ from service_tui.wire import (
     batch,
     briefing,
     importing,
+    market_context,
     markets,
     outcomes,
     positions,
@@ -228,6 +229,13 @@ PATCH_SETTINGS = Endpoint(
     asks=settings.SettingsPatch,
     summary="Change limits and risk defaults",
 )
+MARKET_CONTEXT = Endpoint(
+    "GET",
+    f"{SDK}/context/{{market_id}}",
+    market_context.MarketContextBody,
+    query=market_context.MarketContextQuery,
+    summary="What to know of a market before a trade",
+)
 
 ALL: Final = (
     HEALTH,
@@ -258,5 +266,6 @@ ALL: Final = (
     EXPIRING,
     OUTCOMES,
     PATCH_SETTINGS,
+    MARKET_CONTEXT,
 )
 """Every endpoint that stands. A later issue adds its own here."""
