@@ -229,6 +229,12 @@ MOMENTS: Final = (
     "2026-01-01", "99999-01-01T00:00:00Z", "9" * 400,
 )  # fmt: skip
 
+VERSIONS: Final = (
+    "a" * 4_001, "", "null", "[]", "1", "{", "{}x", '{"a":1}', '{"a":null}', '{"a":{}}',
+    '{"a b":"1"}', '{"":"1"}', '{"a":""}', '{"a":"1\\u001b[2J"}', "NaN", "[" * 4_000,
+    json.dumps({f"s{n}": "1" for n in range(101)}),
+)  # fmt: skip
+
 BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     MARKETS: {
         "status": (*WORDS, "open"),
@@ -273,6 +279,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "since": MOMENTS,
         "until": MOMENTS,
         "include_failed": ("maybe", "2", ""),
+        "agent_id": ("", "../x", "a b", "someone-else", "a" * 129),
     },
     POSITIONS: {
         "venue": (*WORDS, "moon"),
@@ -282,7 +289,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     EXPIRING: {"hours": (*COUNTS, "0", "169")},
     OUTCOMES: {"skill": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é"), "since": MOMENTS},
-    BRIEFING: {"since": MOMENTS, "skill_versions": ("a" * 4_001,)},
+    BRIEFING: {"since": MOMENTS, "skill_versions": VERSIONS},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 

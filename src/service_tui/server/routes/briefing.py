@@ -3,9 +3,10 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent
+from service_tui.engine.catalogue import url_of
 from service_tui.engine.market import Market
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, time_left, unrealized
+from service_tui.server.present import agent_pnl, opportunity_of, time_left, unrealized
 from service_tui.server.routes.positions import pnl_of
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Side, Venue
@@ -18,6 +19,7 @@ from service_tui.wire.briefing import (
     NewMarketBody,
     OpportunitiesBody,
     PerformanceBody,
+    SkillBlock,
     VenueBlock,
 )
 from service_tui.wire.endpoints import BRIEFING
@@ -46,6 +48,7 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
                     AttentionBody(
                         market_id=market_id,
                         question=market.listing.question,
+                        url=url_of(market.listing),
                         side=side.value,
                         shares=decimal(position.shares(side)),
                         current_price=market.price(),
@@ -57,22 +60,36 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
     return tuple(rows)
 
 
+def _by_skill(world: World, agent: Agent) -> dict[str, SkillBlock]:
+    """Open positions by source tag; a market with two tags counts for both."""
+    sums: dict[str, list[Micros]] = {}
+    for market_id, position in agent.positions.items():
+        pnl = position.unrealized(world.markets[market_id].price())
+        realized = position.realized(Side.YES) + position.realized(Side.NO)
+        for tag in agent.sources.get(market_id, ()):
+            sums.setdefault(tag, []).append(Micros(pnl + realized))
+    return {
+        tag: SkillBlock(positions=len(parts), total_pnl=decimal(Micros(sum(parts))))
+        for tag, parts in sums.items()
+    }
+
+
 def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
-    """Markets listed since, newest first; `since` is a moment of the tape."""
+    """Markets listed since a wall time, newest first."""
+    # Wall time, as programs ask by their own clock; the tape may run faster.
     fresh: list[Market] = sorted(
         (
             market
             for market in world.markets.values()
-            if market.listing.opens_at >= since
-            and market.status(world.world_at) is MarketStatus.ACTIVE
+            if market.listed_at >= since and market.status(world.world_at) is MarketStatus.ACTIVE
         ),
-        key=lambda market: -market.listing.opens_at,
+        key=lambda market: (-market.listed_at, -market.listing.opens_at),
     )
     return tuple(
         NewMarketBody(
             market_id=market.market_id,
             question=market.listing.question,
-            opportunity_score=round(1 - abs(market.price() - 0.5) * 2, 4),
+            opportunity_score=opportunity_of(market),
             time_to_resolution=time_left(market.listing.resolves_at - world.world_at),
         )
         for market in fresh[:NEW_MAX]
@@ -98,7 +115,7 @@ async def briefing(asked: Asked) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
     world, agent = asked.world, asked.agent
     query = asked.query_as(BriefingQuery)
-    since = timestamp(query.since) if query.since else Timestamp(world.world_at - DAY_S)
+    since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
     paused = agent.settings.trading_paused
@@ -114,6 +131,7 @@ async def briefing(asked: Asked) -> BriefingBody:
         positions_count=len(agent.held()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
+        by_skill=_by_skill(world, agent),
     )
     return BriefingBody(
         venues={Venue.SIM.value: block, Venue.EVM.value: None, Venue.SOL.value: None},

@@ -5,9 +5,10 @@ from typing import Final
 from service_tui.engine.errors import MarketNotFound, Refusal
 from service_tui.engine.events import Note
 from service_tui.engine.exchange import Order
+from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, trade_row
 from service_tui.server.present import quote_body, trade_body
-from service_tui.server.refusals import from_refusal, invalid_items
+from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.service import Asked, Routes
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Venue
@@ -78,7 +79,8 @@ async def place(asked: Asked) -> TradeBody:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
         return refused_body(asked, request, refusal)
-    return trade_body(asked.world, asked.agent, fill)
+    nudge = go_live_of(asked.agent, asked.service.address)
+    return trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
@@ -100,6 +102,10 @@ def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> Trade
 async def history(asked: Asked) -> TradesBody:
     """The agent's trades and payouts, newest first, from the journal."""
     query = asked.query_as(TradesQuery)
+    if query.agent_id is not None and query.agent_id != asked.agent.agent_id:
+        raise denied(
+            404, f"agent not found: {query.agent_id}", "leave agent_id out, or send the key's own"
+        )
     if query.venue not in {"all", Venue.SIM}:
         return TradesBody(trades=(), total_count=0)
     rows, total = await asked.service.keeper.history(
