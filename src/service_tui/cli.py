@@ -153,7 +153,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
         "--plan",
         choices=[plan.value for plan in Plan],
         default=missing,
-        help="plan of new agents on the embedded service (default: pro)",
+        help="plan of new agents on the embedded service (default: as last chosen, else pro)",
     )
     parser.add_argument(
         "--read-only",
@@ -212,7 +212,7 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         api_key=key if url else None,
         seed=given.seed,
         speed=given.speed,
-        plan=Plan(given.plan or Plan.PRO),
+        plan=Plan(given.plan) if given.plan else None,
         read_only=given.read_only,
         allow_insecure=environment.allow_insecure,
     )

@@ -55,6 +55,15 @@ class OrderType(StrEnum):
     FAK = "FAK"
 
 
+class OrderEnd(StrEnum):
+    """Why an order rests no more."""
+
+    FILLED = "filled"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    MARKET_CLOSED = "market_closed"
+
+
 class MarketStatus(StrEnum):
     """Where a market stands. `closed`: past `resolves_at`, outcome not confirmed."""
 
@@ -72,6 +81,8 @@ class TradeStatus(StrEnum):
     UNCONFIRMED = "unconfirmed"
     CONFIRMED = "confirmed"
     FAILED = "failed"
+    # ours: an order that ended without a fill is neither submitted, filled nor failed.
+    CANCELLED = "cancelled"
 
 
 class AgentStatus(StrEnum):

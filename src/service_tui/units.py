@@ -5,9 +5,21 @@ Used by both towers; `console/formats.py` is the one place that makes text of th
 """
 
 import math
-from typing import Final, NewType
+from typing import TYPE_CHECKING, Final, NewType, Self
 
-Micros = NewType("Micros", int)
+if TYPE_CHECKING:
+
+    class Micros(int):
+        """Money or shares in millionths: sums and differences of micros are micros."""
+
+        def __new__(cls, value: int) -> Self: ...  # noqa: D102
+        def __add__(self, value: int, /) -> "Micros": ...
+        def __sub__(self, value: int, /) -> "Micros": ...
+        def __neg__(self) -> "Micros": ...
+
+else:
+    # An int and nothing else when it runs: a trade makes a dozen of them.
+    Micros = NewType("Micros", int)
 """Money or shares in millionths. The ledger knows nothing else, and refuses a float."""
 
 Probability = NewType("Probability", float)

@@ -16,7 +16,7 @@ from service_tui.console.dialogs.order_draft import (
 )
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Mode, Side
+from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state()
@@ -110,6 +110,11 @@ def limited(**changes: object) -> DeskState:
     return replace(STATE, limits=replace(STATE.limits, **changes))
 
 
+def real(**changes: object) -> DeskState:
+    """Where real money is spent, and the daily limit binds."""
+    return replace(limited(**changes), service=replace(STATE.service, venue=Venue.EVM))
+
+
 def poor(cash: int) -> DeskState:
     assert STATE.account is not None
     return replace(STATE, account=replace(STATE.account, cash=Micros(cash)))
@@ -119,8 +124,8 @@ REFUSED_BUYS = [
     (poor(24_990_000), {}, "more than your cash: at most 24.99"),
     (poor(-5), {}, "more than your cash: at most 0.00"),
     (limited(max_trade=Micros(10 * ONE)), {}, "more than one trade may spend: at most 10.00"),
-    (limited(day_spent=Micros(490 * ONE)), {}, "left of the day's limit: at most 10.00"),
-    (limited(day_spent=Micros(900 * ONE)), {}, "left of the day's limit: at most 0.00"),
+    (real(day_spent=Micros(490 * ONE)), {}, "left of the day's limit: at most 10.00"),
+    (real(day_spent=Micros(900 * ONE)), {}, "left of the day's limit: at most 0.00"),
     (limited(paused=True), {}, "trading is paused"),
     (replace(STATE, limits=None), {}, "not known yet"),
     (replace(STATE, account=None), {}, "not known yet"),
@@ -139,7 +144,7 @@ REFUSED_BUYS = [
         "has resolved NO",
     ),
     (STATE, {"amount": "9000"}, "more than your cash"),
-    (STATE, {"amount": "400"}, "left of the day's limit: at most 380.00"),
+    (real(), {"amount": "400"}, "left of the day's limit: at most 380.00"),
 ]
 
 
@@ -199,10 +204,10 @@ def test_parts_of_a_holding_are_offered_rounded_down() -> None:
 
 
 def test_the_most_that_can_be_bought_is_the_least_of_the_bounds() -> None:
-    assert buy_max(STATE) == 380 * ONE
+    assert buy_max(STATE) == 500 * ONE
     assert buy_max(poor(7_123_456)) == 7_123_456
     assert presets(poor(7_123_456), draft())[-1] == ("max", "7.12")
-    assert buy_max(limited(day_spent=Micros(900 * ONE))) == 0
+    assert buy_max(real(day_spent=Micros(900 * ONE))) == 0
     assert buy_max(replace(STATE, account=None)) is None
 
 

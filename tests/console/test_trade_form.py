@@ -71,6 +71,11 @@ class Ticket:
         await until(self.pilot, lambda: self.form._quiet is None)
         await self.pilot.pause()
 
+    async def quoted(self, text: str, **changes: object) -> None:
+        await self.type(text)
+        await self.rest()
+        await self.answer(**changes)
+
     async def answer(self, **changes: object) -> None:
         ask = self.asked[-1]
         quote = QuoteView(
@@ -134,7 +139,14 @@ async def test_typing_asks_one_quote_when_the_keys_rest_and_shows_the_answer() -
 
 async def test_enter_places_once_and_the_ticket_is_gone() -> None:
     async with ticket(side=Side.NO) as t:
-        await t.pilot.press("2", "5", "enter", "enter")
+        await t.pilot.press("2", "5", "enter")
+        # Nothing is placed before its quote was seen.
+        assert t.returned == []
+        assert "unseen" in t.text("problem")
+        await t.rest()
+        await t.answer()
+        assert t.text("problem") == ""
+        await t.pilot.press("enter", "enter")
         await t.pilot.pause()
         (order,) = t.returned
         assert order is not None
@@ -147,9 +159,20 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
         assert t.app.screen is not t.form
 
 
+async def test_an_order_that_moves_the_price_far_wants_a_second_thought() -> None:
+    async with ticket() as t:
+        await t.quoted("25", price_before=0.1, price_after=0.4)
+        await t.pilot.press("enter", "enter")
+        assert t.returned == []
+        assert "30.0 points" in t.text("problem")
+        await until(t.pilot, lambda: t.form._far_seen is not None)
+        await t.pilot.press("enter")
+        assert len(t.returned) == 1
+
+
 async def test_two_orders_to_place_in_one_breath_are_one() -> None:
     async with ticket() as t:
-        await t.type("25")
+        await t.quoted("25")
         t.form.action_place()
         t.form.action_place()
         t.form.action_cancel()
@@ -168,7 +191,7 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
     later = replace(STATE, preferences={kept.name: kept.value})
     async with ticket(later) as t:
         assert t.reasoning.value == "the gauge rises"
-        await t.type("25")
+        await t.quoted("25")
         await t.pilot.press("enter")
         assert t.returned[0] is not None
         assert t.returned[0].reasoning == "the gauge rises"
@@ -189,7 +212,7 @@ async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:
 
 async def test_too_much_is_refused_before_it_is_asked() -> None:
     async with ticket() as t:
-        for text in ("9000", "400", "8214.34"):
+        for text in ("9000", "600", "8214.34"):
             await t.type(text)
             await t.rest()
             assert "at most" in t.text("problem")
@@ -230,7 +253,7 @@ async def test_a_key_pasted_as_amount_is_cleared_and_said() -> None:
 
 async def test_presets_fill_the_amount_by_key_and_by_mouse() -> None:
     async with ticket() as t:
-        for key, text in (("f1", "5.00"), ("f2", "25.00"), ("f3", "100.00"), ("f4", "380.00")):
+        for key, text in (("f1", "5.00"), ("f2", "25.00"), ("f3", "100.00"), ("f4", "500.00")):
             await t.pilot.press(key)
             assert t.amount.value == text
             assert t.can_place
@@ -244,12 +267,16 @@ async def test_sides_turn_by_key_and_by_mouse() -> None:
         await t.pilot.press("f5")
         assert "● NO" in t.text("side")
         await t.pilot.press("y")
-        assert t.amount.value == "25y"
-        t.form.query_one("#ticket-side").focus()
-        await t.type("25")
-        await t.pilot.press("y")
         assert "● YES" in t.text("side")
+        assert t.amount.value == "25"
+        t.reasoning.focus()
+        await t.pilot.press("n", "y")
+        assert t.reasoning.value == "ny"
+        assert "● YES" in t.text("side")
+        t.form.query_one("#ticket-side").focus()
         await t.pilot.press("n")
+        assert "● NO" in t.text("side")
+        await t.pilot.press("y", "n")
         assert "● NO" in t.text("side")
         await t.pilot.press("left")
         assert "● YES" in t.text("side")

@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -27,6 +28,7 @@ from faults import (
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
+from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter
@@ -248,9 +250,8 @@ async def killed_while_sending(stage: Stage, line: Line) -> None:
     around = Surroundings(
         stage.client, stage.database, stage.clock, lambda: f"first{len(line.sent)}", Random(2)
     )
-    desk = Desk(
-        first_state(), around, Blotter(stage.database), DeskMemory(stage.database, stage.clock)
-    )
+    initial = replace(first_state(), polls=PERIODS)
+    desk = Desk(initial, around, Blotter(stage.database), DeskMemory(stage.database, stage.clock))
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(desk.run())
         await until(desk, ready, stage)

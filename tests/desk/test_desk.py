@@ -203,7 +203,7 @@ def order_of(stage: Stage) -> PlaceTrade:
 async def test_a_fault_in_a_handler_ends_the_desk_and_is_not_swallowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("service_tui.desk.handlers.trades.preflight", broken)

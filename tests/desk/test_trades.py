@@ -21,10 +21,10 @@ from faults import (
     sell,
     until,
 )
-from samples import sample_state
+from samples import NOW, sample_state
 from service_tui.desk.commands import AskQuote
-from service_tui.desk.handlers.trades import NO_TRACE, preflight
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Mode, Side, Venue
@@ -203,7 +203,7 @@ OBJECTIONS = {
 @pytest.mark.parametrize("name", OBJECTIONS)
 def test_the_desk_objects_to_a_buy(name: str) -> None:
     state, said = OBJECTIONS[name]
-    objection = preflight(state, buy(MARKET))
+    objection = preflight(state, buy(MARKET), NOW)
     assert (objection is None) == (said is None)
     assert said is None or said in objection[0]
 
@@ -211,15 +211,15 @@ def test_the_desk_objects_to_a_buy(name: str) -> None:
 @pytest.mark.parametrize("venue", [Venue.EVM, Venue.SOL])
 def test_an_order_for_a_real_venue_is_refused_whatever_it_does(venue: Venue) -> None:
     for order in (buy(MARKET), sell(STATE.positions[0])):
-        assert "real venue" in preflight(STATE, replace(order, venue=venue))[0]
+        assert "real venue" in preflight(STATE, replace(order, venue=venue), NOW)[0]
         there = replace(STATE, service=replace(STATE.service, venue=venue))
-        assert preflight(there, order) is not None
+        assert preflight(there, order, NOW) is not None
 
 
 def test_a_pause_does_not_block_a_sale() -> None:
     paused = replace(STATE, limits=replace(STATE.limits, paused=True), account=None)
-    assert preflight(paused, sell(STATE.positions[0])) is None
-    assert preflight(replace(paused, limits=None), sell(STATE.positions[0])) is None
+    assert preflight(paused, sell(STATE.positions[0]), NOW) is None
+    assert preflight(replace(paused, limits=None), sell(STATE.positions[0]), NOW) is None
 
 
 def test_what_is_in_doubt_counts_as_spent_until_the_person_may_send_again() -> None:
@@ -228,10 +228,47 @@ def test_what_is_in_doubt_counts_as_spent_until_the_person_may_send_again() -> N
         "k", "trade", "m", "buy", TicketState.UNKNOWN, Timestamp(0.0), amount=Micros(25 * ONE)
     )
     poor = replace(STATE, account=account, tickets=(unknown,))
-    assert preflight(poor, buy(MARKET, 6 * ONE)) is not None
-    assert preflight(poor, buy(MARKET, 5 * ONE)) is None
+    assert preflight(poor, buy(MARKET, 6 * ONE), NOW) is not None
+    assert preflight(poor, buy(MARKET, 5 * ONE), NOW) is None
     decided = replace(unknown, outcome=NO_TRACE)
-    assert preflight(replace(poor, tickets=(decided,)), buy(MARKET, 30 * ONE)) is None
+    assert preflight(replace(poor, tickets=(decided,)), buy(MARKET, 30 * ONE), NOW) is None
+
+
+def test_two_orders_at_once_never_spend_the_same_money_twice() -> None:
+    account = replace(STATE.account, cash=Micros(30 * ONE))
+    first, second = (
+        TicketView(
+            name, "trade", "m", "buy", TicketState.QUEUED, Timestamp(0.0), amount=Micros(20 * ONE)
+        )
+        for name in ("first", "second")
+    )
+    poor = replace(STATE, account=account, tickets=(second, first))
+    assert preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="first") is None
+    objection = preflight(poor, buy(MARKET, 20 * ONE), NOW, ticket_id="second")
+    assert objection is not None
+    assert objection[0] == "not enough cash"
+
+
+def test_shares_that_are_being_sold_are_not_sold_again() -> None:
+    held = STATE.positions[0]
+    under_way = TicketView(
+        "k",
+        "trade",
+        held.market_id,
+        "sell",
+        TicketState.UNKNOWN,
+        Timestamp(0.0),
+        holding=held.key,
+        shares=held.shares,
+    )
+    state = replace(STATE, tickets=(under_way,))
+    assert "under way" in preflight(state, sell(held), NOW)[0]
+    assert preflight(replace(STATE, tickets=()), sell(held), NOW) is None
+
+
+def test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_back() -> None:
+    for shift in (-3_600.0, 3_600.0):
+        assert "too old" in preflight(STATE, buy(MARKET), Timestamp(NOW + shift))[0]
 
 
 # -- refused there ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service_tui.engine import errors
-from service_tui.engine.agents import Agent, AgentSettings, status_of
+from service_tui.engine.agents import Agent, AgentSettings, check_claimed, status_of
 from service_tui.engine.events import Fill, Note
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.ledger import Ledger
@@ -146,8 +146,8 @@ def test_a_buy_moves_cash_to_the_maker_and_shares_to_the_agent(side: Side) -> No
     assert ada.agent.sources == {"m1": ("sdk:weather",)}
     assert (ada.agent.trades_count, ada.agent.day_buys) == (1, 1)
     assert ada.agent.last_trade_at == NOON
-    assert book.tape[-1].trader == "ada"
-    assert (book.tape[-1].action, book.tape[-1].shares) == ("buy", fill.shares)
+    _, trader, _, action, shares, _ = book.tape[-1]
+    assert (trader, action, shares) == ("ada", "buy", fill.shares)
     assert book.volume_24h(NOON) == 25 * ONE
 
 
@@ -193,6 +193,7 @@ REFUSALS: Final[list[tuple[str, dict[str, object], Ask]]] = [
     ("VENUE_NOT_SERVED", {}, lambda one: one.order(SELL, ONE, venue=Venue.SOL)),
     ("VENUE_NOT_SERVED", {}, lambda one: one.order(BUY, 501 * ONE, venue=Venue.EVM)),
     ("AGENT_SUSPENDED", {"suspended": True}, lambda one: one.order(BUY, ONE)),
+    ("AGENT_SUSPENDED", {"suspended": True}, lambda one: one.order(SELL, ONE)),
     ("TRADING_PAUSED", {"trading_paused": True}, lambda one: one.order(BUY, ONE)),
     ("TRADE_TOO_LARGE", {}, lambda one: one.order(BUY, 500 * ONE + 1)),
     ("TRADE_TOO_LARGE", {}, lambda one: one.order(BUY, 10**15)),
@@ -367,6 +368,23 @@ def test_a_quote_says_exactly_what_the_order_then_gets() -> None:
         fill = ada.place(ada.order(action, size))
         assert (fill.shares, fill.money) == (quote.shares, quote.money)
         assert (fill.price_before, fill.price_after) == (quote.price_before, quote.price_after)
+
+
+def test_a_broke_agent_is_told_so_whatever_it_asks() -> None:
+    ada = Trader(exchange())
+    ada.venue.ledger.transfer("agent:ada", "issuer", FIRST_CASH)
+    for order in (ada.order(BUY, ONE), ada.order(SELL, ONE)):
+        assert refused(ada, order).code == "AGENT_BROKE"
+
+
+def test_an_unclaimed_agent_trades_on_sim_only() -> None:
+    one = agent("ada")
+    check_claimed(one, Venue.SIM)
+    for venue in (Venue.EVM, Venue.SOL):
+        with pytest.raises(errors.NotClaimed, match="must be claimed"):
+            check_claimed(one, venue)
+    one.change({"claimed": True})
+    check_claimed(one, Venue.EVM)
 
 
 def test_an_agent_is_broke_only_when_nothing_it_holds_can_still_pay() -> None:

@@ -76,7 +76,7 @@ def test_the_average_entry_is_the_cost_of_a_share() -> None:
 
 def test_a_sale_takes_its_part_of_the_cost_rounded_against_the_holder() -> None:
     position = bought(3, 10)
-    assert position.cost_of(Side.YES, Micros(1)) == 4
+    assert position.yes.cost_of(Micros(1)) == 4
     assert position.sell(Side.YES, Micros(1), Micros(5)) == 1
     assert (position.shares(Side.YES), position.cost(Side.YES)) == (2, 6)
     assert position.realized(Side.YES) == 1
@@ -106,7 +106,7 @@ def test_a_sale_of_what_is_not_held_is_refused_and_changes_nothing(shares: int) 
         with pytest.raises(NotHeldError):
             position.sell(side, Micros(shares), Micros(1))
         with pytest.raises(NotHeldError):
-            position.cost_of(side, Micros(shares))
+            position.on(side).cost_of(Micros(shares))
     assert position == bought(10, 5)
 
 

@@ -17,6 +17,7 @@ from service_tui.wire.endpoints import (
     AGENT,
     ALL,
     BRIEFING,
+    CLAIM,
     CONTEXT,
     HEALTH,
     MARKET,
@@ -26,7 +27,9 @@ from service_tui.wire.endpoints import (
     POSITIONS,
     REGISTER,
     SETTINGS,
+    SKILLS,
     TRADES,
+    TROUBLESHOOT,
     WORLD,
     Endpoint,
 )
@@ -39,7 +42,13 @@ OF_OPERATORS: Final = [one for one in ALL if one.operator]
 
 
 def path_of(endpoint: Endpoint[WireModel]) -> str:
-    return endpoint.path.format(market_id="some-market")
+    ids = {
+        "market_id": "some-market",
+        "agent_id": "some-agent",
+        "claim_code": "reef-1",
+        "order_id": "some-order",
+    }
+    return endpoint.path.format_map(ids)
 
 
 def bearer(key: str) -> list[Header]:
@@ -151,7 +160,7 @@ async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) 
 async def test_keyless_endpoints_answer_without_a_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         assert (await ask(stage, "GET", HEALTH.path, [])).status_code == 200
-        assert [one.path for one in KEYLESS] == [HEALTH.path, REGISTER.path]
+        assert KEYLESS == [HEALTH, REGISTER, CLAIM, TROUBLESHOOT, SKILLS]
 
 
 FOREIGN: Final = (

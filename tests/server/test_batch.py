@@ -10,8 +10,8 @@ from service_tui.engine.snapshot import fields_of
 from service_tui.server.keeper import restore
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import Journal
-from service_tui.terms import Plan
-from service_tui.wire.endpoints import BATCH, TRADES
+from service_tui.terms import Plan, Venue
+from service_tui.wire.endpoints import BATCH, POSITIONS, TRADES
 from support import Stage, open_stage
 
 Leg = dict[str, Any]
@@ -184,3 +184,28 @@ async def test_a_full_disk_leaves_no_leg_of_a_batch(
                 assert "nothing was traded" in said["error"]
         await keeper.advance(stage.clock.now())
         assert state(stage) == before
+
+
+async def test_a_batch_on_a_real_venue_takes_what_its_books_offer(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        at_home = [one.market_id for one in stage.open_markets() if one.listing.home is Venue.EVM]
+        elsewhere = next(one for one in stage.open_markets() if one.listing.home is Venue.SIM)
+        legs = [leg(at_home[0], 8), leg(elsewhere.market_id, 8), leg(at_home[1], 8, "no")]
+        unclaimed = await line.said(BATCH, 403, json={"trades": legs, "venue": "polymarket"})
+        assert stage.agent.claim_code in unclaimed["claim_url"]
+        await change(stage, claimed=True, real_trading_enabled=True)
+        before = state(stage)
+        quoted = await batch(line, legs, venue="polymarket", dry_run=True)
+        assert state(stage) == before
+        said = await batch(line, legs, venue="polymarket")
+        assert [row["success"] for row in said["results"]] == [True, False, True]
+        for row, quote in zip(said["results"], quoted["results"], strict=True):
+            assert row["success"] is quote["success"]
+            assert (row["shares"], row["price"]) == (quote["shares"], quote["price"])
+        assert said["total_cost"] == pytest.approx(
+            sum(row["cost"] for row in said["results"] if row["success"])
+        )
+        held = (await line.said(POSITIONS, venue="evm_venue"))["positions"]
+        assert {row["market_id"] for row in held} == {at_home[0], at_home[1]}
+        assert stage.world.ledger.total() == 0

@@ -200,3 +200,29 @@ async def test_no_row_of_the_history_has_a_number_missing(tmp_path: Path) -> Non
             assert row["id"] == row["trade_id"]
             assert row["resolved"] is True
             assert row["outcome"] is market.listing.outcome
+
+
+async def test_installed_skills_are_recommended_and_newer_ones_are_told(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        folder = tmp_path / "packages"
+        stage.sim.service.skill_folders = (folder,)
+        for count, version in enumerate(("1.2.0", "0.9.10", "2.0.0", "1.0.0")):
+            package = folder / f"skill-{count}"
+            package.mkdir(parents=True)
+            best = '\n  best_when: "it rains"' if count == 3 else ""
+            (package / "SKILL.md").write_text(
+                f"---\nname: skill-{count}\ndescription: one\nmetadata:\n"
+                f'  version: "{version}"{best}\n---\n'
+            )
+        said = await line.said(BRIEFING)
+        assert said["skill_updates"] is None
+        advised = said["opportunities"]["recommended_skills"]
+        assert [one["id"] for one in advised] == ["skill-3", "skill-0", "skill-1"]
+        assert advised[0]["best_when"] == "it rains"
+        asked = '{"skill-0":"1.2.0","skill-1":"0.9.9","skill-2":"2.1","unknown":"1"}'
+        told = await line.said(BRIEFING, skill_versions=asked)
+        assert told["skill_updates"] == [
+            {"slug": "skill-1", "current": "0.9.9", "latest": "0.9.10"}
+        ]
+        assert [one["id"] for one in told["opportunities"]["recommended_skills"]] == ["skill-3"]

@@ -6,7 +6,7 @@ import pytest
 from line import Line, change, line_to
 from service_tui.engine.events import Fill, Note
 from service_tui.server.market_context import AMOUNTS, discipline_part
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import MARKET, MARKET_CONTEXT, PLACE_TRADE
 from support import open_stage
@@ -162,3 +162,31 @@ async def test_what_speaks_against_a_trade_is_said(tmp_path: Path) -> None:
         assert over["market"]["outcome"] is market.listing.outcome
         assert "the market is resolved" in over["warnings"]
         await line.said(MARKET_CONTEXT, 404, path={"market_id": "nowhere"})
+
+
+async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True, real_trading_enabled=True)
+        market = next(one for one in stage.open_markets() if one.listing.home is Venue.EVM)
+        market_id = market.market_id
+        one = (await line.said(MARKET, path={"market_id": market_id}))["market"]
+        order = {"market_id": market_id, "side": "yes", "venue": "polymarket", "amount": 10}
+        said = await context(line, market_id, venue="polymarket")
+        for name in ("external_price_yes", "divergence", "fee_rate_bps", "spread", "spread_cents"):
+            assert said["market"][name] == one[name], name
+        assert said["slippage"]["venue"] == "evm_venue"
+        assert said["slippage"]["spread_pct"] == pytest.approx(one["spread"])
+        for row in said["slippage"]["estimates"]:
+            quote = await line.said(
+                PLACE_TRADE,
+                json=order | {"amount": row["amount_usd"], "order_type": "FOK", "dry_run": True},
+            )
+            assert (row["shares"], row["avg_price"]) == (quote["shares"], quote["avg_price"])
+        bought = await line.said(PLACE_TRADE, json=order)
+        assert bought["success"], bought["error"]
+        held = await context(line, market_id)
+        assert held["positions"]["sim"] is None
+        assert held["positions"]["polymarket"]["shares"] == bought["shares"]
+        assert held["position"] == held["positions"]["polymarket"]
+        assert (await context(line, market_id, venue="sim"))["position"]["has_position"] is False

@@ -17,24 +17,38 @@ import pytest
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
     BATCH,
     BRIEFING,
+    CANCEL_ALL_ORDERS,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ORDER,
     CHECK_MARKET,
+    CLAIM,
     CONTEXT,
+    DESK_ACCOUNT,
+    DESK_AGENTS,
+    DESK_CLAIM,
+    DESK_CLAIM_CODE,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    EXECUTABLE_PRICE,
     EXPIRING,
     HEALTH,
     IMPORT_MARKET,
     IMPORT_TICKER,
     IMPORTABLE,
+    LEADERS,
     MARKET,
     MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
+    OPEN_ORDERS,
     OUTCOMES,
     PATCH_AGENT,
     PATCH_SETTINGS,
@@ -44,11 +58,15 @@ from service_tui.wire.endpoints import (
     POSITIONS,
     POST_SETTINGS,
     REGISTER,
+    SDK_LEADERS,
     SET_SPEED,
     SETTINGS,
+    SKILLS,
     TAPE,
     TRADES,
+    TROUBLESHOOT,
     USER_SETTINGS,
+    VERSION_CHECK,
     WORLD,
     Endpoint,
 )
@@ -70,8 +88,15 @@ class Scene:
     ending_id: str
     heard: dict[str, "Heard"] = field(default_factory=dict)
 
+    def listed_on(self, venue: Venue) -> str:
+        found = [m for m in self.stage.open_markets() if m.listing.home is venue]
+        return max(found, key=lambda market: market.listing.resolves_at).market_id
+
     def shares(self, name: str) -> float:
         return self.heard[name].json["shares_bought"]
+
+    def second(self, name: str) -> str:
+        return self.heard["register"].json[name]
 
 
 @dataclass(frozen=True)
@@ -118,6 +143,10 @@ def of_market(scene: Scene) -> Mapping[str, Any]:
 
 def nowhere(_: Scene) -> Mapping[str, Any]:
     return {"path": {"market_id": "no-such-market"}}
+
+
+def of_second(scene: Scene) -> Mapping[str, Any]:
+    return {"path": {"agent_id": scene.second("agent_id")}}
 
 
 def query(**params: object) -> Ask:
@@ -195,7 +224,34 @@ SCRIPT: Final = (
     ),
     Call("too many shares", PLACE_TRADE, trade(action="sell", shares=999_999)),
     Call("too much money", PLACE_TRADE, trade(amount=500.01)),
-    Call("another venue", PLACE_TRADE, trade(amount=5, venue="polymarket")),
+    Call(
+        "a venue where it is not traded",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "unclaimed",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="polymarket"),
+        403,
+    ),
+    Call(
+        "a quote on a venue",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.SOL), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "price to trade at",
+        EXECUTABLE_PRICE,
+        lambda s: {
+            "path": {"market_id": s.listed_on(Venue.EVM)},
+            "params": {"side": "yes", "action": "buy", "apply_buffer": "False"},
+        },
+    ),
+    Call("open orders", OPEN_ORDERS),
+    Call("cancel nothing", CANCEL_ALL_ORDERS),
+    Call("cancel nothing here", CANCEL_MARKET_ORDERS, of_market),
+    Call("cancel nobody's", CANCEL_ORDER, lambda _: {"path": {"order_id": "o1"}}, 404),
     Call("beyond the limit", PLACE_TRADE, trade(amount=400, price=0.0002)),
     Call("a quote beyond all", PLACE_TRADE, trade(amount=1_000_000_000, dry_run=True)),
     Call(
@@ -247,6 +303,24 @@ SCRIPT: Final = (
     ),
     Call("no tape", TAPE, nowhere, 404),
     Call("faster", SET_SPEED, body(speed=60)),
+    Call("advice", TROUBLESHOOT, body(error_text="401 Unauthorized")),
+    Call("version", VERSION_CHECK, query(sdk_version="0.26.0")),
+    Call("leaders", LEADERS),
+    Call("agents by gain", SDK_LEADERS, query(limit=1)),
+    Call("skills", SKILLS),
+    Call("skills of a kind", SKILLS, query(category="weather")),
+    Call("claim link", CLAIM, lambda s: {"path": {"claim_code": s.second("claim_code")}}),
+    Call("no claim link", CLAIM, lambda _: {"path": {"claim_code": "reef-0"}}, 404),
+    Call("all agents", DESK_AGENTS),
+    Call("code", DESK_CLAIM_CODE, of_second),
+    Call("claim", DESK_CLAIM, of_second),
+    Call("claim again", DESK_CLAIM, of_second),
+    Call("no code", DESK_CLAIM_CODE, of_second, 409),
+    Call("no agent", DESK_CLAIM, lambda _: {"path": {"agent_id": "nobody"}}, 404),
+    Call("pause", DESK_PATCH_AGENT, lambda s: of_second(s) | {"json": {"trading_paused": True}}),
+    Call("new key", DESK_NEW_KEY, of_second),
+    Call("account", DESK_ACCOUNT),
+    Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
 )
 AFTER: Final = (
     Call("me at last", AGENT),
@@ -322,7 +396,8 @@ def heard(request: pytest.FixtureRequest) -> dict[str, Heard]:
 
 
 def test_every_endpoint_is_called() -> None:
-    assert {call.endpoint for call in CALLS.values()} == set(ALL)
+    # A stream is no single answer: it has tests of its own.
+    assert {call.endpoint for call in CALLS.values()} == {one for one in ALL if not one.streams}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -368,6 +443,13 @@ def test_registering_gives_ten_thousand_and_shows_the_key_once(heard: dict[str, 
     }
     everything = json.dumps({name: one.json for name, one in heard.items() if name != "register"})
     assert answer["api_key"] not in everything
+
+
+def test_a_real_venue_wants_a_claimed_agent(heard: dict[str, Heard]) -> None:
+    answer = heard["unclaimed"].json
+    assert answer["detail"] == "Agent must be claimed before trading"
+    assert answer["claim_url"] == heard["context"].json["claim_url"]
+    assert answer["fix"]
 
 
 def test_the_context_holds_the_claim_link(heard: dict[str, Heard]) -> None:
@@ -501,7 +583,7 @@ def test_a_dry_run_says_what_the_order_then_gets_and_changes_nothing(
 REFUSED: Final = {
     "too many shares": "INSUFFICIENT_SHARES",
     "too much money": "TRADE_TOO_LARGE",
-    "another venue": "VENUE_NOT_SERVED",
+    "a venue where it is not traded": "VENUE_NOT_SERVED",
     "beyond the limit": "PRICE_BEYOND_LIMIT",
     "a quote beyond all": "PRICE_OUT_OF_RANGE",
     "a sale beyond all": "PRICE_OUT_OF_RANGE",

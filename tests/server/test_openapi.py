@@ -72,6 +72,8 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     asked = endpoint.query.model_fields if endpoint.query else {}
     assert in_query == set(asked)
     assert all(one["schema"] for one in parameters)
+    kind = "text/event-stream" if endpoint.streams else "application/json"
+    assert set(operation["responses"]["200"]["content"]) == {kind}
     if endpoint.asks is None:
         assert "requestBody" not in operation
         return

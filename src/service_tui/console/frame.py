@@ -14,7 +14,6 @@ from typing import ClassVar, Final
 from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
@@ -22,6 +21,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from service_tui.console import fatal, formats
+from service_tui.console.key_queue import KeyQueue
 from service_tui.console.messages import Copied, Said, ThemeTried
 from service_tui.console.theme import Themes, variable_defaults
 
@@ -69,7 +69,7 @@ class TooSmall(Static):
         )
 
 
-class Frame(App[int]):
+class Frame(KeyQueue):
     """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
 
     TITLE = "service-tui"

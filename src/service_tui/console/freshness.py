@@ -1,23 +1,11 @@
-"""How old what is shown is, and whether money may be moved on it.
+"""Which time a screen goes by, and whether its amounts are masked.
 
 Knows the desk's state. Must not know a clock: `now` is wall time, handed in.
-Used by screens and dialogs before they order anything, and wherever an age is shown.
+Used by screens, dialogs and bars; how old data is, and whether to trade on it, says the desk.
 """
 
-from typing import Final
-
-from service_tui.desk.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
-
-UNTRADED_PERIODS: Final = 5.0
-"""Data older than so many periods is not traded on. Source: ux, "Looks"."""
-
-_PHASES: Final = {
-    Phase.CONNECTING: "still connecting: wait for the first answer",
-    Phase.OFFLINE: "the service cannot be reached: nothing is sent until it answers again",
-    Phase.UNAUTHORIZED: "the service refuses this key: nothing can be traded",
-}
 
 
 def world_now(state: DeskState, now: Timestamp) -> Timestamp:
@@ -30,29 +18,3 @@ def world_now(state: DeskState, now: Timestamp) -> Timestamp:
 def is_private(state: DeskState) -> bool:
     """True while amounts are to be masked."""
     return state.preferences.get("privacy") == "on"
-
-
-def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
-    """Seconds since the service last answered for a topic, >= 0; None if it never did."""
-    seen = state.seen.get(topic)
-    return None if seen is None else max(0.0, now - seen)
-
-
-def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
-    """Why no money may be moved on these topics now, in one sentence; empty when it may."""
-    if state.service.read_only:
-        return "this desk is read-only: it places no orders"
-    if state.service.phase is not Phase.ONLINE:
-        return _PHASES[state.service.phase]
-    if state.from_cache:
-        return "this is the last session's picture: wait for the first answer"
-    return next((why for topic in topics if (why := _why_too_old(state, topic, now))), "")
-
-
-def _why_too_old(state: DeskState, topic: Topic, now: Timestamp) -> str:
-    age, period = age_s(state, topic, now), state.polls.get(topic)
-    if age is None or period is None:
-        return f"the {topic.value} were never seen: press r to ask the service"
-    if not age <= UNTRADED_PERIODS * period:
-        return f"the {topic.value} seen are {age:.0f} s old, too old to trade on: r refreshes"
-    return ""

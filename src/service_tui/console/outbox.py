@@ -9,20 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.console.doors import DeskDoors
-from service_tui.console.freshness import why_not_traded
 from service_tui.desk.commands import AskQuote, Command, PlaceTrade, SetPreference, WatchMarket
-from service_tui.desk.records import Topic
+from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
 from service_tui.units import Timestamp
 
 OPENING: Final = "the desk is still opening: press it again in a moment"
-
-_TRADED_ON: Final = {
-    Action.BUY: (Topic.MARKETS, Topic.ACCOUNT),
-    Action.SELL: (Topic.MARKETS, Topic.POSITIONS),
-}
-"""What must be fresh for an order. Source: failures, F-05; ux, "Looks"."""
 
 
 class Outbox:
@@ -57,7 +49,7 @@ class Outbox:
         if self._submit is None:
             return self._keep(command)
         if isinstance(command, PlaceTrade):
-            why = why_not_traded(state, _TRADED_ON[command.action], now)
+            why = why_not_traded(state, TRADED_ON[command.action], now)
             if why:
                 return f"{command.in_words()}: not sent. {why}"
         self._submit(command)

@@ -18,7 +18,12 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
         at=ticket.opened_at,
         kind=ticket.kind,
         subject=ticket.market_id,
-        body=json.dumps({"what": ticket.what, "sent": sent}),
+        body=json.dumps({
+            "what": ticket.what,
+            "sent": sent,
+            "holding": ticket.holding,
+            "shares": ticket.shares,
+        }),
         amount_micros=ticket.amount,
         client_ref=ticket.client_ref or None,
     )
@@ -48,11 +53,17 @@ def ticket_of(row: StoredTicket) -> TicketView:
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),
+        holding=str(what.get("holding", "")),
+        shares=_shares(what.get("shares")),
     )
 
 
 def _timestamp(value: object) -> Timestamp | None:
     return Timestamp(float(value)) if isinstance(value, int | float) else None
+
+
+def _shares(value: object) -> Micros:
+    return Micros(value) if isinstance(value, int) else Micros(0)
 
 
 def _texts(body: str | None) -> dict[str, object]:

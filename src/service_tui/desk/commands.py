@@ -31,6 +31,11 @@ class PlaceTrade:
     question: str = ""
     everything: bool = False
 
+    @property
+    def holding(self) -> str:
+        """Row key of the position that the order adds to or takes from."""
+        return f"{self.market_id}:{self.side.value}"
+
     def in_words(self) -> str:
         """The order as a person would say it."""
         if self.action is Action.BUY:

@@ -35,7 +35,6 @@ from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
-from service_tui.units import Micros
 from service_tui.wire.endpoints import HEALTH
 
 log = logging.getLogger(__name__)
@@ -115,12 +114,19 @@ class Desk:
         view = TicketView(
             ticket_id=self._new_id(),
             kind=command.kind,
-            market_id=command.market_id if isinstance(command, PlaceTrade) else "",
+            market_id="",
             what=command.in_words(),
             state=TicketState.QUEUED,
             opened_at=self._clock.now(),
-            amount=command.amount if isinstance(command, PlaceTrade) else Micros(0),
         )
+        if isinstance(command, PlaceTrade):
+            view = replace(
+                view,
+                market_id=command.market_id,
+                amount=command.amount,
+                holding=command.holding,
+                shares=command.shares,
+            )
         ticket = Ticket(command, view)
         if self._closing or self._inbox.qsize() + len(self._running) >= INBOX_MAX:
             why = "the desk is closing" if self._closing else "too many commands at once"

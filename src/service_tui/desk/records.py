@@ -164,7 +164,8 @@ class TradeView:
 class TicketView:
     """One command and how it ended: a row of the blotter.
 
-    `what` says the order in words; `outcome` what became of it; `fix` what to do about a no.
+    `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
+    may spend `amount`; a sale may take `shares` from the position with the row key `holding`.
     """
 
     ticket_id: str
@@ -179,6 +180,8 @@ class TicketView:
     fix: str = ""
     client_ref: str = ""
     amount: Micros = Micros(0)
+    holding: str = ""
+    shares: Micros = Micros(0)
 
     @property
     def is_lost(self) -> bool:

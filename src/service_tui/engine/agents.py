@@ -6,9 +6,10 @@ Used by exchange and world.
 
 from dataclasses import dataclass, field, replace
 
-from service_tui.engine.limits import DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
+from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
+from service_tui.engine.limits import DAY_S, DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
 from service_tui.engine.position import Position
-from service_tui.terms import AgentStatus, Plan, Side
+from service_tui.terms import AgentStatus, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 
@@ -106,6 +107,13 @@ class Agent:
         self.day_imports = self.imports_today(at) + 1
         self.imports_day = day_of(at)
 
+    def count_buy(self, at: Timestamp) -> None:
+        """Count a buy against the day, on whatever venue."""
+        day = int(at // DAY_S)
+        if day != self.buys_day:
+            self.buys_day, self.day_buys = day, 0
+        self.day_buys += 1
+
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""
         return [one for one in self.positions.values() if one.yes.shares or one.no.shares]
@@ -122,3 +130,26 @@ def status_of(agent: Agent, cash: Micros) -> AgentStatus:
     if cash == 0 and not agent.held():
         return AgentStatus.BROKE
     return AgentStatus.ACTIVE if agent.settings.claimed else AgentStatus.UNCLAIMED
+
+
+def check_standing(agent: Agent, cash: Micros) -> None:
+    """Refuse an agent that may not or cannot trade at all, whatever it asks.
+
+    Raises:
+        AgentSuspended: the operator stopped it.
+        AgentBroke: it has no cash, and holds nothing that could bring any.
+    """
+    if agent.settings.suspended:
+        raise AgentSuspended("this agent is suspended")
+    if cash == 0 and not agent.held():
+        raise AgentBroke("this agent is broke: its balance is 0 and it holds nothing")
+
+
+def check_claimed(agent: Agent, venue: Venue) -> None:
+    """Let an agent that nobody has claimed trade on sim only.
+
+    Raises:
+        NotClaimed: a real venue, and no operator has claimed the agent.
+    """
+    if venue is not Venue.SIM and not agent.settings.claimed:
+        raise NotClaimed("Agent must be claimed before trading")

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Sequence
 from typing import TypeVar
 
-from service_tui.engine.errors import Refusal
+from service_tui.engine.errors import Refusal, SlippageBeyond
 from service_tui.engine.events import Fill
 from service_tui.engine.exchange import Exchange, Order
 from service_tui.engine.ledger import Ledger
@@ -18,21 +18,13 @@ from service_tui.units import Timestamp
 Copied = TypeVar("Copied")
 
 
-class LegRefused(Refusal):
+class LegRefused(Exception):
     """One order of a batch cannot be carried out, so that none is; `leg` counts from 0."""
 
     def __init__(self, leg: int, refusal: Refusal) -> None:
-        super().__init__(refusal.error, refusal.fix)
+        super().__init__(refusal.error)
         self.leg = leg
         self.refusal = refusal
-
-
-class SlippageBeyond(Refusal):
-    """An order would fill further from the first price than was allowed."""
-
-    code = "SLIPPAGE"
-    fix = "raise max_slippage or lower the amounts"
-    retryable = True
 
 
 def slippage_of(fill: Fill, price_first: float) -> float:

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from service_tui.engine.belief import belief
 from service_tui.engine.draws import mix, unit
 from service_tui.engine.feed import Tape
+from service_tui.engine.liquidity import background, refresh_at
 from service_tui.engine.listing import Listing
 from service_tui.engine.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
 from service_tui.terms import Venue
@@ -98,11 +98,11 @@ def event_of(listing: Listing) -> Event | None:
     )
 
 
-def outside_price(listing: Listing, at: Timestamp) -> float | None:
-    """Price of YES on the venue itself, in cents; None for a question that no venue trades."""
+def outside_price(seed: int, listing: Listing, at: Timestamp) -> float | None:
+    """Price of YES on the venue itself; None for a question that no venue trades."""
     if listing.home not in HOSTS:
         return None
-    return min(0.99, max(0.01, round(belief(listing, at), 2)))
+    return round(background(seed, listing, refresh_at(listing, at)).external, 6)
 
 
 def outside_volume(listing: Listing) -> float:

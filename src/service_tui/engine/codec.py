@@ -17,15 +17,21 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    KeyRotated,
     MarketListed,
     MarketResolved,
     Note,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
     Payout,
+    PlanSet,
+    Redeemed,
     SpeedSet,
     Ticked,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, Plan, Side, Venue
+from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
@@ -72,6 +78,44 @@ def payout_of(fields: Fields) -> Payout:
     return Payout(fields[0], Side(fields[1]), *fields[2:])
 
 
+def order_of(fields: Fields) -> OrderPlaced:
+    """An order that was placed, read back."""
+    known: Fields = [
+        *fields[:2],
+        Venue(fields[2]),
+        fields[3],
+        Side(fields[4]),
+        Action(fields[5]),
+        OrderType(fields[6]),
+        *fields[7:22],
+        _taken_of(fields[22]),
+        note_of(fields[23]),
+        *fields[24:],
+    ]
+    return OrderPlaced(*known)
+
+
+def order_end_of(fields: Fields) -> OrderEnded:
+    """The end of an order, read back."""
+    known: Fields = [*fields[:3], OrderEnd(fields[3]), *fields[4:]]
+    return OrderEnded(*known)
+
+
+def redeemed_of(fields: Fields) -> Redeemed:
+    """A redemption, read back."""
+    known: Fields = [fields[0], Venue(fields[1]), fields[2], Side(fields[3]), *fields[4:]]
+    return Redeemed(*known)
+
+
+def _order_fill_of(fields: Fields) -> OrderFilled:
+    known: Fields = [*fields[:9], _taken_of(fields[9]), *fields[10:]]
+    return OrderFilled(*known)
+
+
+def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, *rest = fields
     return Ticked(at, world_at, _trades_of(trades), *rest)
@@ -113,6 +157,12 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "crowd": _ticked_of,
     "resolved": _resolved_of,
     "speed": lambda fields: SpeedSet(*fields),
+    "key": lambda fields: KeyRotated(*fields),
+    "plan": lambda fields: PlanSet(fields[0], Plan(fields[1])),
+    "order": order_of,
+    "order_fill": _order_fill_of,
+    "order_end": order_end_of,
+    "redeemed": redeemed_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

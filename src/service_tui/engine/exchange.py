@@ -8,9 +8,8 @@ refuses: a replay only applies.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents import Agent, check_standing
 from service_tui.engine.errors import (
-    AgentSuspended,
     BelowMinimum,
     DayTrades,
     InsufficientBalance,
@@ -22,16 +21,16 @@ from service_tui.engine.errors import (
     TradingPaused,
     VenueNotServed,
 )
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.ledger import Ledger
-from service_tui.engine.limits import MARKET_MAX, TRADE_MAX, day_of
-from service_tui.engine.market import Market, Quote, TapeTrade
+from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
+from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position, SidePosition
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
-NO_NOTE: Final = Note()
 _BUY: Final = Action.BUY
+_NOTHING: Final = Micros(0)
 _SIM: Final = Venue.SIM
 _SIM_TRADE_MAX: Final = TRADE_MAX[Venue.SIM]
 _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
@@ -89,9 +88,10 @@ class Exchange:
         """
         at, world_at = times
         market = self._open_market(order, world_at)
+        check_standing(order.agent, self.ledger.balance(order.agent.cash_account))
         if order.action is _BUY:
             self._check_entry(order, at)
-            quote, realized = _quote(market, order), 0
+            quote, realized = _quote(market, order), _NOTHING
         else:
             held = _held_for(order)
             quote = _quote(market, order)
@@ -108,7 +108,7 @@ class Exchange:
             quote.price_after,
             at,
             world_at,
-            Micros(realized),
+            realized,
             order.note,
         )
 
@@ -135,8 +135,6 @@ class Exchange:
         agent = order.agent
         settings = agent.settings
         size = order.size
-        if settings.suspended:
-            raise AgentSuspended("this agent is suspended")
         if settings.trading_paused:
             raise TradingPaused("trading is paused: entries are blocked")
         if not 0 < size <= _SIM_TRADE_MAX:
@@ -167,7 +165,7 @@ class Exchange:
         agent = self.agents[fill.agent_id]
         market_id = fill.market_id
         market = self.markets[market_id]
-        side, shares, money = fill.side, fill.shares, fill.money
+        side, shares, money, at = fill.side, fill.shares, fill.money, fill.at
         position = agent.positions.get(market_id)
         if position is None:
             position = agent.positions[market_id] = Position(fill.agent_id, market_id)
@@ -175,28 +173,32 @@ class Exchange:
             action = "buy"
             self.ledger.transfer(agent.cash_account, market.account, money)
             market.move(side, shares)
-            position.buy(side, shares, money, fill.at)
-            day = day_of(fill.at)
-            if day != agent.buys_day:
-                agent.buys_day = day
-                agent.day_buys = 0
-            agent.day_buys += 1
+            position.buy(side, shares, money, at)
+            agent.count_buy(at)
             if fill.note.source:
                 _note_source(agent, market_id, fill.note.source)
         else:
             action = "sell"
+            realized = fill.realized
             self.ledger.transfer(market.account, agent.cash_account, money)
-            market.move(side, Micros(-shares))
-            position.sell(side, shares, money)
-            agent.realized = Micros(agent.realized + fill.realized)
-            agent.win_count += fill.realized > 0
-            agent.loss_count += fill.realized < 0
+            market.move(side, -shares)
+            position.take(side, shares, money - realized, realized)
+            agent.realized += realized
+            if realized > 0:
+                agent.win_count += 1
+            elif realized < 0:
+                agent.loss_count += 1
         agent.trades_count += 1
-        agent.last_trade_at = fill.at
+        agent.last_trade_at = at
         market.count_volume(fill.world_at, money)
-        market.tape.append(
-            TapeTrade(fill.world_at, agent.settings.name, side, action, shares, fill.price_after)
-        )
+        market.tape.append((
+            fill.world_at,
+            agent.settings.name,
+            side,
+            action,
+            shares,
+            fill.price_after,
+        ))
 
 
 def _note_source(agent: Agent, market_id: str, source: str) -> None:

@@ -7,8 +7,11 @@ Used by world and exchange. Accounts are names such as "issuer", "crowd", "maker
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Final
 
 from service_tui.units import Micros, NotMicrosError
+
+_NOTHING: Final = Micros(0)
 
 
 class UnbalancedPostingError(ValueError):
@@ -29,7 +32,7 @@ class Ledger:
     __slots__ = ("_balances",)
 
     def __init__(self, balances: Mapping[str, int] | None = None) -> None:
-        self._balances: dict[str, int] = {}
+        self._balances: dict[str, Micros] = {}
         if balances is not None:
             self.post(balances.items())
 
@@ -43,8 +46,8 @@ class Ledger:
         if type(amount) is not int or amount <= 0:
             raise NotMicrosError(f"{amount!r} is not a whole number of micros above zero")
         balances = self._balances
-        balances[giver] = balances.get(giver, 0) - amount
-        balances[taker] = balances.get(taker, 0) + amount
+        balances[giver] = balances.get(giver, _NOTHING) - amount
+        balances[taker] = balances.get(taker, _NOTHING) + amount
 
     def post(self, legs: Iterable[tuple[str, int]]) -> None:
         """Change many accounts at once, or none.
@@ -66,11 +69,11 @@ class Ledger:
             raise UnbalancedPostingError(f"{len(legs)} legs sum to {total} micros, not to zero")
         balances = self._balances
         for account, change in legs:
-            balances[account] = balances.get(account, 0) + change
+            balances[account] = balances.get(account, _NOTHING) + change
 
     def balance(self, account: str) -> Micros:
         """What an account owns; negative where it owes."""
-        return Micros(self._balances.get(account, 0))
+        return self._balances.get(account, _NOTHING)
 
     def total(self) -> int:
         """Sum over all accounts: zero, or the ledger is broken."""

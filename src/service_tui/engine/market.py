@@ -56,15 +56,10 @@ class Quote(NamedTuple):
     price_after: float
 
 
-class TapeTrade(NamedTuple):
-    """A trade of anybody, as a public tape shows it. `at` is the tape's own time."""
-
-    at: Timestamp
-    trader: str
-    side: Side
-    action: str
-    shares: Micros
-    price: float
+TapeTrade = tuple[Timestamp, str, Side, str, Micros, float]
+"""A trade of anybody, as a public tape shows it: the tape's own time, the trader's name, side,
+"buy" or "sell", shares, and the price after. A plain tuple: every trade makes one.
+"""
 
 
 class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
@@ -198,13 +193,13 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
     def move(self, side: Side, shares: Micros) -> None:
         """Count shares as sold (positive) or taken back (negative)."""
         if side is _YES:
-            self.yes = Micros(self.yes + shares)
+            self.yes += shares
         else:
-            self.no = Micros(self.no + shares)
+            self.no += shares
 
     def sold(self, side: Side) -> Micros:
         """Shares of a side in somebody's hands."""
-        return Micros(self.yes - self.start) if side is _YES else self.no
+        return self.yes - self.start if side is _YES else self.no
 
     def sample(self, world_at: Timestamp) -> None:
         """Remember the price: each tick for a while, once a step for good."""

@@ -89,11 +89,7 @@ class Position:
 
     def total_cost(self) -> Micros:
         """Cost of the open shares of both sides."""
-        return Micros(self.yes.cost + self.no.cost)
-
-    def cost_of(self, side: Side, shares: Micros) -> Micros:
-        """Cost that a sale would take off; refuses like `SidePosition.cost_of`."""
-        return self.on(side).cost_of(shares)
+        return self.yes.cost + self.no.cost
 
     def buy(self, side: Side, shares: Micros, spend: Micros, at: Timestamp) -> None:
         """Add shares and what they cost.
@@ -106,24 +102,29 @@ class Position:
         held = self.yes if side is _YES else self.no
         if held.shares == 0:
             held.opened_at = at
-        held.shares = Micros(held.shares + shares)
-        held.cost = Micros(held.cost + spend)
+        held.shares += shares
+        held.cost += spend
 
     def sell(self, side: Side, shares: Micros, proceeds: Micros) -> Micros:
         """Take shares away with their part of the cost; refuses like `SidePosition.cost_of`.
 
-        A sale of everything closes the side exactly: no share and no cost is left.
-
         Returns:
             P&L of this sale.
         """
-        held = self.yes if side is _YES else self.no
-        cost = held.cost_of(shares)
-        realized = Micros(proceeds - cost)
-        held.shares = Micros(held.shares - shares)
-        held.cost = Micros(held.cost - cost)
-        held.realized = Micros(held.realized + realized)
+        cost = self.on(side).cost_of(shares)
+        realized = proceeds - cost
+        self.take(side, shares, cost, realized)
         return realized
+
+    def take(self, side: Side, shares: Micros, cost: Micros, realized: Micros) -> None:
+        """Take shares away whose cost and P&L are known.
+
+        A sale of everything closes the side exactly: no share and no cost is left.
+        """
+        held = self.yes if side is _YES else self.no
+        held.shares -= shares
+        held.cost -= cost
+        held.realized += realized
 
     def settle(self, *, outcome: bool) -> Micros:
         """Close both sides at the outcome.
@@ -134,14 +135,14 @@ class Position:
         payout = self.yes.shares if outcome else self.no.shares
         for held, paid in ((self.yes, outcome), (self.no, not outcome)):
             received = held.shares if paid else 0
-            held.realized = Micros(held.realized + received - held.cost)
+            held.realized += received - held.cost
             held.shares = held.cost = _NONE
         return payout
 
     def mark_value(self, yes_price: Probability) -> Micros:
         """Value of both sides at a price of YES, and of NO at one less that, each rounded down."""
-        return Micros(self.yes.mark_value(yes_price) + self.no.mark_value(1.0 - yes_price))
+        return self.yes.mark_value(yes_price) + self.no.mark_value(1.0 - yes_price)
 
     def unrealized(self, yes_price: Probability) -> Micros:
         """Mark value of both sides less their cost."""
-        return Micros(self.mark_value(yes_price) - self.yes.cost - self.no.cost)
+        return self.mark_value(yes_price) - self.yes.cost - self.no.cost

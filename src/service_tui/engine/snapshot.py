@@ -8,9 +8,14 @@ from dataclasses import asdict
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
-from service_tui.engine.codec import Fields, JournalError, Named, listing_fields, listing_of
-from service_tui.engine.market import Market, TapeTrade
-from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.codec import JournalError, Named, listing_fields, listing_of
+from service_tui.engine.market import Market
+from service_tui.engine.venue_fields import (
+    position_fields,
+    position_of,
+    restore_venues,
+    venue_fields,
+)
 from service_tui.engine.world import World
 from service_tui.terms import Plan, Side
 
@@ -53,10 +58,13 @@ def fields_of(world: World) -> Named:
     return {
         "format": FORMAT,
         "seed": world.seed,
+        # Left out until it is chosen, as in the snapshots of before there was a choice.
+        **({} if world.plan is None else {"plan": world.plan}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
         "markets": [_market_fields(market) for market in world.markets.values()],
+        "venues": venue_fields(world.venues),
     }
 
 
@@ -75,11 +83,14 @@ def world_of(fields: Named) -> World:
         world = World(fields["seed"], fields["at"], fields["ledger"])
         for name in _WORLD_PLAIN:
             setattr(world, name, fields[name])
+        plan = fields.get("plan")
+        world.plan = None if plan is None else Plan(plan)
         for row in fields["markets"]:
             market = _market_of(row)
             world.markets[market.market_id] = market
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
+        restore_venues(world.venues, fields.get("venues"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(f"the snapshot cannot be read: {error}") from error
     return world
@@ -105,7 +116,7 @@ def _market_of(row: Named) -> Market:
     market = Market(listing_of(row["listing"]))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
-    market.tape.extend(TapeTrade._make([*one[:2], Side(one[2]), *one[3:]]) for one in row["tape"])
+    market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])
@@ -117,7 +128,7 @@ def _agent_fields(agent: Agent) -> Named:
     return {
         **{name: getattr(agent, name) for name in _AGENT_PLAIN + _AGENT_LATER},
         "settings": asdict(agent.settings),
-        "positions": [_position_fields(position) for position in agent.positions.values()],
+        "positions": [position_fields(position) for position in agent.positions.values()],
         "closed": [asdict(closed) for closed in agent.closed],
         "sources": agent.sources,
     }
@@ -129,23 +140,9 @@ def _agent_of(row: Named) -> Agent:
         **{name: row[name] for name in _AGENT_PLAIN},
         **{name: row[name] for name in _AGENT_LATER if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
-        positions={one[1]: _position_of(one) for one in row["positions"]},
+        positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[
             ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]
         ],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
     )
-
-
-def _position_fields(position: Position) -> list[object]:
-    sides = (position.yes, position.no)
-    return [
-        position.agent_id,
-        position.market_id,
-        *([side.shares, side.cost, side.realized, side.opened_at] for side in sides),
-    ]
-
-
-def _position_of(row: Fields) -> Position:
-    agent_id, market_id, yes, no = row
-    return Position(agent_id, market_id, SidePosition(*yes), SidePosition(*no))

@@ -5,34 +5,39 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
 from service_tui.engine.crowd import crowd_trade, intentions, turnover
-from service_tui.engine.errors import MakerBoundError, MarketNotFound, Refusal
+from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
     CrowdTrade,
     Event,
     Fill,
+    KeyRotated,
     MarketListed,
     MarketResolved,
     Payout,
+    PlanSet,
     SpeedSet,
     Ticked,
+    VenueEvent,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote, TapeTrade
-from service_tui.terms import MarketStatus, Side
+from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
+from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
+from service_tui.engine.resting import end_due, match_due
+from service_tui.engine.venues import Venues
+from service_tui.terms import MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 ISSUER: Final = "issuer"
@@ -59,18 +64,6 @@ RESOLVED_KEPT: Final = 200
 """Resolved markets that stay listed; older ones are dropped, positions in them stay as closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meanwhile:
-    """What happened while the desk was closed; times of the tape."""
-
-    closed_at: Timestamp
-    opened_at: Timestamp
-    resolved: tuple[MarketResolved, ...]
-    resolved_count: int
-    listed_count: int
-    equity_before: dict[str, Micros]
-
-
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
 
@@ -81,6 +74,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.plan: Plan | None = None
+        self.venues = Venues(seed, self.markets, self.agents, self.ledger)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -101,6 +96,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def change(self, agent: Agent, changes: dict[str, object], at: Timestamp) -> list[Event]:
         """Give an agent new settings."""
         return self._did([AgentChanged(agent.agent_id, at, changes)])
+
+    def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
+        """Take in what the operator decided about a key, or about the account."""
+        return self._did([decision])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -149,15 +148,17 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
         if pace == 0 and self.markets:
             self.at = at
-            return []
+            return list(end_due(self.venues, (at, self.world_at)))
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
-        events = self._resolve_due(at, world_at)
+        events: list[Event] = [*end_due(self.venues, (at, world_at))]
+        events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
         events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        events += match_due(self.venues, (at, world_at))
         if gap_s > AWAY_MIN_S:
-            self._remember(before, events, equity)
+            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
         return events
 
     # -- readings --------------------------------------------------------------------------
@@ -199,6 +200,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         items.sort(key=lambda item: item.at, reverse=True)
         return items[:limit]
 
+    def agent(self, agent_id: str) -> Agent:
+        """The agent with this id; AgentNotFound where there is none."""
+        agent = self.agents.get(agent_id)
+        if agent is None:
+            raise AgentNotFound(f"agent not found: {agent_id}")
+        return agent
+
     def by_key_hash(self, key_hash: str) -> Agent | None:
         """The agent to whom a key belongs."""
         return self._by_key_hash.get(key_hash)
@@ -210,8 +218,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901  (one line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
+        if isinstance(event, VenueEvent):
+            # Play USDC is no part of the day's equity: nothing to note before it moves.
+            self.venues.apply(event)
+            return
         if event.at >= self._midnight:
             self._mark_day(event.at)
         match event:
@@ -228,6 +240,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_agent(event)
             case AgentChanged():
                 self.agents[event.agent_id].change(event.changes)
+            case KeyRotated():
+                agent = self.agents[event.agent_id]
+                del self._by_key_hash[agent.key_hash]
+                agent.key_hash = event.key_hash
+                self._by_key_hash[event.key_hash] = agent
+            case PlanSet():
+                self.plan = event.plan
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
@@ -248,6 +267,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         )
         self.adopt(agent)
         self.ledger.transfer(ISSUER, account, event.cash)
+        self.venues.admit(event.agent_id)
 
     def adopt(self, agent: Agent) -> None:
         """Take an agent in whose cash the ledger already knows."""
@@ -277,6 +297,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self._count_unseen(event.world_at)
         self.at = event.at
         self.world_at = event.world_at
+        self.venues.close_windows(event.world_at)
         self.tick_count += 1
         for trade in event.trades:
             market = self.markets[trade.market_id]
@@ -286,16 +307,15 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 # One move stands for many trades that nobody saw: it belongs on no tape.
                 continue
             market.count_volume(event.world_at, trade.cost)
-            market.tape.append(
-                TapeTrade(
-                    event.world_at,
-                    trade.trader,
-                    trade.side,
-                    "buy",
-                    trade.shares,
-                    market.price_of(trade.side),
-                )
-            )
+            price = market.price_of(trade.side)
+            market.tape.append((
+                event.world_at,
+                trade.trader,
+                trade.side,
+                "buy",
+                trade.shares,
+                price,
+            ))
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
@@ -353,6 +373,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)
+        self.venues.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
         self.resolved_count += 1
@@ -462,21 +483,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                     CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
                 )
         return trades
-
-    def _remember(
-        self, before: Timestamp, events: Iterable[Event], equity: dict[str, Micros]
-    ) -> None:
-        """Note what a long gap brought, for whoever opens the desk."""
-        resolved = tuple(event for event in events if isinstance(event, MarketResolved))
-        total = self.tape.resolved_count(before, self.world_at)
-        self.meanwhile = Meanwhile(
-            closed_at=before,
-            opened_at=self.world_at,
-            resolved=resolved,
-            resolved_count=max(total, len(resolved)),
-            listed_count=sum(isinstance(event, MarketListed) for event in events),
-            equity_before=equity,
-        )
 
     def question_of(self, market_id: str) -> str:
         """What a market asks or asked; empty when it is forgotten."""

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
-from service_tui.server.refusals import denied, unauthenticated
+from service_tui.server.refusals import Denied, denied, unauthenticated
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import Endpoint
@@ -38,17 +38,21 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def check_origin(headers: Headers) -> None:
-    """Refuse foreign hosts and every browser page.
+def check_origin(headers: Headers, *, own_page: bool = False) -> None:
+    """Refuse foreign hosts and every browser page, but our own where it may send its form.
 
     Raises:
-        Denied: 403 for a host that is not loopback, or any Origin.
+        Denied: 403 for a host that is not loopback, or any Origin; of `own_page`, any but ours.
     """
     host = headers.get("host", "").lower()
     name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
     if name not in HOSTS and not name.endswith(".localhost"):
         raise denied(403, "this service answers on loopback only", "use http://127.0.0.1:<port>")
-    if "origin" in headers:
+    if own_page:
+        is_ours = headers.getlist("origin") == [f"http://{host}"]
+        if not is_ours or headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            raise denied(403, "the form came from another page", "open the claim link itself")
+    elif "origin" in headers:
         raise denied(403, "requests from web pages are refused", "call from a program, no browser")
 
 
@@ -103,6 +107,13 @@ class Access:
                 "start the service with another --plan",
             )
         return agent
+
+    def known(self, world: World, headers: Headers) -> Agent | None:
+        """The agent whose key was sent, None where none was or it is not right."""
+        try:
+            return world.by_key_hash(hash_of(key_of(headers)))
+        except Denied:
+            return None
 
     def operator(self, headers: Headers) -> None:
         """Let the operator pass.

@@ -23,7 +23,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service_tui import __version__
 from service_tui.engine.errors import Refusal
 from service_tui.server.access import BODY_MAX, Access, check_origin
+from service_tui.server.events import BEAT_S
 from service_tui.server.openapi import description_of
+from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
     Denied,
     denied,
@@ -36,19 +38,26 @@ from service_tui.server.routes import (
     agents,
     batch,
     briefing,
+    claim,
+    desk,
     importing,
+    leaderboard,
     market_context,
     markets,
+    orders,
     outcomes,
     positions,
     settings,
+    skills,
     trades,
+    troubleshoot,
     world,
 )
-from service_tui.server.service import Asked, Handler, Service
+from service_tui.server.service import Asked, Handler, Service, StreamHandler
+from service_tui.server.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
 
 log = logging.getLogger(__name__)
@@ -74,7 +83,14 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **outcomes.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
+    **claim.ROUTES,
+    **desk.ROUTES,
+    **troubleshoot.ROUTES,
+    **leaderboard.ROUTES,
+    **skills.ROUTES,
+    **orders.ROUTES,
 }
+STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 
 
 def create_app(service: Service, access: Access) -> FastAPI:
@@ -83,9 +99,11 @@ def create_app(service: Service, access: Access) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            ticker = tasks.create_task(_tick(service))
+            running = [tasks.create_task(work(service)) for work in (_tick, _beat)]
             yield
-            ticker.cancel()
+            service.keeper.events.close()
+            for task in running:
+                task.cancel()
 
     app = FastAPI(
         title="service-tui, embedded service",
@@ -97,9 +115,13 @@ def create_app(service: Service, access: Access) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
+    setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
     for endpoint, handler in ROUTES.items():
         _register(app, endpoint, _answering(service, access, endpoint, handler))
+    for endpoint, opener in STREAMS.items():
+        _register(app, endpoint, _streaming(service, access, opener))
+    app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, _document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
     app.add_exception_handler(HTTPException, _say_wrong_path)
@@ -117,7 +139,8 @@ class _Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                check_origin(Headers(scope=scope))
+                is_form = is_own_form(scope["method"], scope["path"])
+                check_origin(Headers(scope=scope), own_page=is_form)
             except Denied as said:
                 await _encoded(said.status, said.body)(scope, receive, send)
                 return
@@ -136,6 +159,27 @@ async def _tick(service: Service) -> None:
         await service.clock.sleep(pause_s)
 
 
+async def _beat(service: Service) -> None:
+    """Give listeners a sign of life, by which each side learns that the other is gone."""
+    while True:
+        await service.clock.sleep(BEAT_S)
+        service.keeper.events.beat()
+
+
+def _streaming(
+    service: Service, access: Access, opener: StreamHandler
+) -> Callable[[Request], Awaitable[Response]]:
+    """The way of one call that is answered with events until somebody ends it."""
+
+    async def answer(request: Request) -> Response:
+        access.operator(request.headers)
+        asked = Asked(service=service, caller=None, now=service.clock.now())
+        subscription = opener(asked, last_heard(request.headers))
+        return EventStream(subscription, streams_of(request.app))
+
+    return answer
+
+
 def _answering(
     service: Service, access: Access, endpoint: Endpoint[WireModel], handler: Handler
 ) -> Callable[[Request], Awaitable[Response]]:
@@ -147,6 +191,8 @@ def _answering(
             access.operator(request.headers)
         elif not endpoint.keyless:
             caller = access.agent(service.world, request.headers, endpoint)
+        elif endpoint.key_helps:
+            caller = access.known(service.world, request.headers)
         asked = Asked(
             service=service,
             caller=caller,
@@ -254,6 +300,8 @@ def _register(
         methods=[endpoint.method],
         summary=endpoint.summary,
         response_model=None,
+        status_code=200,
+        response_class=EventStream if endpoint.streams else JSONResponse,
         responses={
             200: {"model": endpoint.answers},
             401: {"model": ErrorBody},
@@ -265,7 +313,7 @@ def _register(
 async def _document(request: Request) -> Response:
     """What this service offers, put together when it is first asked for."""
     document = request.app.openapi()
-    for endpoint in ROUTES:
+    for endpoint in (*ROUTES, *STREAMS):
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))
     return JSONResponse(document)

@@ -9,11 +9,13 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import httpx
 from fastapi import FastAPI
 
+from service_tui import skills
 from service_tui.clock import Clock
 from service_tui.engine.world import World
 from service_tui.server.access import EMBEDDED_HOST, Access, hash_of, new_key
@@ -23,16 +25,23 @@ from service_tui.server.service import Service
 from service_tui.storage.database import Database
 from service_tui.terms import Plan
 
+SKILLS: Final = "skills"
+BUNDLED: Final = Path(skills.__file__).parent / "bundled"
+"""Where skills are installed: below the data directory, and those that come with the program."""
+
 BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 """Where the console believes the app to be; requests never leave the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimSettings:
-    """How an embedded service is set up. `seed` counts only for a new world."""
+    """How an embedded service is set up. `seed` counts only for a new world.
+
+    `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
+    """
 
     seed: int
-    plan: Plan = Plan.PRO
+    plan: Plan | None = None
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
 
@@ -69,7 +78,8 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
         new_key=new_key,
         new_id=new_id,
         address=BASE_URL,
-        plan=settings.plan,
+        plan=settings.plan or keeper.world.plan or Plan.PRO,
+        skill_folders=(database.path.parent / SKILLS, BUNDLED),
     )
     app = create_app(service, Access(hash_of(settings.operator_key)))
     async with app.router.lifespan_context(app):

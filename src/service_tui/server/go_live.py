@@ -7,6 +7,8 @@ Used by the route of trades.
 from typing import Final
 
 from service_tui.engine.agents import Agent
+from service_tui.engine.venues import REAL
+from service_tui.engine.world import World
 from service_tui.server.present import claim_url
 from service_tui.terms import Venue
 from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SDK
@@ -16,9 +18,11 @@ MILESTONES: Final = frozenset({10, 50, 100, 250})
 """Trades on sim at which it comes. Source: wire reference, 3.4."""
 
 
-def go_live_of(agent: Agent, address: str) -> GoLiveBody | None:
-    """What to do for real trading; None but at a milestone, or when it is switched on already."""
+def go_live_of(world: World, agent: Agent, address: str) -> GoLiveBody | None:
+    """What to do for real trading; None but at a milestone, or for who traded on a real venue."""
     if agent.trades_count not in MILESTONES or agent.settings.real_trading_enabled:
+        return None
+    if any(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL):
         return None
     claim = GoLiveStep(
         actor="owner", action="claim the agent", method="GET", url=claim_url(address, agent)

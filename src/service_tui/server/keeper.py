@@ -9,14 +9,15 @@ the keeper refuses everything until it has read the world back.
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from service_tui.engine import codec, snapshot
-from service_tui.engine.events import Event, Fill, MarketResolved, kind_of
+from service_tui.engine.events import Event, Fill, MarketResolved, OrderEnded, VenueEvent, kind_of
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
-from service_tui.server.history import PAYOUT, Paid, past_of, payout_fields
+from service_tui.server.events import EventHub
+from service_tui.server.history import ORDER_END, PAYOUT, Past, past_of, payout_fields
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
@@ -27,12 +28,18 @@ log = logging.getLogger(__name__)
 SNAPSHOT_ROWS: Final = 2_000
 """Rows after which a snapshot is taken: a restart replays at most so many, well under a second."""
 
+ENDS_PAGE: Final = 500
+"""Ends of orders that are read at one time."""
+
+Ends = dict[str, OrderEnded]
+
 
 class Keeper:
     """The world of one data directory, and the only way to change it."""
 
     def __init__(self, database: Database, world: World, seq: int) -> None:
         self.world = world
+        self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
         self._seq = seq
@@ -58,6 +65,8 @@ class Keeper:
             if self._failed is None:
                 self._failed = error
             self.check_whole()
+        heads = [row.seq for row in rows if row.kind != PAYOUT]
+        self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
             await self._take_snapshot(self.world.at)
 
@@ -96,14 +105,37 @@ class Keeper:
             # Raised again and again: without this each time would hang on to another call.
             raise self._failed.with_traceback(None)
 
-    async def history(
-        self, wanted: History, *, limit: int, offset: int
-    ) -> tuple[list[Fill | Paid], int]:
-        """An agent's fills and payouts, newest first, and how many there are."""
+    async def history(self, wanted: History, *, limit: int, offset: int) -> tuple[list[Past], int]:
+        """An agent's fills, orders and payouts, newest first, and how many there are."""
         rows, total = await asyncio.to_thread(
             self._journal.rows_of, wanted, limit=limit, offset=offset
         )
         return [past_of(row.kind, row.body) for row in rows], total
+
+    async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
+        """How orders that no longer rest have ended, by their ids.
+
+        Args:
+            agent_id: whose orders.
+            order_ids: those wanted.
+            since: when the oldest of them was placed.
+
+        Returns:
+            Their ends, as far as they have one.
+        """
+        found: Ends = {}
+        wanted = History(agent_id, (ORDER_END,), None, since, None)
+        offset = 0
+        while len(found) < len(order_ids):
+            rows, _ = await asyncio.to_thread(
+                self._journal.rows_of, wanted, limit=ENDS_PAGE, offset=offset
+            )
+            ends = [codec.order_end_of(json.loads(row.body)) for row in rows]
+            found |= {end.order_id: end for end in ends if end.order_id in order_ids}
+            offset += len(rows)
+            if len(rows) < ENDS_PAGE:
+                break
+        return found
 
     async def close(self, at: Timestamp) -> None:
         """Take a last snapshot, so that the next start replays nothing."""
@@ -112,8 +144,9 @@ class Keeper:
 
     def _rows(self, event: Event) -> list[JournalRow]:
         """The event's row, and one more for each agent that it paid."""
-        agent_id = event.agent_id if isinstance(event, Fill) else None
-        market_id = event.market_id if isinstance(event, Fill | MarketResolved) else None
+        owned = isinstance(event, Fill | VenueEvent)
+        agent_id = event.agent_id if owned else None
+        market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):
             rows += [
@@ -155,6 +188,8 @@ class Keeper:
                 # Also when nothing can be written yet: nobody shall read what was refused.
                 await self._take_from_disk(self._failed)
             self._failed = None
+            # Of what failed some may be on disk after all, and nobody was told of it.
+            self.events.start_over(self._seq, self.world.at)
             log.info("the world was read back at row %d", self._seq)
 
     async def _take_from_disk(self, failure: StorageError) -> None:

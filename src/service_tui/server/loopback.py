@@ -12,8 +12,12 @@ from typing import Final
 
 from fastapi import FastAPI
 
+from service_tui.server.stream import streams_of
+
 HOST: Final = "127.0.0.1"
 START_S: Final = 10.0
+STUCK_S: Final = 2
+"""How long a caller who reads nothing may hold back the end."""
 
 
 @asynccontextmanager
@@ -39,7 +43,12 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
     config = uvicorn.Config(
-        app, lifespan="off", log_config=None, access_log=False, server_header=False
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=STUCK_S,
     )
 
     class Server(uvicorn.Server):
@@ -58,6 +67,7 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
         try:
             yield address
         finally:
+            streams_of(app).end()
             server.should_exit = True
             await running
             listener.close()

@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from service_tui.engine.catalogue import event_of, outside_price, url_of
+from service_tui.engine import orders
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Fill
-from service_tui.engine.market import Market
-from service_tui.engine.position import Position
-from service_tui.server.present import time_left
-from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.engine.market import Market, Quote
+from service_tui.engine.orders import VenueOrder
+from service_tui.engine.world import World
+from service_tui.server.present import market_body, time_left
+from service_tui.server.present_venues import top_of, with_book
+from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
-from service_tui.wire.base import moment
+from service_tui.wire.base import moment, timestamp
 from service_tui.wire.market_context import (
     ContextMarketBody,
     ContextPositionBody,
@@ -26,6 +28,7 @@ from service_tui.wire.market_context import (
     RecentTradeBody,
     SlippageBody,
 )
+from service_tui.wire.positions import PositionBody
 
 HOUR_S: Final = 3_600.0
 DAY_S: Final = 86_400.0
@@ -41,63 +44,56 @@ SEVERE_FROM: Final = 3
 # ours: changes of direction in a day: from the first a mild warning, from the third a severe one.
 
 
-def market_part(market: Market, world_at: Timestamp) -> ContextMarketBody:
+def market_part(world: World, market: Market) -> ContextMarketBody:
     """The market with its past prices and what its own venue says."""
     listing = market.listing
-    price = round(market.price(), 6)
-    outside = outside_price(listing, world_at) if market.resolved_at is None else None
-    event = event_of(listing)
+    world_at = world.world_at
+    shown = with_book(world, market_body(market, world_at, sparkline=False, criteria=True))
+    fee = f"takers pay {shown.fee_rate_bps} bps x p x (1 - p) a share on {listing.home.value}"
     return ContextMarketBody(
-        id=market.market_id,
-        question=listing.question,
-        current_price=price,
-        current_probability=price,
-        status=market.status(world_at),
+        id=shown.id,
+        question=shown.question,
+        current_price=shown.current_probability,
+        current_probability=shown.current_probability,
+        status=shown.status,
         price_1h_ago=round(market.price_ago(world_at, HOUR_S), 6),
         price_24h_ago=round(market.price_ago(world_at, DAY_S), 6),
         volume_24h=decimal(market.volume_24h(world_at)),
         resolves_at=moment(listing.resolves_at),
-        resolved_at=moment(market.resolved_at) if market.resolved_at is not None else None,
-        outcome=market.outcome,
+        resolved_at=shown.resolved_at,
+        outcome=shown.outcome,
         time_to_resolution=time_left(listing.resolves_at - world_at),
         resolution_criteria=listing.criteria,
-        external_price=outside,
-        external_price_yes=outside,
-        divergence=None if outside is None else round(outside - price, 6),
+        external_price=shown.external_price_yes,
+        external_price_yes=shown.external_price_yes,
+        divergence=shown.divergence,
         import_source=listing.home.value,
-        url=url_of(listing),
-        event_id=event.event_id if event else None,
-        event_name=event.name if event else None,
-        tags=listing.tags,
-        fee_note="no fee on sim",
+        url=shown.url,
+        event_id=shown.event_id,
+        event_name=shown.event_name,
+        tags=shown.tags,
+        fee_rate_bps=shown.fee_rate_bps,
+        fee_note=f"{fee}; none on sim" if shown.fee_rate_bps else "no fee",
+        spread=shown.spread or 0.0,
+        spread_cents=shown.spread_cents or 0.0,
     )
 
 
-def position_part(
-    position: Position | None, market: Market, now: Timestamp
-) -> ContextPositionBody | None:
-    """What is held on sim, the side that is worth more; None where nothing is held."""
-    if position is None:
+def position_part(held: PositionBody | None, now: Timestamp) -> ContextPositionBody | None:
+    """What is held on one venue, the side that is worth more; None where nothing is held."""
+    if held is None or not held.sides:
         return None
-    sides = [side for side in Side if position.shares(side)]
-    if not sides:
-        return None
-
-    def worth(side: Side) -> Micros:
-        return position.on(side).mark_value(market.price_of(side))
-
-    side = max(sides, key=worth)
-    held = position.on(side)
-    pnl = worth(side) - held.cost
+    side = max(held.sides, key=lambda one: one.current_value)
+    pnl = side.current_value - side.cost_basis
     return ContextPositionBody(
         has_position=True,
-        side=side,
-        shares=decimal(held.shares),
-        avg_cost_basis=held.cost / held.shares,
-        current_value=decimal(worth(side)),
-        unrealized_pnl=decimal(Micros(pnl)),
-        pnl_pct=round(pnl / held.cost, 6) if held.cost else 0.0,
-        position_age_hours=round(max(0.0, now - held.opened_at) / HOUR_S, 4),
+        side=Side(side.side),
+        shares=side.shares,
+        avg_cost_basis=side.cost_basis / side.shares,
+        current_value=side.current_value,
+        unrealized_pnl=round(pnl, 6),
+        pnl_pct=round(pnl / side.cost_basis, 6) if side.cost_basis else 0.0,
+        position_age_hours=round(max(0.0, now - timestamp(side.opened_at)) / HOUR_S, 4),
     )
 
 
@@ -140,24 +136,46 @@ def _action(fill: Fill) -> str:
     return f"{fill.action.value}_{fill.side.value}"
 
 
-def slippage_part(market: Market, side: Side, world_at: Timestamp) -> SlippageBody:
-    """What buys of several sizes would get from the market maker now."""
-    estimates: list[EstimateBody] = []
-    for amount in AMOUNTS if market.status(world_at) is MarketStatus.ACTIVE else ():
-        try:
-            quote = market.quote_buy(side, Micros(amount * ONE))
-        except Refusal:
-            break
-        average = min(1.0, quote.money / quote.shares)
-        estimates.append(
-            EstimateBody(
-                amount_usd=float(amount),
-                shares=decimal(quote.shares),
-                avg_price=average,
-                slippage_pct=round(average / quote.price_before - 1.0, 6),
-            )
-        )
-    return SlippageBody(venue=Venue.SIM, side=side, estimates=tuple(estimates))
+def slippage_part(world: World, order: VenueOrder, now: Timestamp) -> SlippageBody:
+    """What buys of several sizes would get now, each like `order` but for its size."""
+    market = world.market(order.market_id)
+    is_open = market.status(world.world_at) is MarketStatus.ACTIVE
+    found = [_estimate(world, order, amount, now) for amount in AMOUNTS] if is_open else []
+    spread = 0.0
+    if is_open and order.venue is not Venue.SIM and order.venue is market.listing.home:
+        top = top_of(world.venues.book(order.market_id), (now, world.world_at))
+        spread = top.spread or 0.0
+    return SlippageBody(
+        venue=order.venue,
+        side=order.side,
+        spread_pct=round(spread, 6),
+        estimates=tuple(one for one in found if one is not None),
+    )
+
+
+def _estimate(world: World, order: VenueOrder, amount: int, now: Timestamp) -> EstimateBody | None:
+    """What one buy would get; None where the venue refuses it, or cannot fill it whole."""
+    try:
+        got = _quoted(world, order._replace(size=Micros(amount * ONE)), now)
+    except Refusal:
+        return None
+    average = min(1.0, got.money / got.shares)
+    return EstimateBody(
+        amount_usd=float(amount),
+        shares=decimal(got.shares),
+        avg_price=average,
+        slippage_pct=round(average / got.price_before - 1.0, 6),
+    )
+
+
+def _quoted(world: World, order: VenueOrder, now: Timestamp) -> Quote:
+    """The quote of either kind of venue in one form."""
+    if order.venue is Venue.SIM:
+        return world.market(order.market_id).quote_buy(order.side, order.size)
+    order = order._replace(order_type=OrderType.FOK)
+    quoted = orders.quote(world.venues, order, (now, world.world_at))
+    walked = quoted.walked
+    return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
 
 
 def edge_part(

@@ -12,10 +12,11 @@ from service_tui.engine.feed import NewsItem
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.terms import Action, MarketStatus, Side, TradeStatus
+from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
 from service_tui.wire.base import moment
+from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
@@ -28,7 +29,7 @@ SPARK_POINTS = 24
 
 def claim_url(address: str, agent: Agent) -> str:
     """Where a person claims the agent."""
-    return f"{address}/claim/{agent.claim_code}"
+    return address + CLAIM_PAGE.format(claim_code=agent.claim_code)
 
 
 def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
@@ -95,16 +96,21 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
     )
 
 
-def settings_body(agent: Agent) -> SettingsBody:
-    """The spec's settings object."""
+def settings_body(world: World, agent: Agent, now: Timestamp) -> SettingsBody:
+    """The spec's settings object; the two balances are the play money of the simulated venues."""
     settings = agent.settings
+    venues = world.venues
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
-        sdk_daily_spent=0.0,
+        sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),
         trading_paused=settings.trading_paused,
         solana_wallet_address=settings.solana_wallet,
+        polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
+        # The service holds a managed wallet, and approves for it once the agent is claimed.
+        polymarket_allowances_set=settings.claimed,
+        kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
     )
 
 
@@ -221,6 +227,7 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
         status=status.value,
         resolves_at=moment(market.listing.resolves_at),
         sources=agent.sources.get(market_id, ()),
+        url=url_of(market.listing),
         sim_balance=decimal(world.cash(agent)),
         sides=tuple(side_body(position, market, side) for side in Side if position.shares(side)),
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from service_tui.engine.errors import LimitReached, NotAllowed, NotFound, Refusal
+from service_tui.engine.errors import LimitReached, NotAllowed, NotClaimed, NotFound, Refusal
 from service_tui.wire.base import WireModel
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 
@@ -57,6 +57,14 @@ def unauthenticated(error: str) -> Denied:
         ),
         {"WWW-Authenticate": "Bearer"},
     )
+
+
+def not_claimed(refusal: NotClaimed, claim_url: str) -> Denied:
+    """A 403 with the way out. Source: wire reference, section 7."""
+    body = ErrorBody(
+        error=refusal.error, detail=refusal.error, fix=refusal.fix, claim_url=claim_url
+    )
+    return Denied(403, body)
 
 
 def from_refusal(refusal: Refusal) -> Denied:

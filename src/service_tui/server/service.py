@@ -6,12 +6,16 @@ Used by app (which makes them) and by every route.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
+from service_tui.server.claim_codes import ClaimCodes
+from service_tui.server.events import Subscription
 from service_tui.server.keeper import Keeper
+from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -25,7 +29,8 @@ class Service:
     """The embedded service at run time.
 
     `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
-    scheme. `plan` is what a new agent gets.
+    scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
+    folder of its own.
     """
 
     keeper: Keeper
@@ -35,6 +40,13 @@ class Service:
     address: str
     plan: Plan
     operator_agent: str | None = None
+    claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
+    reported: ReportedPnl = field(default_factory=ReportedPnl)
+    skill_folders: tuple[Path, ...] = ()
+
+    def subscribe(self, after: int | None = None) -> Subscription:
+        """What happens from now on, or after the event with this number; see `events`."""
+        return self.keeper.events.subscribe(self.clock.now(), after)
 
     @property
     def world(self) -> World:
@@ -86,6 +98,9 @@ def _typed(value: WireModel | None, kind: type[Model]) -> Model:
         raise TypeError(f"the endpoint does not ask for {kind.__name__}")
     return value
 
+
+StreamHandler = Callable[[Asked, int | None], Subscription]
+"""What opens a stream, given the number of the event that the listener heard last."""
 
 Handler = Callable[[Asked], Awaitable[WireModel]]
 Routes = Mapping[Endpoint[WireModel], Handler]

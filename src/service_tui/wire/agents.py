@@ -115,3 +115,14 @@ class ContextBody(WireModel):
     positions_count: Count
     trading_paused: bool
     checked_at: Moment
+
+
+class ClaimBody(WireModel):
+    """What anybody with the claim link may know of an agent."""
+
+    name: Line
+    description: Line = ""
+    status: AgentStatus
+    claimed: bool
+    created_at: Moment
+    claim_url: Line

@@ -22,6 +22,10 @@ class BriefingQuery(WireModel):
     since: Moment | None = None
     skill_versions: Annotated[str, StringConstraints(max_length=4_000)] | None = None
 
+    def versions(self) -> dict[str, str] | None:
+        """Version by slug, as it was sent."""
+        return None if self.skill_versions is None else _VERSIONS.validate_json(self.skill_versions)
+
     @field_validator("skill_versions")
     @classmethod
     def _flat(cls, value: str | None) -> str | None:
@@ -74,6 +78,10 @@ class VenueBlock(WireModel):
     actions: tuple[Line, ...] = ()
     redeemable_count: Count = 0
     by_skill: dict[str, SkillBlock] = Field(default_factory=dict[str, SkillBlock])
+    # ours: when `pnl` was taken, money in open orders, and that the venue is simulated.
+    pnl_as_of: Moment | None = None
+    reserved: Amount = 0.0
+    simulated: bool = False
 
 
 class NewMarketBody(WireModel):
@@ -92,6 +100,14 @@ class RecommendedSkill(WireModel):
     name: Line
     install: Line = ""
     best_when: Line | None = None
+
+
+class SkillUpdateBody(WireModel):
+    """A skill of the asker that is installed here in a newer version."""
+
+    slug: Line
+    current: Line
+    latest: Line
 
 
 class OpportunitiesBody(WireModel):
@@ -129,4 +145,6 @@ class BriefingBody(WireModel):
     evm: RedeemBlock = Field(default=RedeemBlock(), alias=Venue.EVM.value)
     risk_alerts: tuple[Line, ...] = ()
     risk_warnings: tuple[Line, ...] = ()
+    # None unless the asker said which versions it runs.
+    skill_updates: tuple[SkillUpdateBody, ...] | None = None
     trading_paused: bool | None = None

@@ -10,15 +10,21 @@ from typing import Final, Generic, TypeVar
 
 from service_tui.terms import Plan
 from service_tui.wire import (
+    advice,
     agents,
     batch,
     briefing,
+    desk,
+    events,
     importing,
+    leaderboard,
     market_context,
     markets,
+    orders,
     outcomes,
     positions,
     settings,
+    skills,
     trades,
     world,
 )
@@ -28,6 +34,9 @@ Answer = TypeVar("Answer", bound=WireModel)
 Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
 SDK: Final = "/api/sdk"
 DESK: Final = "/api/desk"
+LEADERBOARD: Final = "/api/leaderboard"
+CLAIM_PAGE: Final = "/claim/{claim_code}"
+"""The one page for people; the link to it is the `claim_url`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,8 @@ class Endpoint(Generic[Answer_co]):
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
+    `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
+    `streams` is not one body but many, as server-sent events, and never ends by itself.
     """
 
     method: str
@@ -46,6 +57,8 @@ class Endpoint(Generic[Answer_co]):
     plan: Plan = Plan.FREE
     keyless: bool = False
     operator: bool = False
+    key_helps: bool = False
+    streams: bool = False
     summary: str = ""
 
     @property
@@ -236,6 +249,126 @@ MARKET_CONTEXT = Endpoint(
     query=market_context.MarketContextQuery,
     summary="What to know of a market before a trade",
 )
+CLAIM = Endpoint(
+    "GET",
+    f"{SDK}/agents/claim/{{claim_code}}",
+    agents.ClaimBody,
+    keyless=True,
+    summary="What the holder of a claim link may know of the agent",
+)
+TROUBLESHOOT = Endpoint(
+    "POST",
+    f"{SDK}/troubleshoot",
+    advice.TroubleshootBody,
+    asks=advice.TroubleshootRequest,
+    keyless=True,
+    key_helps=True,
+    summary="Advice on an error; with a key also on a question in words",
+)
+VERSION_CHECK = Endpoint(
+    "GET",
+    f"{SDK}/version-check",
+    advice.VersionBody,
+    query=advice.VersionQuery,
+    summary="Whether a version of the client library is good enough",
+)
+LEADERS = Endpoint(
+    "GET",
+    f"{LEADERBOARD}/all",
+    leaderboard.LeaderboardBody,
+    query=leaderboard.LeaderboardQuery,
+    summary="The best agents and traders, by list",
+)
+SDK_LEADERS = Endpoint(
+    "GET",
+    f"{LEADERBOARD}/sdk-agents",
+    leaderboard.SdkAgentsBody,
+    query=leaderboard.SdkAgentsQuery,
+    summary="The agents of this service by P&L",
+)
+SKILLS = Endpoint(
+    "GET",
+    f"{SDK}/skills",
+    skills.SkillsBody,
+    query=skills.SkillsQuery,
+    keyless=True,
+    summary="The strategy packages that are installed here",
+)
+DESK_AGENTS = Endpoint(
+    "GET", f"{DESK}/agents", desk.DeskAgentsBody, operator=True, summary="All agents"
+)
+DESK_PATCH_AGENT = Endpoint(
+    "PATCH",
+    f"{DESK}/agents/{{agent_id}}",
+    desk.DeskAgentBody,
+    asks=desk.DeskAgentPatch,
+    operator=True,
+    summary="Change an agent's name or plan, pause or suspend it",
+)
+DESK_CLAIM = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/claim",
+    desk.DeskAgentBody,
+    operator=True,
+    summary="Claim an agent",
+)
+DESK_CLAIM_CODE = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/claim-code",
+    desk.ClaimCodeBody,
+    operator=True,
+    summary="A one-time code for the agent's claim page",
+)
+DESK_NEW_KEY = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/key",
+    desk.NewKeyBody,
+    operator=True,
+    summary="Give an agent a new key, shown once; the old one is dead at once",
+)
+DESK_ACCOUNT = Endpoint(
+    "GET", f"{DESK}/account", desk.AccountBody, operator=True, summary="The plan of the account"
+)
+DESK_PATCH_ACCOUNT = Endpoint(
+    "PATCH",
+    f"{DESK}/account",
+    desk.AccountBody,
+    asks=desk.AccountPatch,
+    operator=True,
+    summary="Choose the plan of new agents, and on request of all",
+)
+EVENTS = Endpoint(
+    "GET",
+    f"{DESK}/events",
+    events.EventBody,
+    operator=True,
+    streams=True,
+    summary="What happens, as it happens: server-sent events",
+)
+
+OPEN_ORDERS = Endpoint(
+    "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
+)
+CANCEL_ORDER = Endpoint(
+    "DELETE", f"{SDK}/orders/{{order_id}}", orders.CancelBody, summary="Cancel one open order"
+)
+CANCEL_MARKET_ORDERS = Endpoint(
+    "DELETE",
+    f"{SDK}/markets/{{market_id}}/orders",
+    orders.CancelBody,
+    query=orders.CancelQuery,
+    summary="Cancel the open orders in a market",
+)
+CANCEL_ALL_ORDERS = Endpoint(
+    "DELETE", f"{SDK}/orders", orders.CancelBody, summary="Cancel every open order"
+)
+EXECUTABLE_PRICE = Endpoint(
+    "GET",
+    f"{SDK}/markets/{{market_id}}/executable-price",
+    orders.ExecutablePriceBody,
+    query=orders.ExecutablePriceQuery,
+    summary="The price at which an order would trade now",
+)
 
 ALL: Final = (
     HEALTH,
@@ -267,5 +400,24 @@ ALL: Final = (
     OUTCOMES,
     PATCH_SETTINGS,
     MARKET_CONTEXT,
+    CLAIM,
+    TROUBLESHOOT,
+    VERSION_CHECK,
+    LEADERS,
+    SDK_LEADERS,
+    SKILLS,
+    DESK_AGENTS,
+    DESK_PATCH_AGENT,
+    DESK_CLAIM,
+    DESK_CLAIM_CODE,
+    DESK_NEW_KEY,
+    DESK_ACCOUNT,
+    DESK_PATCH_ACCOUNT,
+    EVENTS,
+    OPEN_ORDERS,
+    CANCEL_ORDER,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ALL_ORDERS,
+    EXECUTABLE_PRICE,
 )
 """Every endpoint that stands. A later issue adds its own here."""

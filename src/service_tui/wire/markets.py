@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints, field_validator
 
 from service_tui.terms import MarketStatus
 from service_tui.wire.base import (
+    Amount,
     AnyVenue,
     Count,
     Identifier,
@@ -42,6 +43,25 @@ class MarketBody(WireModel):
     url: Line | None = None
     import_source: Line | None = None
     sim_tradeable: bool = True
+    # Source of the quotes: the order book of `import_source`; without one they stay empty.
+    external_price_yes: Price | None = None
+    divergence: Annotated[float, Field(ge=-1, le=1)] | None = None
+    best_bid: Price | None = None
+    best_ask: Price | None = None
+    best_bid_size: Amount | None = None
+    best_ask_size: Amount | None = None
+    spread: Price | None = None
+    spread_cents: Annotated[float, Field(ge=0, le=100)] | None = None
+    quote_ts: float | None = None
+    quote_age_seconds: Annotated[float, Field(ge=0)] | None = None
+    liquidity_tier: Literal["tight", "moderate", "wide"] | None = None
+    is_orderbook_open: bool = False
+    polymarket_id: Line | None = None
+    polymarket_token_id: Line | None = None
+    polymarket_no_token_id: Line | None = None
+    polymarket_neg_risk: bool = False
+    # ours: the order book and its traders are simulated, its money is play.
+    simulated: bool = False
     # ours: the market maker's b and outstanding shares, so that a client can quote what it types.
     liquidity: Money | None = None
     # ours: prices of the last day (or life), oldest first; only with include=sparkline.

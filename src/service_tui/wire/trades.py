@@ -37,6 +37,8 @@ class TradeRequest(WireModel):
     venue: AnyVenue = Venue.SIM
     order_type: OrderType | None = None
     price: Annotated[float, Field(gt=0, lt=1)] | None = None
+    # ours: Unix seconds at which a GTD order dies; the published client sends none.
+    expiration: Annotated[float, Field(gt=0, le=1e11)] | None = None
     dry_run: bool = False
     reasoning: SentProse | None = None
     source: SentLine | None = None
@@ -119,6 +121,11 @@ class TradeBody(WireModel):
     error_code: Line | None = None
     error_hint: Prose | None = None
     fix: Prose | None = None
+    order_id: Line | None = None
+    # ours: the taker's fee beside `cost`, the money that an open buy keeps, and that it is play.
+    fee: Amount = 0.0
+    reserved: Amount = 0.0
+    simulated: bool = False
     warnings: tuple[Line, ...] = ()
     go_live: GoLiveBody | None = None
 
@@ -162,6 +169,9 @@ class TradeRow(WireModel):
     pnl: Money | None = None
     outcome: bool | None = None
     resolved: bool = False
+    market_source: AnyVenue | None = None
+    fee: Amount = 0.0
+    simulated: bool = False
 
 
 class TradesBody(WireModel):

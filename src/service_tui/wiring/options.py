@@ -18,6 +18,6 @@ class Options:
     profile: str | None = None
     seed: int | None = None
     speed: int | None = None
-    plan: Plan = Plan.PRO
+    plan: Plan | None = None
     read_only: bool = False
     allow_insecure: bool = False

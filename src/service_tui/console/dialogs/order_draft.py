@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.console.freshness import why_not_traded
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import MarketView, PositionView, Topic
+from service_tui.desk.freshness import why_not_traded
+from service_tui.desk.records import AccountView, LimitsView, MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Mode, Side
+from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import AMOUNT_MAX, ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
 
 MONEY_DECIMALS: Final = 2
@@ -97,9 +97,23 @@ def buy_max(state: DeskState) -> Micros | None:
     """The most that a buy may spend now: cash, a trade's limit, what is left of the day."""
     if state.account is None or state.limits is None:
         return None
-    limits = state.limits
-    left = limits.day_spend_max - limits.day_spent
-    return Micros(max(0, min(state.account.cash, limits.max_trade, left)))
+    return max(
+        Micros(0),
+        min(bound for bound, _ in _bounds(state.account, state.limits, state.service.venue)),
+    )
+
+
+def _bounds(account: AccountView, limits: LimitsView, venue: Venue) -> list[tuple[Micros, str]]:
+    """What a buy may spend at most, and what to say beyond; the first that is broken is said."""
+    bounds = [
+        (account.cash, "more than your cash"),
+        (limits.max_trade, "more than one trade may spend"),
+    ]
+    if venue is not Venue.SIM:
+        # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
+        left = limits.day_spend_max - limits.day_spent
+        bounds.append((left, "more than is left of the day's limit"))
+    return bounds
 
 
 def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
@@ -161,13 +175,7 @@ def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     if state.limits.paused:
         raise DraftError("trading is paused: sales pass, buys wait until it is resumed")
     spend = read_amount(draft.amount, decimals=MONEY_DECIMALS)
-    limits = state.limits
-    bounds = (
-        (state.account.cash, "more than your cash"),
-        (limits.max_trade, "more than one trade may spend"),
-        (Micros(limits.day_spend_max - limits.day_spent), "more than is left of the day's limit"),
-    )
-    for bound, words in bounds:
+    for bound, words in _bounds(state.account, state.limits, state.service.venue):
         if not spend <= bound:
             raise DraftError(f"{words}: at most {max(0.0, decimal(bound)):,.2f} $SIM")
     return PlaceTrade(

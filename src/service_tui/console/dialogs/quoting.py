@@ -85,6 +85,13 @@ class Quoting:
         problem = answered.quote.problem or "the service would refuse this order"
         return f"{problem}: {answered.quote.fix}" if answered.quote.fix else problem
 
+    def price_move(self) -> float:
+        """How far the order of the newest answer moves its price, 0 to 1; 0 when it is not said."""
+        quote = self.newest
+        if quote is None or quote.price_before is None or quote.price_after is None:
+            return 0.0
+        return abs(quote.price_after - quote.price_before)
+
     def age_in_words(self, order: PlaceTrade | None, now: Timestamp) -> tuple[str, bool]:
         """How the quote on screen stands to the order, and whether it holds."""
         asked, answered = self._asked, self._answered

@@ -26,7 +26,7 @@ from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.quoting import Quoting
 from service_tui.console.figures import figures
 from service_tui.console.freshness import is_private, world_now
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import bindings_of, keys_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
@@ -36,13 +36,22 @@ from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Mode, Side
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
 """A quote is asked for after so long without a key. Source: decisions, "Limits in benches"."""
 
+FAR: Final = 0.1
+"""An order that moves the price so far is asked for twice."""
+
+SECOND_THOUGHT_S: Final = 0.4
+UNSEEN: Final = "enter again once the quote stands here: nothing is placed unseen"
+
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
+
+_LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(key.keys[0]) == 1}
+"""Keys that work in the amount, which holds figures only."""
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _ACTIONS: Final = (Action.BUY, Action.SELL)
@@ -77,6 +86,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._side = side or self._usual_side()
         self._quoting = Quoting()
         self._quiet: Timer | None = None
+        self._before = ""
+        self._far_seen: tuple[Side, Action, Micros] | None = None
         self._is_ready = False
         self._is_done = False
 
@@ -117,6 +128,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         frame.border_subtitle = "F5 side  F6 buy or sell  esc cancel"
         for line in self.query(PlainInput):
             line.cursor_blink = False
+        self.query_one("#ticket-amount", PlainInput).passed_on = frozenset(_LETTERS)
         self.query_one("#ticket-presets").can_focus = False
         self._is_ready = True
         self._show()
@@ -130,6 +142,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._state, self._now = state, now
         self._market = state.markets.get(self._market.market_id, self._market)
         self._quoting.hear(state.quote, now)
+        if self._before == UNSEEN and self._quoting.newest is not None:
+            self._before = ""
         if self._is_done or not self._is_ready:
             return
         if self._quiet is None:
@@ -137,12 +151,34 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._show()
 
     def action_place(self) -> None:
-        """Return the order that stands there, or say what is against it."""
+        """Return the order that stands there, or say what is against it.
+
+        Only an order whose quote stands there leaves; one that moves the price far is asked twice.
+        """
         order = self._order()
-        if isinstance(order, str) or self._is_done:
-            self.query_one("#ticket-problem").add_class("-asked")
+        if self._is_done:
             return
-        self._leave(order)
+        if not isinstance(order, str):
+            self._before = self._objection(order)
+            if not self._before:
+                self._leave(order)
+                return
+        self.query_one("#ticket-problem").add_class("-asked")
+        self._show()
+
+    def _objection(self, order: PlaceTrade) -> str:
+        """What to see before this order is placed; empty when it was seen."""
+        if not self._quoting.age_in_words(order, self._now)[1]:
+            return UNSEEN
+        moved, size = self._quoting.price_move(), (order.side, order.action, order.amount)
+        if not moved >= FAR or self._far_seen == size:
+            return ""
+        # A key held down is no second thought.
+        self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(size))
+        return f"this moves the price by {100 * moved:.1f} points: enter again places it"
+
+    def _see_far(self, size: tuple[Side, Action, Micros]) -> None:
+        self._far_seen = size
 
     def action_cancel(self) -> None:
         """Leave without an order; the reasoning is kept for the next time."""
@@ -203,6 +239,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         else:
             self.action_cancel()
 
+    @on(PlainInput.PassedOn)
+    async def _letter_passed(self, event: PlainInput.PassedOn) -> None:
+        event.stop()
+        await self.run_action(_LETTERS[event.letter])
+
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
@@ -237,6 +278,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _changed(self) -> None:
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
+        self._before, self._far_seen = "", None
         if self._quiet is not None:
             self._quiet.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)
@@ -280,9 +322,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        problem.tell(order if is_refused else "")
+        problem.tell(order if is_refused else self._before)
         # An empty line is no mistake: it is told what to do, not what is wrong.
-        problem.set_class(bool(draft.amount), "-wrong")
+        problem.set_class(bool(draft.amount) and is_refused, "-wrong")
         place = self.query_one("#ticket-place", Door)
         place.tell(f"{draft.action.value if is_refused else _in_words(order)}  enter")
         place.disabled = is_refused

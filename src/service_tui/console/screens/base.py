@@ -49,4 +49,6 @@ class DeskScreen(NumberedView, Generic[Part]):
         if part != self._shown:
             self._shown = part
             self.show(part)
-        self.tick()
+        else:
+            self.tick()
+        self.keep()

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
-from service_tui.console.freshness import age_s, is_private
+from service_tui.console.freshness import is_private
+from service_tui.desk.freshness import age_s
 from service_tui.desk.records import MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp

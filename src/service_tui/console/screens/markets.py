@@ -116,10 +116,14 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         self._show_focus()
 
     def tick(self) -> None:
-        """Let time pass in the table and the pane; keep what was chosen."""
+        """Let time pass in the table and the pane."""
         self._around = self._look_around()
         super().tick()
         self._show_focus()
+
+    def keep(self) -> None:
+        """Keep the order and the filters for the next start."""
+        super().keep()
         kept = self._wanted.to_text()
         if kept != self._filter_kept:
             self._filter_kept = kept

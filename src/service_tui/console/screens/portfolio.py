@@ -148,14 +148,14 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         self._look = self._look_around()
         super().tick()
         self._show_focus()
+
+    def keep(self) -> None:
+        """Keep the order of the open rows, and the search; closed rows begin with the newest."""
+        if self.table is self._open_rows:
+            super().keep()
         if self._search != self._search_kept:
             self._search_kept = self._search
             self.give(SetPreference(_FILTER, self._search))
-
-    def keep_sort(self) -> None:
-        """Keep the order of the open positions; closed ones begin with the newest."""
-        if self.table is self._open_rows:
-            super().keep_sort()
 
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""

@@ -15,13 +15,13 @@ from textual.binding import BindingType
 from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.order_draft import why_closed
 from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.freshness import why_not_traded
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.desk.commands import PlaceTrade, SetPreference
+from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
@@ -76,11 +76,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         self.table.focus()
 
     def tick(self) -> None:
-        """Redraw what depends on the time, and keep what was changed."""
+        """Redraw what depends on the time."""
         self.table.redraw()
-        self.keep_sort()
 
-    def keep_sort(self) -> None:
+    def keep(self) -> None:
         """Keep the order of the rows, if it was changed, for the next start."""
         sort = sort_text(self.table.state())
         if sort != self._sort_kept:

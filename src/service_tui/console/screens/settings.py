@@ -119,6 +119,7 @@ class SettingsScreen(DeskScreen[SettingsPart]):
         labels = tuple(f"{speed}x" if speed else "paused" for speed in SPEEDS)
         taken = SPEEDS.index(part.speed) if part.speed in SPEEDS else None
         self._speed.show(labels, taken)
+        self.tick()
 
     @on(events.Resize)
     def tick(self) -> None:

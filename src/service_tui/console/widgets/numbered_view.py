@@ -69,6 +69,9 @@ class NumberedView(Vertical):
     def tick(self) -> None:
         """Redraw what depends on the time alone. Called about once a second while in front."""
 
+    def keep(self) -> None:
+        """Give what the operator has chosen here to the desk, for the next start."""
+
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on the row with this key, and the focus on the main pane."""
 

@@ -35,6 +35,23 @@ class PlainInput(Input):
             """The line that was cleared."""
             return self.line
 
+    class PassedOn(Message):
+        """A letter that this line does not take: it is a key of whatever the line stands in."""
+
+        def __init__(self, letter: str) -> None:
+            super().__init__()
+            self.letter = letter
+
+    passed_on: frozenset[str] = frozenset()
+    """The letters that this line does not take."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character is not None and event.character in self.passed_on:
+            # Input would take it, and what is kept from Input reaches no binding either.
+            event.prevent_default()
+            event.stop()
+            self.post_message(self.PassedOn(event.character))
+
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls every class's handler in turn: without this the raw text goes in too.
         event.prevent_default()

@@ -9,9 +9,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import age_s, is_private, world_now
+from service_tui.console.freshness import is_private, world_now
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
+from service_tui.desk.freshness import age_s
 from service_tui.desk.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode

@@ -4,7 +4,7 @@ Knows ports, commands, facts. Must not know widgets or arithmetic of the venue.
 Used by desk.desk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -17,8 +17,9 @@ from service_tui.client.errors import (
 from service_tui.desk.blotter import intent_of, outcome_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
+from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import NO_TRACE, QuoteView, TicketState, TicketView, Topic
+from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     CLIENT_REF,
@@ -29,14 +30,12 @@ from service_tui.desk.translate import (
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Mode, Venue
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
 
 SOURCE: Final = "desk"
 LOOK_BACK: Final = 200
-
-"""Outcome of an unknown order that the person may send again: it reserves nothing any more."""
 
 
 def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
@@ -72,10 +71,36 @@ NO_ORDER: Final[Objection] = (
 )
 
 
-def preflight(state: DeskState, order: PlaceTrade) -> Objection | None:
+def preflight(
+    state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
+) -> Objection | None:
     """Why the desk itself says no, and what to do; None when it has no objection."""
+    # What earlier orders may still spend or sell is not there for this one: two at the same moment
+    # cannot both pass on the same money.
+    before = _before(state, ticket_id)
     rails = _against_selling if order.action is Action.SELL else _against_buying
-    return next(chain(_against_any(state, order), rails(state, order)), None)
+    said = (
+        _against_any(state, order),
+        rails(state, order, before),
+        _against_age(state, order, now),
+    )
+    return next(chain.from_iterable(said), None)
+
+
+def _before(state: DeskState, ticket_id: str) -> list[TicketView]:
+    """Earlier orders whose end is not known, so that they reserve what they asked for."""
+    newest_first = iter(state.tickets)
+    if any(ticket.ticket_id == ticket_id for ticket in state.tickets):
+        while next(newest_first).ticket_id != ticket_id:
+            continue
+    # A lost one is the person's to decide; it reserves nothing any more.
+    return [ticket for ticket in newest_first if ticket.in_flight and not ticket.is_lost]
+
+
+def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Objection]:
+    why = why_not_traded(state, TRADED_ON[order.action], now)
+    if why:
+        yield why, "wait for a fresh answer of the service"
 
 
 def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
@@ -90,13 +115,21 @@ def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         yield "only play money is traded in this mode", "use the embedded service"
 
 
-def _against_selling(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
-    held = state.position(f"{order.market_id}:{order.side.value}")
+def _against_selling(
+    state: DeskState, order: PlaceTrade, before: Sequence[TicketView]
+) -> Iterator[Objection]:
+    held = state.position(order.holding)
     if held is None or not 0 < order.shares <= held.shares:
         yield "more than is held", "sell at most what the portfolio shows"
+        return
+    selling = sum(ticket.shares for ticket in before if ticket.holding == order.holding)
+    if not order.shares <= held.shares - selling:
+        yield "a sale of these shares is under way", "wait until it has its end"
 
 
-def _against_buying(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+def _against_buying(
+    state: DeskState, order: PlaceTrade, before: Sequence[TicketView]
+) -> Iterator[Objection]:
     """Limits are written so that a number that is none fails them."""
     limits, account = state.limits, state.account
     if limits is None or limits.paused:
@@ -106,18 +139,10 @@ def _against_buying(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         )
     elif not 0 < order.amount <= limits.max_trade:
         yield f"the limit of one trade is {decimal(limits.max_trade):,.2f}", "lower the amount"
-    if account is None or not order.amount <= account.cash - _in_doubt(state):
+    # Source: decisions, "Unknown outcome".
+    reserved = sum(ticket.amount for ticket in before)
+    if account is None or not order.amount <= account.cash - reserved:
         yield "not enough cash", "lower the amount or sell something first"
-
-
-def _in_doubt(state: DeskState) -> int:
-    """Micros that orders without an answer may have spent. Source: decisions, "Unknown outcome"."""
-    doubtful = {TicketState.SENT, TicketState.UNKNOWN}
-    return sum(
-        ticket.amount
-        for ticket in state.tickets
-        if ticket.state in doubtful and ticket.outcome != NO_TRACE
-    )
 
 
 async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> None:
@@ -125,7 +150,7 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
 
     The intent is on disk before anything is sent, and nothing is ever sent twice.
     """
-    objection = preflight(ports.state(), order)
+    objection = preflight(ports.state(), order, ports.now(), ticket_id=ticket.ticket_id)
     ref = ports.new_id()
     ticket = replace(ticket, client_ref=ref)
     try:
@@ -205,7 +230,7 @@ async def settle(
 async def ask_quote(question: AskQuote, ports: Ports) -> None:
     """What an order would get now; a failure is a quote that says so."""
     order = question.order
-    held = ports.state().position(f"{order.market_id}:{order.side.value}")
+    held = ports.state().position(order.holding)
     try:
         request = request_of(order, dry_run=True)
     except ValueError:

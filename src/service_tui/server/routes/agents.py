@@ -38,7 +38,9 @@ async def register(asked: Asked) -> RegisterBody:
     allowed = PLANS[service.plan].agents
     if not len(asked.world.agents) < allowed:
         raise denied(
-            403, f"the account has its {allowed} agents", "start the service with a larger --plan"
+            403,
+            f"the account has its {allowed} agents",
+            "choose a larger plan in the console, or start the service with a larger --plan",
         )
     key = service.new_key()
     code = service.new_id()

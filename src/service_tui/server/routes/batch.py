@@ -3,14 +3,18 @@
 import asyncio
 from typing import Final
 
-from service_tui.engine.batch import LegRefused, place_all, slippage_of
+from service_tui.engine import orders
+from service_tui.engine.batch import LegRefused, place_all
 from service_tui.engine.errors import Refusal
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exchange import Order
+from service_tui.engine.market import Quote
+from service_tui.engine.orders import VenueOrder
 from service_tui.server.refusals import denied, invalid_items
+from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT
 from service_tui.server.service import Asked, Routes
-from service_tui.terms import Action, Plan, Venue
+from service_tui.terms import Action, OrderType, Plan, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints import BATCH
@@ -28,7 +32,7 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
         Denied: 422 for an amount with more than two decimals.
     """
     note = Note(source=request.source or "")
-    orders: list[Order] = []
+    wanted: list[Order] = []
     for position, leg in enumerate(request.trades):
         place = ("body", "trades", position, "amount")
         try:
@@ -37,7 +41,7 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
             raise invalid_items([(place, str(error), "decimal")]) from error
         if spend % CENT:
             raise invalid_items([(place, "at most 2 decimals", "decimal_max_places")])
-        orders.append(
+        wanted.append(
             Order(
                 agent=asked.agent,
                 market_id=leg.market_id,
@@ -48,7 +52,7 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
                 note=note,
             )
         )
-    return orders
+    return wanted
 
 
 def _check_atomic(asked: Asked, request: BatchRequest) -> None:
@@ -75,14 +79,16 @@ async def place_batch(asked: Asked) -> BatchBody:
     started = asyncio.get_running_loop().time()
     if request.atomic:
         _check_atomic(asked, request)
-    orders = _orders(asked, request)
-    quoted = [_quoted(asked, order) for order in orders]
+    if not request.dry_run:
+        require_claim(asked, request.venue)
+    wanted = _orders(asked, request)
+    quoted = [_quoted(asked, order) for order in wanted]
     if request.dry_run:
         results = quoted
     elif request.atomic:
-        results = await _all_or_none(asked, request, orders)
+        results = await _all_or_none(asked, request, wanted)
     else:
-        results = await _each(asked, orders)
+        results = await _each(asked, wanted)
     rows = tuple(
         result.model_copy(update={"dry_run_price": quote.dry_run_price})
         for result, quote in zip(results, quoted, strict=True)
@@ -96,8 +102,14 @@ async def place_batch(asked: Asked) -> BatchBody:
         warnings=_warnings(request, rows),
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
         dry_run=request.dry_run,
-        balance=decimal(asked.world.cash(asked.agent)),
+        balance=decimal(_cash(asked, request.venue)),
     )
+
+
+def _cash(asked: Asked, venue: Venue) -> Micros:
+    """Cash of the agent on the batch's venue."""
+    world, agent = asked.world, asked.agent
+    return world.cash(agent) if venue is Venue.SIM else world.venues.cash(agent.agent_id, venue)
 
 
 def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
@@ -112,71 +124,108 @@ def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ..
 def _quoted(asked: Asked, order: Order) -> LegBody:
     """What a buy would get now on its own."""
     try:
-        quote = asked.world.quote(order)
+        got = _quote(asked, order)
     except Refusal as refusal:
         return _refused(order, refusal)
-    price = min(1.0, quote.money / quote.shares)
+    price = min(1.0, got.money / got.shares)
     return LegBody(
         market_id=order.market_id,
         success=True,
-        cost=decimal(quote.money),
-        shares=decimal(quote.shares),
+        cost=decimal(got.money),
+        shares=decimal(got.shares),
         price=price,
         dry_run_price=price,
-        slippage=round(price - quote.price_before, 6),
+        slippage=round(price - got.price_before, 6),
     )
 
 
-async def _each(asked: Asked, orders: list[Order]) -> list[LegBody]:
+def _quote(asked: Asked, order: Order) -> Quote:
+    """The quote of either kind of venue in one form."""
+    world = asked.world
+    if order.venue is Venue.SIM:
+        return world.quote(order)
+    quoted = orders.quote(world.venues, _on_book(order), (asked.now, world.world_at))
+    walked = quoted.walked
+    return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
+
+
+def _on_book(order: Order) -> VenueOrder:
+    """The same buy on an order book: what is there now, and nothing that rests."""
+    return VenueOrder(
+        agent=order.agent,
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        size=order.size,
+        venue=order.venue,
+        order_type=OrderType.FAK,
+        note=order.note,
+    )
+
+
+async def _each(asked: Asked, wanted: list[Order]) -> list[LegBody]:
     """Every buy on its own: what is refused does not hold back the others; written down at once."""
     service = asked.service
     service.keeper.check_whole()
-    first = {(one.market_id, one.side): _price(asked, one) for one in orders}
-    fills: list[Fill] = []
+    first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
+    events: list[Event] = []
     results: list[LegBody] = []
-    for order in orders:
+    for order in wanted:
         try:
-            fill = asked.world.place(order, asked.now)
+            made = _carried_out(asked, order)
         except Refusal as refusal:
             results.append(_refused(order, refusal))
         else:
-            fills.append(fill)
-            results.append(_filled(fill, first[order.market_id, order.side]))
-    await service.keeper.commit(fills)
+            events += made
+            results.append(_filled(made[0], first[order.market_id, order.side]))
+    await service.keeper.commit(events)
     return results
 
 
-async def _all_or_none(asked: Asked, request: BatchRequest, orders: list[Order]) -> list[LegBody]:
+def _carried_out(asked: Asked, order: Order) -> list[Event]:
+    """What one buy brought about, the fill or order first."""
+    world = asked.world
+    if order.venue is Venue.SIM:
+        return [world.place(order, asked.now)]
+    return orders.place(world.venues, _on_book(order), (asked.now, world.world_at))
+
+
+async def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> list[LegBody]:
     """All buys in one commit; one that is refused aborts the rest before anything changed."""
     service = asked.service
     service.keeper.check_whole()
-    first = [_price(asked, one) for one in orders]
+    first = [_price(asked, one) for one in wanted]
     try:
-        fills = place_all(asked.world, orders, asked.now, slippage_max=request.max_slippage)
+        fills = place_all(asked.world, wanted, asked.now, slippage_max=request.max_slippage)
     except LegRefused as refusal:
         return [
             _refused(order, refusal.refusal) if leg == refusal.leg else _aborted(order)
-            for leg, order in enumerate(orders)
+            for leg, order in enumerate(wanted)
         ]
     await service.keeper.commit(fills)
     return [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
 
 
 def _price(asked: Asked, order: Order) -> float:
-    """Price of the side before the batch; 0 where there is no market."""
+    """Price of the side before the batch; 0 where the venue itself will tell."""
     market = asked.world.markets.get(order.market_id)
-    return market.price_of(order.side) if market is not None else 0.0
+    if market is None or order.venue is not Venue.SIM:
+        return 0.0
+    return market.price_of(order.side)
 
 
-def _filled(fill: Fill, price_first: float) -> LegBody:
+def _filled(made: Event, price_first: float) -> LegBody:
+    if not isinstance(made, Fill | OrderPlaced):
+        raise TypeError("a buy begins with its fill or its order")
+    price = made.money / made.shares
     return LegBody(
-        market_id=fill.market_id,
+        market_id=made.market_id,
         success=True,
-        trade_id=fill.trade_id,
-        cost=decimal(fill.money),
-        shares=decimal(fill.shares),
-        price=min(1.0, fill.money / fill.shares),
-        slippage=round(slippage_of(fill, price_first), 6),
+        trade_id=made.trade_id if isinstance(made, Fill) else made.order_id,
+        cost=decimal(made.money),
+        shares=decimal(made.shares),
+        price=min(1.0, price),
+        slippage=round(price - (price_first or made.price_before), 6),
     )
 
 

@@ -27,7 +27,7 @@ from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
 from service_tui.server.present import claim_url
-from service_tui.server.refusals import Denied, denied, invalid_items
+from service_tui.server.refusals import Denied, denied, invalid_items, not_claimed
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import Venue
 from service_tui.wire.base import moment
@@ -92,7 +92,7 @@ def _importable_body(asked: Asked, listing: Listing) -> ImportableBody:
         question=listing.question,
         url=url_of(listing) or "",
         condition_id=condition_of(listing.market_id),
-        current_price=outside_price(listing, asked.world.world_at) or 0.0,
+        current_price=_outside(asked, listing) or 0.0,
         volume_24h=outside_volume(listing),
         venue=listing.home,
         category=listing.category.value,
@@ -101,6 +101,11 @@ def _importable_body(asked: Asked, listing: Listing) -> ImportableBody:
         event_name=event.name if event else None,
         event_url=event_url(event, listing.home) if event else None,
     )
+
+
+def _outside(asked: Asked, listing: Listing) -> float | None:
+    """Price of YES on the venue now."""
+    return outside_price(asked.world.seed, listing, asked.world.world_at)
 
 
 def venue_of(address: str) -> tuple[Venue, str] | None:
@@ -233,7 +238,7 @@ async def _import(asked: Asked, named: Named, *, whole_event: bool) -> ImportBod
         if fresh:
             await asked.service.keeper.commit(import_listings(world, agent, fresh, asked.now))
     except NotClaimed as refusal:
-        raise _unclaimed(asked, refusal) from refusal
+        raise not_claimed(refusal, claim_url(asked.service.address, agent)) from refusal
     except DayImports as refusal:
         raise _used_up(asked, refusal) from refusal
     asked.headers.update(_left(asked))
@@ -263,7 +268,7 @@ def _single_body(asked: Asked, listing: Listing, *, imported: bool) -> ImportBod
         market_id=market.market_id if market else None,
         question=listing.question,
         current_probability=round(market.price(), 6) if market else None,
-        external_price_yes=outside_price(listing, world.world_at) if is_open else None,
+        external_price_yes=_outside(asked, listing) if is_open else None,
         resolves_at=moment(listing.resolves_at),
         kalshi_ticker=ticker_of(listing) if listing.home is Venue.SOL else None,
         import_source=listing.home,
@@ -294,16 +299,6 @@ def _event_body(
         markets_skipped=len(wanted) - len(fresh),
         import_source=wanted[0].home,
     )
-
-
-def _unclaimed(asked: Asked, refusal: NotClaimed) -> Denied:
-    body = ErrorBody(
-        error=refusal.error,
-        detail=refusal.error,
-        fix=refusal.fix,
-        claim_url=claim_url(asked.service.address, asked.agent),
-    )
-    return Denied(403, body)
 
 
 def _used_up(asked: Asked, refusal: DayImports) -> Denied:

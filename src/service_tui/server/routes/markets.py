@@ -7,6 +7,7 @@ from typing import Final
 from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
 from service_tui.server.present import market_body
+from service_tui.server.present_venues import with_book
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp
@@ -132,11 +133,14 @@ async def list_markets(asked: Asked) -> MarketsBody:
     reason, hint = _reason(page, len(found), before)
     return MarketsBody(
         markets=tuple(
-            market_body(
-                market,
-                world_at,
-                sparkline="sparkline" in include,
-                criteria="resolution_criteria" in include,
+            with_book(
+                world,
+                market_body(
+                    market,
+                    world_at,
+                    sparkline="sparkline" in include,
+                    criteria="resolution_criteria" in include,
+                ),
             )
             for market in page
         ),
@@ -155,7 +159,10 @@ async def one_market(asked: Asked) -> OneMarketBody:
     """One market with its resolution criteria."""
     market = asked.world.market(asked.path["market_id"])
     return OneMarketBody(
-        market=market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        market=with_book(
+            asked.world,
+            market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        ),
         agent_id=asked.agent.agent_id,
     )
 

@@ -21,10 +21,12 @@ async def _past(asked: Asked) -> list[Fill | Paid]:
     """All that the agent did and was paid on sim, oldest first."""
     wanted = History(asked.agent.agent_id, (FILL, PAYOUT))
     found: list[Fill | Paid] = []
+    offset = 0
     while True:
-        page, total = await asked.service.keeper.history(wanted, limit=PAGE, offset=len(found))
-        found += page
-        if not page or len(found) >= total:
+        page, total = await asked.service.keeper.history(wanted, limit=PAGE, offset=offset)
+        found += [one for one in page if isinstance(one, Fill | Paid)]
+        offset += len(page)
+        if not page or offset >= total:
             return found[::-1]
 
 

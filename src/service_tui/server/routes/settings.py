@@ -90,7 +90,7 @@ def _changed(asked: Asked, name: str, value: object) -> object:
 
 async def read(asked: Asked) -> SettingsBody:
     """The spec's settings object."""
-    return settings_body(asked.agent)
+    return settings_body(asked.world, asked.agent, asked.now)
 
 
 async def write(asked: Asked) -> AllSettingsBody:

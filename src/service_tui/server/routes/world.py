@@ -110,14 +110,14 @@ async def tape(asked: Asked) -> TapeBody:
         news=tuple(news_body(item) for item in reversed(items)),
         trades=tuple(
             TapeTrade(
-                at=moment(trade.at),
-                trader=trade.trader,
-                side=trade.side.value,
-                action=trade.action,
-                shares=decimal(trade.shares),
-                price=trade.price,
+                at=moment(at),
+                trader=trader,
+                side=side.value,
+                action=action,
+                shares=decimal(shares),
+                price=price,
             )
-            for trade in reversed(market.tape)
+            for at, trader, side, action, shares, price in reversed(market.tape)
         ),
     )
 

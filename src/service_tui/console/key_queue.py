@@ -1,0 +1,84 @@
+"""Keys are dealt with one after the other, also those typed faster than a dialog opens.
+
+Knows Textual. Must not know a screen or a key's meaning.
+Used by the frame. Textual hands a key to whatever has the focus when it arrives; what that key
+opens comes later, so that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
+"""
+
+from collections import deque
+from typing import Final
+
+from textual import events, on
+from textual.app import App
+from textual.message import Message
+from textual.timer import Timer
+
+LOOK_AGAIN_S: Final = 0.01
+SETTLE_S: Final = 1.0
+"""How long a key waits for what the one before it opened; then it goes where the focus is."""
+
+
+class KeyDone(Message):
+    """Follows a key through the same widgets: when it arrives, the key has been dealt with."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+class KeyQueue(App[int]):
+    """An app that gives out the next key when the last one has had its whole effect."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed: deque[events.Key | events.Paste] = deque()
+        self._is_busy = False
+        self._number = 0
+        self._waited_s = 0.0
+        self._patience: Timer | None = None
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keep keys in their order; everything else goes on as ever."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif not self._is_busy:
+            await self._give(event)
+        elif isinstance(event, events.Paste) or not await self._check_bindings(event.key, True):  # noqa: FBT003 - Textual's own
+            # Only a key with priority, one that ends or stops something, overtakes the others.
+            self._typed.append(event)
+
+    async def _give(self, event: events.Key | events.Paste) -> None:
+        self._is_busy = True
+        self._number += 1
+        target = self.focused or self.screen
+        await super().on_event(event)
+        target.post_message(KeyDone(self._number))
+        # A widget that the key has removed passes nothing on.
+        self._patience = self.set_timer(SETTLE_S, self._settle)
+
+    @on(KeyDone)
+    def _key_done(self, message: KeyDone) -> None:
+        message.stop()
+        if message.number == self._number:
+            # After the focus that the key asked for, which is set by a message of the same queue.
+            self.call_later(self._settle)
+
+    async def _settle(self) -> None:
+        """Give out the next key, once what the last one opened can take it."""
+        if self._patience is not None:
+            self._patience.stop()
+            self._patience = None
+        if not self._is_ready() and self._waited_s < SETTLE_S:
+            self._waited_s += LOOK_AGAIN_S
+            self.set_timer(LOOK_AGAIN_S, self._settle)
+            return
+        self._waited_s = 0.0
+        if self._typed:
+            await self._give(self._typed.popleft())
+        else:
+            self._is_busy = False
+
+    def _is_ready(self) -> bool:
+        """Whether the screen on top is there, with the focus where it belongs."""
+        screen = self.screen
+        return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)

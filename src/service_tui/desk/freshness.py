@@ -1,0 +1,55 @@
+"""How old what is known is, and whether money may be moved on it.
+
+Knows records and the state. Must not know a clock: `now` is wall time, handed in.
+Used by the trade handler before it sends, and by the console wherever an age is shown.
+"""
+
+from typing import Final
+
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import Timestamp
+
+UNTRADED_PERIODS: Final = 5.0
+"""Data older than so many periods is not traded on. Source: ux, "Looks"."""
+
+TRADED_ON: Final = {
+    Action.BUY: (Topic.MARKETS, Topic.ACCOUNT),
+    Action.SELL: (Topic.MARKETS, Topic.POSITIONS),
+}
+"""What must be fresh for an order. Source: failures, F-05; ux, "Looks"."""
+
+_PHASES: Final = {
+    Phase.CONNECTING: "still connecting: wait for the first answer",
+    Phase.OFFLINE: "the service cannot be reached: nothing is sent until it answers again",
+    Phase.UNAUTHORIZED: "the service refuses this key: nothing can be traded",
+}
+
+
+def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
+    """Seconds since the service last answered for a topic, >= 0; None if it never did."""
+    seen = state.seen.get(topic)
+    # After the clock was set back an answer seems to come from the future: its distance counts as
+    # its age, so that nothing looks fresh by mistake.
+    return None if seen is None else abs(now - seen)
+
+
+def why_not_traded(state: DeskState, topics: tuple[Topic, ...], now: Timestamp) -> str:
+    """Why no money may be moved on these topics now, in one sentence; empty when it may."""
+    if state.service.read_only:
+        return "this desk is read-only: it places no orders"
+    if state.service.phase is not Phase.ONLINE:
+        return _PHASES[state.service.phase]
+    if state.from_cache:
+        return "this is the last session's picture: wait for the first answer"
+    return next((why for topic in topics if (why := _why_too_old(state, topic, now))), "")
+
+
+def _why_too_old(state: DeskState, topic: Topic, now: Timestamp) -> str:
+    age, period = age_s(state, topic, now), state.polls.get(topic)
+    if age is None or period is None:
+        return f"the {topic.value} were never seen: press r to ask the service"
+    if not age <= UNTRADED_PERIODS * period:
+        return f"the {topic.value} seen are {age:.0f} s old, too old to trade on: r refreshes"
+    return ""

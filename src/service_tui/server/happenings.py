@@ -1,0 +1,138 @@
+"""Events of the engine as events of the stream: what each kind shows to a console.
+
+Knows engine events and wire bodies. Must not know who listens.
+Used by events. A kind that is not in `PARTS` is not told.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from service_tui.engine.agents import status_of
+from service_tui.engine.events import (
+    AgentChanged,
+    AgentRegistered,
+    Event,
+    Fill,
+    KeyRotated,
+    MarketListed,
+    MarketResolved,
+    PlanSet,
+    SpeedSet,
+)
+from service_tui.engine.world import World
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.events import (
+    AgentPart,
+    EventBody,
+    EventKind,
+    FillPart,
+    MarketPart,
+    PayoutPart,
+)
+
+Parts = dict[str, object]
+
+
+def _fill(world: World, fill: Fill) -> Parts:
+    agent = world.agents[fill.agent_id]
+    part = FillPart(
+        trade_id=fill.trade_id,
+        agent_id=fill.agent_id,
+        agent_name=agent.settings.name,
+        market_id=fill.market_id,
+        question=world.question_of(fill.market_id),
+        side=fill.side,
+        action=fill.action,
+        shares=decimal(fill.shares),
+        price=min(1.0, fill.money / fill.shares),
+        price_after=fill.price_after,
+        money=decimal(fill.money),
+        realized_pnl=decimal(fill.realized),
+        source=fill.note.source,
+        skill_slug=fill.note.skill_slug,
+    )
+    return {"kind": EventKind.FILL.value, "fill": part}
+
+
+def _agent(world: World, agent_id: str, kind: EventKind, changed: tuple[str, ...]) -> Parts:
+    agent = world.agents[agent_id]
+    settings = agent.settings
+    part = AgentPart(
+        agent_id=agent_id,
+        name=settings.name,
+        status=status_of(agent, world.cash(agent)),
+        plan=settings.plan,
+        claimed=settings.claimed,
+        trading_paused=settings.trading_paused,
+        suspended=settings.suspended,
+        changed=changed,
+    )
+    return {"kind": kind.value, "agent": part}
+
+
+def _registered(world: World, event: AgentRegistered) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_REGISTERED, ())
+
+
+def _changed(world: World, event: AgentChanged) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, tuple(event.changes))
+
+
+def _rotated(world: World, event: KeyRotated) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, ("key",))
+
+
+def _listed(_: World, event: MarketListed) -> Parts:
+    listing = event.listing
+    part = MarketPart(
+        market_id=listing.market_id,
+        question=listing.question,
+        resolves_at=moment(listing.resolves_at),
+    )
+    return {"kind": EventKind.MARKET_LISTED.value, "market": part}
+
+
+def _resolved(world: World, event: MarketResolved) -> Parts:
+    part = MarketPart(
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        outcome=event.outcome,
+        payouts=tuple(
+            PayoutPart(
+                agent_id=paid.agent_id,
+                payout=decimal(paid.payout),
+                pnl=decimal(Micros(paid.payout - paid.cost)),
+            )
+            for paid in event.payouts
+            if paid.shares
+        ),
+    )
+    return {"kind": EventKind.MARKET_RESOLVED.value, "market": part}
+
+
+def _speed(_: World, event: SpeedSet) -> Parts:
+    return {"kind": EventKind.SPEED.value, "speed": event.speed}
+
+
+def _plan(_: World, event: PlanSet) -> Parts:
+    return {"kind": EventKind.PLAN.value, "plan": event.plan}
+
+
+PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
+    Fill: _fill,
+    AgentRegistered: _registered,
+    AgentChanged: _changed,
+    KeyRotated: _rotated,
+    MarketListed: _listed,
+    MarketResolved: _resolved,
+    SpeedSet: _speed,
+    PlanSet: _plan,
+}
+"""Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
+
+
+def body_of(world: World, seq: int, event: Event) -> EventBody:
+    """An event of interest as it goes over the stream."""
+    parts = PARTS[type(event)](world, event)
+    return EventBody.model_validate({"seq": seq, "at": moment(event.at), **parts})

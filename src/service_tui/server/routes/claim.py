@@ -1,0 +1,125 @@
+"""Claiming: what a claim link shows, to programs and to people, and the code that proves a person.
+
+The page is the only thing here that a browser may use. Source: decisions, "Claiming".
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.agents import Agent, check_claimed, status_of
+from service_tui.engine.errors import AgentNotFound, NotClaimed
+from service_tui.engine.world import World
+from service_tui.server.claim_page import page
+from service_tui.server.present import claim_url
+from service_tui.server.refusals import not_claimed
+from service_tui.server.service import Asked, Routes, Service
+from service_tui.terms import Venue
+from service_tui.wire.agents import ClaimBody
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints import CLAIM
+
+UNCLAIMED: Final = "Agent to claim"
+WAITS: Final = (
+    "This agent asks for your approval. Until it is claimed it trades with play money only. "
+    "Your console shows a code for it; the code is good for ten minutes."
+)
+WRONG: Final = "That is not the code. Tries left: {}."
+VOID: Final = "That code is not good, or no longer. Make a new one in the console."
+DONE: Final = "This agent is claimed. You can close this page."
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a browser gets."""
+
+    status: int
+    content: bytes
+
+
+def by_claim_code(world: World, code: str) -> Agent:
+    """The agent whose claim link holds this code.
+
+    Returns:
+        The agent, claimed or not.
+
+    Raises:
+        AgentNotFound: the code is nobody's.
+    """
+    found = next((one for one in world.agents.values() if one.claim_code == code), None)
+    if found is None:
+        raise AgentNotFound("no agent has this claim code")
+    return found
+
+
+def require_claim(asked: Asked, venue: Venue) -> None:
+    """Let only a claimed agent trade on a real venue; for every route that trades or imports.
+
+    Raises:
+        Denied: 403 with the claim link.
+    """
+    try:
+        check_claimed(asked.agent, venue)
+    except NotClaimed as refusal:
+        raise not_claimed(refusal, claim_url(asked.service.address, asked.agent)) from refusal
+
+
+async def look(asked: Asked) -> ClaimBody:
+    """What anybody with the link may know."""
+    agent = by_claim_code(asked.world, asked.path["claim_code"])
+    return ClaimBody(
+        name=agent.settings.name,
+        description=agent.description,
+        status=status_of(agent, asked.world.cash(agent)),
+        claimed=agent.settings.claimed,
+        created_at=moment(agent.created_at),
+        claim_url=claim_url(asked.service.address, agent),
+    )
+
+
+def show(service: Service, code: str) -> Page:
+    """The page as it is opened."""
+    try:
+        agent = by_claim_code(service.world, code)
+    except AgentNotFound:
+        return _unknown()
+    return _done(agent) if agent.settings.claimed else _waiting(agent, 200, WAITS)
+
+
+async def enter(service: Service, code: str, typed: str) -> Page:
+    """The page after a code was typed; the right one claims the agent."""
+    try:
+        agent = by_claim_code(service.world, code)
+    except AgentNotFound:
+        return _unknown()
+    if agent.settings.claimed:
+        return _done(agent)
+    codes, moment_s = service.claim_codes, service.clock.monotonic()
+    if not codes.use(agent.agent_id, typed, moment_s):
+        left = codes.tries_left(agent.agent_id, moment_s)
+        return _waiting(agent, 403, WRONG.format(left) if left else VOID, mood="bad")
+    await claim(service, agent)
+    return _done(service.world.agents[agent.agent_id])
+
+
+async def claim(service: Service, agent: Agent) -> None:
+    """Write down that the operator owns the agent; once is enough."""
+    if not agent.settings.claimed:
+        now = service.clock.now()
+        await service.keeper.commit(service.world.change(agent, {"claimed": True}, now))
+
+
+def _unknown() -> Page:
+    said = "No agent here has this claim link. Ask the agent for a fresh one."
+    return Page(404, page("Unknown link", kind="Claim an agent", said=said, mood="bad"))
+
+
+def _done(agent: Agent) -> Page:
+    return Page(200, page(agent.settings.name, kind="Claimed agent", said=DONE, mood="good"))
+
+
+def _waiting(agent: Agent, status: int, said: str, *, mood: str = "") -> Page:
+    name = agent.settings.name
+    return Page(status, page(name, kind=UNCLAIMED, said=said, mood=mood, form=True))
+
+
+ROUTES: Final[Routes] = {CLAIM: look}

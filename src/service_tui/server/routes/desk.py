@@ -1,0 +1,185 @@
+"""The operator's desk: all agents, their keys and claims, the account's plan, and what happens."""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent, status_of
+from service_tui.engine.events import Event, KeyRotated, PlanSet
+from service_tui.engine.limits import PLANS
+from service_tui.server.access import hash_of
+from service_tui.server.claim_codes import TRIES
+from service_tui.server.events import Subscription
+from service_tui.server.present import agent_pnl, claim_url
+from service_tui.server.refusals import denied
+from service_tui.server.routes.agents import PREFIX_LENGTH
+from service_tui.server.routes.claim import claim
+from service_tui.server.service import Asked, Routes, StreamHandler
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.desk import (
+    AccountBody,
+    AccountPatch,
+    ClaimCodeBody,
+    DeskAgentBody,
+    DeskAgentPatch,
+    DeskAgentsBody,
+    NewKeyBody,
+)
+from service_tui.wire.endpoints import (
+    DESK_ACCOUNT,
+    DESK_AGENTS,
+    DESK_CLAIM,
+    DESK_CLAIM_CODE,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    EVENTS,
+    Endpoint,
+)
+
+
+def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
+    """One agent as its operator sees it."""
+    world, settings = asked.world, agent.settings
+    cash, equity = world.cash(agent), world.equity(agent)
+    return DeskAgentBody(
+        agent_id=agent.agent_id,
+        name=settings.name,
+        description=agent.description,
+        status=status_of(agent, cash),
+        plan=settings.plan,
+        claimed=settings.claimed,
+        claim_url=claim_url(asked.service.address, agent),
+        trading_paused=settings.trading_paused,
+        suspended=settings.suspended,
+        cash=decimal(cash),
+        equity=decimal(equity),
+        pnl_total=decimal(agent_pnl(world, agent)),
+        pnl_today=decimal(Micros(equity - agent.day_equity)),
+        positions_count=len(agent.held()),
+        trades_count=agent.trades_count,
+        last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
+        created_at=moment(agent.created_at),
+        is_own=agent.agent_id == asked.service.operator_agent,
+    )
+
+
+def account_body(asked: Asked) -> AccountBody:
+    """The account as it stands."""
+    plan = asked.service.plan
+    return AccountBody(
+        plan=plan, agents_count=len(asked.world.agents), agents_max=PLANS[plan].agents
+    )
+
+
+def _named(asked: Asked) -> Agent:
+    return asked.world.agent(asked.path["agent_id"])
+
+
+async def list_agents(asked: Asked) -> DeskAgentsBody:
+    """All agents, in the order of their registration."""
+    rows = tuple(agent_row(asked, agent) for agent in asked.world.agents.values())
+    return DeskAgentsBody(agents=rows, account=account_body(asked))
+
+
+async def patch_agent(asked: Asked) -> DeskAgentBody:
+    """Change an agent; what is already as wanted leaves no trace."""
+    agent = _named(asked)
+    wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    changes = {
+        name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
+    }
+    if changes:
+        await asked.service.keeper.commit(asked.world.change(agent, changes, asked.now))
+    return agent_row(asked, _named(asked))
+
+
+async def claim_agent(asked: Asked) -> DeskAgentBody:
+    """Claim an agent, from the console and without a code."""
+    await claim(asked.service, _named(asked))
+    return agent_row(asked, _named(asked))
+
+
+async def claim_code(asked: Asked) -> ClaimCodeBody:
+    """Make the code that the agent's claim page asks for.
+
+    Returns:
+        The code, shown here and nowhere else.
+
+    Raises:
+        Denied: 409 for an agent that is claimed already.
+    """
+    agent, service = _named(asked), asked.service
+    if agent.settings.claimed:
+        raise denied(409, "this agent is claimed already", "nothing is left to do")
+    made = service.claim_codes.make(
+        agent.agent_id,
+        int(service.new_id(), 16),
+        now=asked.now,
+        monotonic=service.clock.monotonic(),
+    )
+    return ClaimCodeBody(
+        agent_id=agent.agent_id,
+        code=made.code,
+        claim_url=claim_url(service.address, agent),
+        expires_at=moment(made.expires_at),
+        tries=TRIES,
+    )
+
+
+async def new_key(asked: Asked) -> NewKeyBody:
+    """Give an agent a new key. Of it, as of the first, only the hash is kept.
+
+    Returns:
+        The key, shown here and never again.
+
+    Raises:
+        Denied: 409 for the console's own agent, which would be shut out of its own desk.
+    """
+    agent, service = _named(asked), asked.service
+    if agent.agent_id == service.operator_agent:
+        raise denied(
+            409,
+            "the console itself trades with this agent's key",
+            "register another agent for programs, and give them its key",
+        )
+    key = service.new_key()
+    event = KeyRotated(agent.agent_id, asked.now, hash_of(key))
+    await service.keeper.commit(asked.world.decide(event))
+    return NewKeyBody(agent_id=agent.agent_id, api_key=key, key_prefix=key[:PREFIX_LENGTH])
+
+
+async def account(asked: Asked) -> AccountBody:
+    """The plan of the account, and how many agents it has and may have."""
+    return account_body(asked)
+
+
+async def patch_account(asked: Asked) -> AccountBody:
+    """Choose the plan of new agents; it stays chosen after a restart."""
+    wanted, world = asked.body_as(AccountPatch), asked.world
+    plan = wanted.plan or asked.service.plan
+    events: list[Event] = []
+    if plan is not world.plan:
+        events += world.decide(PlanSet(asked.now, plan))
+    for agent in world.agents.values() if wanted.all_agents else ():
+        if agent.settings.plan is not plan:
+            events += world.change(agent, {"plan": plan}, asked.now)
+    await asked.service.keeper.commit(events)
+    asked.service.plan = plan
+    return account_body(asked)
+
+
+def listen(asked: Asked, after: int | None) -> Subscription:
+    """What happens, from now on or from where the listener was."""
+    return asked.service.subscribe(after)
+
+
+ROUTES: Final[Routes] = {
+    DESK_AGENTS: list_agents,
+    DESK_PATCH_AGENT: patch_agent,
+    DESK_CLAIM: claim_agent,
+    DESK_CLAIM_CODE: claim_code,
+    DESK_NEW_KEY: new_key,
+    DESK_ACCOUNT: account,
+    DESK_PATCH_ACCOUNT: patch_account,
+}
+STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {EVENTS: listen}

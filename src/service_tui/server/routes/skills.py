@@ -1,0 +1,48 @@
+"""The catalogue of skills: the packages that are installed on this machine."""
+
+import asyncio
+from typing import Final
+
+from service_tui.server.service import Asked, Routes
+from service_tui.skills.package import SkillPackage, installed
+from service_tui.wire.endpoints import SKILLS
+from service_tui.wire.skills import SkillBody, SkillsBody, SkillsQuery
+
+CATEGORY: Final = "general"
+DIFFICULTY: Final = "beginner"
+"""Of a package that does not say. # ours: the list requires both."""
+
+
+def skill_body(package: SkillPackage) -> SkillBody:
+    """One package as the list shows it."""
+    said = package.metadata
+    return SkillBody(
+        id=package.slug,
+        slug=package.slug,
+        name=package.name,
+        description=package.description,
+        category=said.get("category", CATEGORY),
+        tags=tuple(tag.strip() for tag in said.get("tags", "").split(",") if tag.strip()),
+        difficulty=said.get("difficulty", DIFFICULTY),
+        # ours: what is listed is installed, and has no page in a registry.
+        install="installed",
+        clawhub_url=said.get("homepage", ""),
+        requires=package.requires,
+        best_when=said.get("best_when"),
+        author=said.get("author"),
+        clawhub_version=package.version,
+        content_hash=package.content_hash,
+    )
+
+
+async def catalogue(asked: Asked) -> SkillsBody:
+    """Every installed skill, or those of one category."""
+    wanted = asked.query_as(SkillsQuery).category
+    packages = await asyncio.to_thread(installed, asked.service.skill_folders)
+    found = tuple(
+        body for body in map(skill_body, packages) if wanted is None or body.category == wanted
+    )
+    return SkillsBody(skills=found, total=len(found))
+
+
+ROUTES: Final[Routes] = {SKILLS: catalogue}

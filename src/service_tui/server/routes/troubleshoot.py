@@ -1,0 +1,94 @@
+"""Help for agents: advice on errors, and whether their client library is too old."""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent, status_of
+from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal, TradingPaused
+from service_tui.server.advice import UNKNOWN, advice_on
+from service_tui.server.refusals import unauthenticated
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import AgentStatus
+from service_tui.wire.advice import (
+    TroubleshootBody,
+    TroubleshootRequest,
+    VersionBody,
+    VersionQuery,
+)
+from service_tui.wire.endpoints import TROUBLESHOOT, VERSION_CHECK
+
+Version = tuple[int, ...]
+
+LACKS: Final[tuple[tuple[Version, str], ...]] = (
+    ((0, 9, 17), "trade() takes signal_data, which backtests need, from 0.9.17 on"),
+    ((0, 9, 21), "the reactor skill needs 0.9.21 or newer"),
+)
+"""What a version below these cannot do. Source: spec, "Versioning"."""
+
+STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
+    AgentStatus.SUSPENDED: AgentSuspended,
+    AgentStatus.BROKE: AgentBroke,
+    AgentStatus.UNCLAIMED: NotClaimed,
+}
+"""What a status keeps an agent from is the same thing that refuses its orders."""
+
+
+def _standing(asked: Asked, agent: Agent) -> str | None:
+    """What the agent's own state keeps it from, None where nothing does."""
+    status = status_of(agent, asked.world.cash(agent))
+    kind = TradingPaused if agent.settings.trading_paused else STANDING.get(status)
+    return None if kind is None else f"This agent is {_state(agent, status)}: {kind.fix}."
+
+
+def _state(agent: Agent, status: AgentStatus) -> str:
+    return "paused" if agent.settings.trading_paused else status.value
+
+
+def _said(request: TroubleshootRequest) -> list[str]:
+    """Every text to look at, the nearest to the trouble first."""
+    turns = [turn.content for turn in reversed(request.conversation or ())]
+    return [text for text in (request.error_text, request.message, *turns) if text]
+
+
+async def troubleshoot(asked: Asked) -> TroubleshootBody:
+    """Advice from the table of known errors; for a question also from the agent's own state.
+
+    Returns:
+        What to do, and whether the text named a known error.
+
+    Raises:
+        Denied: 401 for a question without a key.
+    """
+    request = asked.body_as(TroubleshootRequest)
+    if request.message and asked.caller is None:
+        raise unauthenticated("a question in words needs a key; error_text does not")
+    found = next((row for text in _said(request) if (row := advice_on(text))), None)
+    fixes = [] if found is None else [found.fix]
+    if request.message and (standing := _standing(asked, asked.agent)):
+        # ours: a question is answered from the same table and from what is known of the agent.
+        fixes.append(standing)
+    return TroubleshootBody(
+        matched=found is not None,
+        fix="\n".join(fixes) or UNKNOWN,
+        source=None if found is None else found.source,
+    )
+
+
+async def check_version(asked: Asked) -> VersionBody:
+    """Whether a version of the client library is good enough for all that is here."""
+    said = asked.query_as(VersionQuery).sdk_version
+    if said is None:
+        return VersionBody(status="ok", message="name a version to have it checked")
+    version = tuple(int(part) for part in said.split("."))
+    lacks = [text for since, text in LACKS if _padded(version) < since]
+    if not lacks:
+        return VersionBody(status="ok", message=f"{said} is good for everything here")
+    # ours: nothing is blocked, as an old client still trades.
+    return VersionBody(status="deprecated", message=f"{said} is old: {'; '.join(lacks)}")
+
+
+def _padded(version: Version) -> Version:
+    """A version of three parts at least, so that 0.10 is 0.10.0."""
+    return version + (0,) * (3 - len(version))
+
+
+ROUTES: Final[Routes] = {TROUBLESHOOT: troubleshoot, VERSION_CHECK: check_version}

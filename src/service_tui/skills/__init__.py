@@ -1,0 +1,1 @@
+"""Installed strategy packages; knows no room above the client."""

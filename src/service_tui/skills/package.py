@@ -1,0 +1,184 @@
+"""A skill on disk: what its folder says of it.
+
+Knows files and the frontmatter of SKILL.md. Must not run anything, nor trust what it reads: sizes
+are bounded, and a folder that is no skill is passed over.
+Used by the server's catalogue. Source: wire reference, section 10.
+"""
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeGuard
+
+log = logging.getLogger(__name__)
+
+DOCUMENT: Final = "SKILL.md"
+MANIFEST: Final = "clawhub.json"
+FILE_MAX: Final = 262_144
+PACKAGES_MAX: Final = 200
+"""Bounds of what is read; an honest document has ten kilobytes."""
+
+_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
+_FIELD: Final = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z_][\w-]*):\s*(?P<value>.*?)\s*")
+_FOLDED: Final = frozenset({">", "|", ">-", "|-", ">+", "|+"})
+
+
+class NotASkillError(ValueError):
+    """A folder without a document that names the skill it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPackage:
+    """One installed skill. `content_hash` is the SHA-256 of its script, hexadecimal."""
+
+    slug: str
+    name: str
+    description: str
+    version: str | None
+    metadata: Mapping[str, str]
+    requires: tuple[str, ...]
+    content_hash: str | None
+
+
+def installed(folders: Iterable[Path]) -> list[SkillPackage]:
+    """Every skill in these folders by its slug; of two the one in the earlier folder counts."""
+    found: dict[str, SkillPackage] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            continue
+        for path in sorted(folder.iterdir())[:PACKAGES_MAX]:
+            if path.name in found or not (path / DOCUMENT).is_file():
+                continue
+            try:
+                found[path.name] = read_package(path)
+            except (NotASkillError, OSError) as error:
+                log.warning("%s is passed over: %s", path, error)
+    return [found[slug] for slug in sorted(found)]
+
+
+def read_package(path: Path) -> SkillPackage:
+    """The skill in a folder.
+
+    Returns:
+        What its files say.
+
+    Raises:
+        NotASkillError: no frontmatter, or its name is not the folder's.
+        OSError: a file cannot be read.
+    """
+    top, metadata = frontmatter(_text(path / DOCUMENT))
+    name = top.get("name", "")
+    if not _SLUG.fullmatch(path.name) or name != path.name:
+        raise NotASkillError(f"its document names {name!r}, not the folder")
+    manifest = _manifest(path / MANIFEST)
+    script = _script(path, manifest)
+    return SkillPackage(
+        slug=path.name,
+        name=metadata.get("displayName", name),
+        description=top.get("description", ""),
+        version=metadata.get("version") or top.get("version"),
+        metadata=metadata,
+        requires=_requires(manifest),
+        content_hash=None if script is None else _hash(script),
+    )
+
+
+def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Fields between the two lines of dashes, and those below `metadata:`.
+
+    Returns:
+        Top fields and metadata, all as text; what is nested deeper is passed over.
+
+    Raises:
+        NotASkillError: there is no frontmatter.
+    """
+    lines = text.lstrip("\ufeff").splitlines()
+    if not lines or lines[0].strip() != "---":
+        raise NotASkillError("its document does not begin with ---")
+    end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
+    if end is None:
+        raise NotASkillError("its frontmatter does not end")
+    top: dict[str, str] = {}
+    metadata: dict[str, str] = {}
+    last = ""
+    for line in lines[1:end]:
+        field = _FIELD.fullmatch(line)
+        if field is not None and not field["indent"]:
+            last = str(field["name"])
+            top[last] = "" if field["value"] in _FOLDED else _plain(field["value"])
+        elif last == "metadata" and field is not None:
+            metadata[field["name"]] = _plain(field["value"])
+        elif last and line.strip():
+            top[last] = f"{top[last]} {line.strip()}".strip()
+    return top, metadata
+
+
+def _plain(value: str) -> str:
+    """A value without its quotes, and without the comment after it."""
+    if value[:1] in {'"', "'"}:
+        inside, quote, _ = value[1:].partition(value[0])
+        return inside if quote else value
+    return value.partition(" #")[0].rstrip()
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        raw = file.read(FILE_MAX + 1)
+    if len(raw) > FILE_MAX:
+        raise NotASkillError(f"{path.name} is too large")
+    return raw.decode("utf-8", "replace")
+
+
+def _manifest(path: Path) -> Mapping[str, object]:
+    """The manifest, empty where there is none that can be read."""
+    if not path.is_file():
+        return {}
+    try:
+        return _object(json.loads(_text(path)))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if _is_object(value) else {}
+
+
+def _requires(manifest: Mapping[str, object]) -> tuple[str, ...]:
+    """Python packages and variables that the skill wants, in this order."""
+    wanted = _object(manifest.get("requires"))
+    found: list[str] = []
+    for kind in ("pip", "env"):
+        names = wanted.get(kind)
+        if _is_list(names):
+            found += [name for name in names if isinstance(name, str)]
+    return tuple(found)
+
+
+def _script(path: Path, manifest: Mapping[str, object]) -> Path | None:
+    """The script that a run would start, inside the folder or none."""
+    named = _object(manifest.get("automaton")).get("entrypoint")
+    if isinstance(named, str):
+        script = path / named
+        is_inside = script.resolve().is_relative_to(path.resolve())
+        return script if is_inside and script.is_file() else None
+    scripts = sorted(path.glob("*.py"))
+    return scripts[0] if len(scripts) == 1 else None
+
+
+def _hash(script: Path) -> str | None:
+    try:
+        return hashlib.sha256(_text(script).encode()).hexdigest()
+    except NotASkillError:
+        return None

@@ -1,0 +1,85 @@
+"""The operator's view of all agents and of the account.
+
+ours: the spec has no such endpoints; all stand under `/api/desk/` and want the operator key.
+"""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from service_tui.terms import AgentStatus, Plan
+from service_tui.wire.base import Amount, Count, Line, Moment, Money, SentLine, WireModel
+
+
+class DeskAgentBody(WireModel):
+    """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC."""
+
+    agent_id: Line
+    name: Line
+    description: Line = ""
+    status: AgentStatus
+    plan: Plan
+    claimed: bool
+    claim_url: Line
+    trading_paused: bool
+    suspended: bool
+    cash: Amount
+    equity: Amount
+    pnl_total: Money
+    pnl_today: Money
+    positions_count: Count
+    trades_count: Count
+    last_trade_at: Moment | None = None
+    created_at: Moment
+    sdk_version: Line | None = None
+    # The agent by which the person at the console trades.
+    is_own: bool = False
+
+
+class AccountBody(WireModel):
+    """The account: one operator, and every agent of this service. `plan` is what new agents get."""
+
+    plan: Plan
+    agents_count: Count
+    agents_max: Count
+
+
+class AccountPatch(WireModel):
+    """Another plan for new agents, and on request for those that are here already."""
+
+    plan: Plan | None = None
+    all_agents: bool = False
+
+
+class DeskAgentsBody(WireModel):
+    """All agents in the order of their registration, and the account they belong to."""
+
+    agents: tuple[DeskAgentBody, ...]
+    account: AccountBody
+
+
+class DeskAgentPatch(WireModel):
+    """What the operator may change of an agent; null leaves it as it is."""
+
+    name: Annotated[SentLine, StringConstraints(min_length=1)] | None = None
+    plan: Plan | None = None
+    trading_paused: bool | None = None
+    suspended: bool | None = None
+
+
+class ClaimCodeBody(WireModel):
+    """The code that the claim page asks for. It is good once, and void after `tries` misses."""
+
+    agent_id: Line
+    code: Line
+    claim_url: Line
+    expires_at: Moment
+    tries: Count
+
+
+class NewKeyBody(WireModel):
+    """The only answer that ever carries the agent's new key."""
+
+    agent_id: Line
+    api_key: str = Field(repr=False)
+    key_prefix: Line

@@ -1,0 +1,94 @@
+"""What happened, as consoles hear of it: `GET /api/desk/events`, server-sent events.
+
+ours: the spec has no push channel; this one is the operator's.
+Each event of the stream has `id:` (the number of its row in the journal), `event:` (its kind) and
+one `data:` line, which is an `EventBody`. A kind that is not known is to be passed over.
+"""
+
+from enum import StrEnum
+
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.wire.base import Amount, AnyVenue, Count, Line, Moment, Money, Price, WireModel
+
+
+class EventKind(StrEnum):
+    """What an event is about.
+
+    `ready` opens a stream on which nothing was missed; `reset` says that events were missed, and
+    that everything is to be read again.
+    """
+
+    READY = "ready"
+    RESET = "reset"
+    FILL = "fill"
+    AGENT_REGISTERED = "agent_registered"
+    AGENT_CHANGED = "agent_changed"
+    MARKET_LISTED = "market_listed"
+    MARKET_RESOLVED = "market_resolved"
+    SPEED = "speed"
+    PLAN = "plan"
+
+
+class FillPart(WireModel):
+    """A trade that was carried out. `price` is the average; `money` spend or proceeds."""
+
+    trade_id: Line
+    agent_id: Line
+    agent_name: Line
+    market_id: Line
+    question: Line
+    venue: AnyVenue = Venue.SIM
+    side: Side
+    action: Action
+    shares: Amount
+    price: Price
+    price_after: Price
+    money: Amount
+    realized_pnl: Money = 0.0
+    source: Line = ""
+    skill_slug: Line = ""
+
+
+class AgentPart(WireModel):
+    """An agent after what happened to it. `changed` names settings, or `key`."""
+
+    agent_id: Line
+    name: Line
+    status: AgentStatus
+    plan: Plan
+    claimed: bool
+    trading_paused: bool
+    suspended: bool
+    changed: tuple[Line, ...] = ()
+
+
+class PayoutPart(WireModel):
+    """What a resolution brought one agent."""
+
+    agent_id: Line
+    payout: Amount
+    pnl: Money
+
+
+class MarketPart(WireModel):
+    """A market that opened, or whose outcome is confirmed."""
+
+    market_id: Line
+    question: Line
+    resolves_at: Moment | None = None
+    outcome: bool | None = None
+    payouts: tuple[PayoutPart, ...] = ()
+
+
+class EventBody(WireModel):
+    """One event; of the parts only the one of its kind is there."""
+
+    # A plain word, so that kinds of a newer service can be told apart from broken ones.
+    kind: Line
+    seq: Count
+    at: Moment
+    fill: FillPart | None = None
+    agent: AgentPart | None = None
+    market: MarketPart | None = None
+    speed: int | None = None
+    plan: Plan | None = None

@@ -1,0 +1,61 @@
+from textual import events
+from textual.widgets import Input
+
+from doors import Running, running, seen_before
+from samples import sample_state
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.desk.commands import PlaceTrade
+
+STATE = seen_before(sample_state())
+
+
+def typed(seen: Running, *keys: str) -> None:
+    """Keys as a terminal sends them: all at once, nobody waits between two."""
+    for key in keys:
+        event = events.Key(key, key if len(key) == 1 else None)
+        event.set_sender(seen.app)
+        seen.app.post_message(event)
+
+
+async def settled(seen: Running) -> None:
+    for _ in range(400):
+        await seen.pilot.pause(0.01)
+        if not seen.app._is_busy and not seen.app._typed:
+            return
+    raise AssertionError("the keys never came to an end")
+
+
+async def test_what_is_typed_while_a_ticket_opens_arrives_whole_and_in_order() -> None:
+    async with running(STATE, first="portfolio") as seen:
+        typed(seen, "2", "b", "1", "2", "5")
+        await settled(seen)
+        assert seen.app.front.name_in_keys == "markets"
+        assert isinstance(seen.app.screen, TradeForm)
+        assert seen.app.screen.query_one("#ticket-amount", Input).value == "125"
+
+
+async def test_a_whole_order_in_one_breath_waits_for_its_quote() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "b", "n", "f3", "enter")
+        await settled(seen)
+        assert isinstance(seen.app.screen, TradeForm)
+        assert "NO" in seen.app.screen._side.name
+        assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
+
+
+async def test_the_end_overtakes_what_was_typed() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, *"jjjjj", "ctrl+q")
+        await seen.pilot.pause(0.2)
+        assert seen.app.return_code == 0
+
+
+async def test_pasted_text_keeps_its_place_among_the_keys() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "b", "1")
+        paste = events.Paste("2")
+        paste.set_sender(seen.app)
+        seen.app.post_message(paste)
+        typed(seen, "3")
+        await settled(seen)
+        assert seen.app.screen.query_one("#ticket-amount", Input).value == "123"

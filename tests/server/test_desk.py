@@ -1,0 +1,245 @@
+"""The operator's desk: every agent at a glance, new keys, pause, suspension, and the plan."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.clock import ManualClock
+from service_tui.engine.exchange import Order
+from service_tui.server.access import hash_of
+from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
+from service_tui.server.keeper import restore
+from service_tui.terms import Action, Plan, Side
+from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints import (
+    AGENT,
+    DESK_ACCOUNT,
+    DESK_AGENTS,
+    DESK_NEW_KEY,
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    LEADERS,
+    PLACE_TRADE,
+    REGISTER,
+    SDK_LEADERS,
+    Endpoint,
+)
+from support import OPERATOR, SEED, Stage, open_directory, open_stage
+
+Json = dict[str, Any]
+
+
+async def ask(
+    stage: Stage, endpoint: Endpoint[Any], key: str = OPERATOR, agent_id: str = "", **sent: Any
+) -> httpx.Response:
+    path = endpoint.path.format(agent_id=agent_id or stage.agent_id)
+    async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
+        headers = {"Authorization": f"Bearer {key}"}
+        return await client.request(endpoint.method, path, headers=headers, **sent)
+
+
+async def said(stage: Stage, endpoint: Endpoint[Any], **sent: Any) -> Json:
+    answer = await ask(stage, endpoint, **sent)
+    assert answer.status_code == 200, answer.text
+    endpoint.answers.model_validate_json(answer.content)
+    return answer.json()
+
+
+async def register(stage: Stage, name: str) -> Json:
+    return (await ask(stage, REGISTER, json={"name": name})).json()
+
+
+async def buy(stage: Stage, key: str, **fields: object) -> httpx.Response:
+    order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 50}
+    return await ask(stage, PLACE_TRADE, key, json=order | fields)
+
+
+def drain(stage: Stage, agent_id: str) -> None:
+    """Take an agent's cash away, as a run of bad luck would."""
+    world = stage.world
+    agent = world.agents[agent_id]
+    world.ledger.transfer(agent.cash_account, "issuer", world.cash(agent))
+
+
+async def test_the_desk_sees_every_agent_with_its_figures(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        second = await register(stage, "second")
+        assert (await buy(stage, second["api_key"])).json()["success"] is True
+        body = await said(stage, DESK_AGENTS)
+        first, row = body["agents"]
+        assert (first["name"], first["is_own"], first["trades_count"]) == ("tester", True, 0)
+        assert (row["name"], row["is_own"], row["status"]) == ("second", False, "unclaimed")
+        assert (row["plan"], row["claimed"], row["suspended"]) == ("pro", False, False)
+        assert (row["trades_count"], row["positions_count"], row["cash"]) == (1, 1, 9_950)
+        assert row["last_trade_at"] is not None
+        assert first["last_trade_at"] is None
+        agent = stage.world.agents[row["agent_id"]]
+        assert row["equity"] == pytest.approx(stage.world.equity(agent) / ONE)
+        # A round trip's loss is today's and all there is so far.
+        assert row["pnl_today"] == pytest.approx(row["equity"] - 10_000)
+        assert row["pnl_total"] == pytest.approx(row["pnl_today"], abs=1e-6)
+        assert row["claim_url"] == second["claim_url"]
+        assert body["account"] == {"plan": "pro", "agents_count": 2, "agents_max": 10}
+        text = json.dumps(body)
+        assert second["api_key"] not in text
+        assert hash_of(second["api_key"]) not in text
+
+
+async def test_a_new_key_is_shown_once_and_the_old_one_is_dead_at_once(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=0) as stage:
+        own = await ask(stage, DESK_NEW_KEY)
+        assert own.status_code == 409
+        assert own.json()["fix"]
+        # An agent like any other, from here on.
+        stage.sim.service.operator_agent = None
+        fresh = await said(stage, DESK_NEW_KEY)
+        key = fresh["api_key"]
+        assert key.startswith(fresh["key_prefix"])
+        assert key != stage.key
+        assert (await ask(stage, AGENT, stage.key)).status_code == 401
+        me = await ask(stage, AGENT, key)
+        assert me.json()["agent_id"] == stage.agent_id == fresh["agent_id"]
+        found = await asyncio.to_thread(restore, stage.database)
+        assert found is not None
+        assert found[0].by_key_hash(hash_of(stage.key)) is None
+        assert found[0].by_key_hash(hash_of(key)) is found[0].agents[stage.agent_id]
+        third = (await said(stage, DESK_NEW_KEY))["api_key"]
+        assert (await ask(stage, AGENT, key)).status_code == 401
+        agent_id = stage.agent_id
+    kept = kept_in(tmp_path)
+    assert all(one.encode() not in kept for one in (stage.key, key, third))
+    async with open_stage(tmp_path, clock, key=third, agent_id=agent_id) as stage:
+        assert (await ask(stage, AGENT, third)).status_code == 200
+        assert (await ask(stage, AGENT, key)).status_code == 401
+
+
+def kept_in(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.rglob("*") if file.is_file())
+
+
+async def test_an_agent_that_is_not_there_is_a_404(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for endpoint, sent in ((DESK_NEW_KEY, {}), (DESK_PATCH_AGENT, {"json": {}})):
+            answer = await ask(stage, endpoint, agent_id="nobody", **sent)
+            assert answer.status_code == 404
+            assert "agent not found" in answer.json()["error"]
+            assert answer.json()["fix"]
+
+
+async def test_the_operator_changes_an_agent(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        wanted = {"name": "Ada", "plan": "free", "trading_paused": True}
+        body = await said(stage, DESK_PATCH_AGENT, json=wanted)
+        assert {name: body[name] for name in wanted} == wanted
+        answer = await buy(stage, stage.key)
+        assert (answer.json()["success"], answer.json()["error_code"]) == (False, "TRADING_PAUSED")
+        before = stage.sim.service.keeper.events._last
+        again = await said(stage, DESK_PATCH_AGENT, json=wanted | {"suspended": None})
+        assert again == body
+        # What is as wanted already leaves no row.
+        assert stage.sim.service.keeper.events._last == before
+        found = await asyncio.to_thread(restore, stage.database)
+        assert found is not None
+        assert found[0].agents[stage.agent_id].settings == stage.agent.settings
+
+
+async def test_a_suspended_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        bought = (await buy(stage, stage.key)).json()
+        await said(stage, DESK_PATCH_AGENT, json={"suspended": True})
+        sale = {"amount": 0, "action": "sell", "shares": bought["shares_bought"]}
+        for fields in ({}, sale):
+            answer = await buy(stage, stage.key, **fields)
+            assert answer.status_code == 200
+            assert answer.json()["success"] is False
+            assert answer.json()["error_code"] == "AGENT_SUSPENDED"
+            assert answer.json()["fix"]
+        me = (await ask(stage, AGENT, stage.key)).json()
+        assert me["status"] == "suspended"
+        await said(stage, DESK_PATCH_AGENT, json={"suspended": False})
+        assert (await buy(stage, stage.key, **sale)).json()["success"] is True
+
+
+async def test_a_broke_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        drain(stage, stage.agent_id)
+        answer = await buy(stage, stage.key)
+        assert answer.status_code == 200
+        assert (answer.json()["success"], answer.json()["error_code"]) == (False, "AGENT_BROKE")
+        assert "register a new agent" in answer.json()["fix"]
+        assert (await said(stage, DESK_AGENTS))["agents"][0]["status"] == "broke"
+        assert (await ask(stage, AGENT, stage.key)).json()["status"] == "broke"
+
+
+async def test_the_chosen_plan_is_what_new_agents_get_also_after_a_restart(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=0, plan=Plan.FREE) as stage:
+        assert (await ask(stage, REGISTER, json={"name": "second"})).status_code == 403
+        body = await said(stage, DESK_PATCH_ACCOUNT, json={"plan": "elite"})
+        assert body == {"plan": "elite", "agents_count": 1, "agents_max": 20}
+        second = await register(stage, "second")
+        assert stage.world.agents[second["agent_id"]].settings.plan is Plan.ELITE
+        assert stage.agent.settings.plan is Plan.FREE
+        await said(stage, DESK_PATCH_ACCOUNT, json={"all_agents": True})
+        assert stage.agent.settings.plan is Plan.ELITE
+        assert await said(stage, DESK_ACCOUNT) == body | {"agents_count": 2}
+    async with (
+        open_directory(tmp_path, clock) as database,
+        open_sim(database, clock, SimSettings(seed=SEED, operator_key=OPERATOR)) as sim,
+    ):
+        assert sim.service.plan is Plan.ELITE
+    # A plan on the command line is for that run.
+    settings = SimSettings(seed=SEED, plan=Plan.PRO, operator_key=OPERATOR)
+    async with (
+        open_directory(tmp_path, clock) as database,
+        open_sim(database, clock, settings) as sim,
+    ):
+        assert sim.service.plan is Plan.PRO
+        assert sim.service.world.plan is Plan.ELITE
+
+
+async def test_a_new_world_has_the_pro_plan(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with (
+        open_directory(tmp_path, clock) as database,
+        open_sim(database, clock, SimSettings(seed=SEED, operator_key=OPERATOR)) as sim,
+    ):
+        assert sim.service.plan is Plan.PRO
+
+
+ROW: Final = {
+    "id", "name", "status", "rank", "total_pnl", "pnl_percent", "trades_count", "win_count",
+    "loss_count", "win_rate",
+}  # fmt: skip
+
+
+async def test_the_leaderboard_ranks_agents_by_what_they_made(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        keys = [await register(stage, name) for name in ("second", "third")]
+        for count, one in enumerate(keys, 1):
+            agent = stage.world.agents[one["agent_id"]]
+            market_id = stage.open_markets()[0].market_id
+            # The one who buys first is lifted by the one who buys after.
+            spend = Micros(100 * count * ONE)
+            order = Order(agent, market_id, Side.YES, Action.BUY, spend)
+            await stage.sim.service.keeper.place(order, stage.clock.now())
+        body = (await ask(stage, LEADERS, stage.key)).json()
+        assert set(body) == {"sdk_agents", "native_agents", "polymarket", "kalshi"}
+        rows = body["sdk_agents"]
+        assert all(set(row) == ROW for row in rows)
+        assert [row["rank"] for row in rows] == [1, 2, 3]
+        gains = [row["total_pnl"] for row in rows]
+        assert gains == sorted(gains, reverse=True)
+        assert gains[0] > 0
+        assert rows[0]["name"] == "second"
+        own = next(row for row in rows if row["name"] == "tester")
+        assert own["id"] == stage.agent_id
+        text = json.dumps(body)
+        assert all(one["agent_id"] not in text for one in keys)
+        one = (await ask(stage, SDK_LEADERS, stage.key, params={"limit": 1})).json()
+        assert one == {"sdk_agents": rows[:1], "total": 3}

@@ -1,0 +1,450 @@
+"""The event stream: what is told, when, in which order, and what becomes of slow listeners."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from service_tui.clock import ManualClock
+from service_tui.engine.events import AgentChanged, SpeedSet
+from service_tui.engine.exchange import Order
+from service_tui.engine.world import World
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.events import (
+    BEAT_S,
+    KEPT_MAX,
+    LISTENERS_MAX,
+    WAITING_MAX,
+    EventHub,
+    Subscription,
+)
+from service_tui.server.loopback import listen
+from service_tui.server.stream import frame
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.endpoints import EVENTS, PATCH_AGENT, PLACE_TRADE, REGISTER, SET_SPEED
+from service_tui.wire.events import EventBody
+from support import OPERATOR, SEED, Stage, open_stage
+
+WAIT_S: Final = 10.0
+AT: Final = Timestamp(1_800_000_000.0)
+KEY: Final = {"Authorization": f"Bearer {OPERATOR}"}
+
+
+async def buy(stage: Stage, dollars: int = 5, index: int = 0) -> str:
+    market = stage.open_markets()[index]
+    order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(dollars * ONE))
+    fill = await stage.sim.service.keeper.place(order, stage.clock.now())
+    return fill.trade_id
+
+
+def waiting(subscription: Subscription) -> list[EventBody | None]:
+    """What a listener would hear without waiting."""
+    return list(subscription._waiting)
+
+
+def kinds(subscription: Subscription) -> list[str]:
+    return [one.kind for one in waiting(subscription) if one is not None]
+
+
+async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        service = stage.sim.service
+        async with service.subscribe() as events:
+            ready = await anext(events)
+            assert (ready.kind, ready.seq) == ("ready", service.keeper._seq)
+            headers = {"Authorization": f"Bearer {stage.key}"}
+            async with httpx.AsyncClient(
+                transport=stage.sim.transport, base_url=BASE_URL, headers=headers
+            ) as client:
+                order = {
+                    "market_id": stage.open_markets()[0].market_id,
+                    "side": "no",
+                    "amount": 12.5,
+                    "source": "sdk:rain",
+                    "skill_slug": "rain-maker",
+                }
+                bought = (await client.post(PLACE_TRADE.path, json=order)).json()
+                joined = (await client.post(REGISTER.path, json={"name": "second"})).json()
+                await client.patch(PATCH_AGENT.path, json={"name": "Ada"})
+                await client.post(SET_SPEED.path, json={"speed": 10}, headers=KEY)
+            fill, registered, changed, speed = [await anext(events) for _ in range(4)]
+        assert fill.fill is not None
+        assert fill.kind == "fill"
+        assert fill.fill.trade_id == bought["trade_id"]
+        assert (fill.fill.agent_id, fill.fill.agent_name) == (stage.agent_id, "tester")
+        assert (fill.fill.side, fill.fill.action, fill.fill.money) == ("no", "buy", 12.5)
+        assert fill.fill.shares == bought["shares_bought"]
+        assert fill.fill.price == pytest.approx(bought["avg_price"])
+        assert fill.fill.price_after == bought["new_price"]
+        assert fill.fill.question == stage.open_markets()[0].listing.question
+        assert (fill.fill.source, fill.fill.skill_slug) == ("sdk:rain", "rain-maker")
+        assert registered.agent is not None
+        assert registered.agent.agent_id == joined["agent_id"]
+        assert registered.agent.status == "unclaimed"
+        assert changed.agent is not None
+        assert (changed.agent.name, changed.agent.changed) == ("Ada", ("name",))
+        assert (speed.kind, speed.speed) == ("speed", 10)
+        numbers = [ready.seq, fill.seq, registered.seq, changed.seq, speed.seq]
+        assert numbers == sorted(set(numbers))
+
+
+async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        keeper = stage.sim.service.keeper
+        events = stage.sim.service.subscribe()
+        fill = stage.world.place(
+            Order(
+                stage.agent,
+                stage.open_markets()[0].market_id,
+                Side.YES,
+                Action.BUY,
+                Micros(5 * ONE),
+            ),
+            stage.clock.now(),
+        )
+        assert kinds(events) == ["ready"]
+        await keeper.commit((fill,))
+        assert kinds(events) == ["ready", "fill"]
+        assert events._waiting[1] is not None
+        assert events._waiting[1].seq == keeper._journal.last_seq()
+
+
+async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        keeper = stage.sim.service.keeper
+        events = stage.sim.service.subscribe()
+        keeper._failed = StorageError("the disk refused")
+        with pytest.raises(StorageError):
+            await buy(stage)
+        assert kinds(events) == ["ready"]
+        await keeper.advance(Timestamp(stage.clock.now() + 1))
+        assert kinds(events) == ["ready", "reset"]
+        await buy(stage)
+        assert kinds(events) == ["ready", "reset", "fill"]
+
+
+async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        ending = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
+        order = Order(stage.agent, ending.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
+        fill = await stage.sim.service.keeper.place(order, stage.clock.now())
+        events = stage.sim.service.subscribe()
+        await stage.clock.advance(ending.listing.resolved_at - stage.world.world_at + 1)
+        await stage.sim.service.keeper.advance(stage.clock.now())
+        heard = [one for one in waiting(events) if one is not None]
+        resolved = next(
+            one.market for one in heard if one.market and one.market.market_id == ending.market_id
+        )
+        assert resolved.outcome is ending.listing.outcome
+        (paid,) = resolved.payouts
+        won = fill.shares / ONE if ending.listing.outcome else 0.0
+        assert (paid.agent_id, paid.payout) == (stage.agent_id, pytest.approx(won))
+        assert paid.pnl == pytest.approx(won - 5)
+        assert {"market_resolved", "market_listed"} <= {one.kind for one in heard}
+        # The crowd's trades are on no console.
+        assert {one.kind for one in heard} <= {"ready", "market_resolved", "market_listed"}
+
+
+async def test_a_listener_who_returns_misses_nothing(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        service = stage.sim.service
+        async with service.subscribe() as events:
+            await anext(events)
+            first = await buy(stage)
+            heard = await anext(events)
+        missed = [await buy(stage, index=n) for n in range(1, 4)]
+        events = service.subscribe(heard.seq)
+        ready, *rest = [one for one in waiting(events) if one is not None]
+        assert (ready.kind, ready.seq) == ("ready", heard.seq)
+        assert [one.fill.trade_id for one in rest if one.fill] == missed
+        assert first not in missed
+
+
+async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        service = stage.sim.service
+        await buy(stage)
+        last = service.keeper._seq
+        # Of before this start, of the future, and what is no number.
+        for later in (-1 - last, 1, 10**17):
+            events = service.subscribe(last + later)
+            (said,) = [one for one in waiting(events) if one is not None]
+            assert (said.kind, said.seq) == ("reset", last)
+            await buy(stage)
+            assert kinds(events) == ["reset", "fill"]
+            last = service.keeper._seq
+
+
+def hub() -> EventHub:
+    world = World(SEED, AT)
+    return EventHub(lambda: world, 100)
+
+
+def speeds(first: int, count: int) -> list[tuple[int, SpeedSet]]:
+    return [(seq, SpeedSet(AT, AT, 1)) for seq in range(first, first + count)]
+
+
+async def test_only_the_last_events_are_kept() -> None:
+    one = hub()
+    one.publish(speeds(101, KEPT_MAX))
+    events = one.subscribe(AT, 100)
+    assert len(waiting(events)) == KEPT_MAX + 1 == WAITING_MAX
+    one.publish(speeds(101 + KEPT_MAX, 1))
+    assert kinds(one.subscribe(AT, 100)) == ["reset"]
+    assert len(waiting(one.subscribe(AT, 101))) == KEPT_MAX + 1
+    assert len(one._kept) == KEPT_MAX
+
+
+async def test_a_slow_listener_is_told_so_and_let_go_while_others_hear_on() -> None:
+    one = hub()
+    slow, quick = one.subscribe(AT), one.subscribe(AT)
+    for seq in range(101, 101 + WAITING_MAX + 5):
+        one.publish(speeds(seq, 1))
+        quick._waiting.clear()
+    (said,) = waiting(slow)
+    assert said is not None
+    # Right after what it never heard of: from there it goes on when it returns.
+    assert (said.kind, said.speed, said.seq) == ("reset", None, 100 + WAITING_MAX)
+    assert [body.kind async for body in slow] == ["reset"]
+    assert kinds(one.subscribe(AT, said.seq)) == ["ready", *["speed"] * 5]
+    one.publish(speeds(9_000, 1))
+    assert kinds(quick) == ["speed"]
+
+
+async def test_of_too_many_listeners_the_oldest_starts_over() -> None:
+    one = hub()
+    many = [one.subscribe(AT) for _ in range(LISTENERS_MAX + 1)]
+    assert kinds(many[0]) == ["ready", "reset"]
+    assert len([body async for body in many[0]]) == 2
+    one.publish(speeds(101, 1))
+    assert all(kinds(listener) == ["ready", "speed"] for listener in many[1:])
+
+
+async def test_a_sign_of_life_comes_only_where_nothing_else_waits() -> None:
+    one = hub()
+    events = one.subscribe(AT)
+    one.beat()
+    assert len(waiting(events)) == 1
+    assert (await events.next()) is not None
+    one.beat()
+    one.beat()
+    assert waiting(events) == [None]
+    one.publish(speeds(101, 1))
+    assert (await anext(events)).kind == "speed"
+
+
+async def test_the_end_of_the_service_ends_every_subscription(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        events = stage.sim.service.subscribe()
+        await buy(stage)
+    assert [body.kind async for body in events] == ["ready", "fill"]
+
+
+# -- over the line -------------------------------------------------------------------------
+
+
+class Line:
+    """A stream as a client reads it."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._lines = response.aiter_lines()
+
+    async def block(self) -> dict[str, str]:
+        """The fields up to the next empty line; a comment under the empty name."""
+        fields: dict[str, str] = {}
+        async with asyncio.timeout(WAIT_S):
+            async for line in self._lines:
+                if not line:
+                    return fields
+                name, _, value = line.partition(":")
+                fields[name] = value.strip()
+        raise EOFError
+
+    async def event(self) -> EventBody:
+        fields = await self.block()
+        while "data" not in fields:
+            fields = await self.block()
+        body = EventBody.model_validate_json(fields["data"])
+        assert (fields["id"], fields["event"]) == (str(body.seq), body.kind)
+        return body
+
+
+@asynccontextmanager
+async def line_to(url: str, **headers: str) -> AsyncGenerator[Line]:
+    async with (
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=WAIT_S) as client,
+        client.stream("GET", EVENTS.path, headers=KEY | headers) as response,
+    ):
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["cache-control"] == "no-store"
+        yield Line(response)
+
+
+async def test_two_consoles_hear_of_the_same_trade(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        listen(stage.sim.app) as url,
+        line_to(url) as first,
+        line_to(url) as second,
+    ):
+        assert await first.block() == {"retry": "1000"}
+        assert [(await line.event()).kind for line in (first, second)] == ["ready", "ready"]
+        trade_id = await buy(stage)
+        heard = [await line.event() for line in (first, second)]
+        assert heard[0] == heard[1]
+        assert heard[0].fill is not None
+        assert heard[0].fill.trade_id == trade_id
+
+
+async def test_a_console_that_comes_back_says_what_it_heard_last(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        async with line_to(url) as line:
+            last = (await line.event()).seq
+        missed = await buy(stage)
+        async with line_to(url, **{"Last-Event-ID": str(last)}) as line:
+            assert (await line.event()).kind == "ready"
+            body = await line.event()
+        assert body.fill is not None
+        assert body.fill.trade_id == missed
+        for said in ("", "abc", "-1", "9" * 40, "1.5"):
+            async with line_to(url, **{"Last-Event-ID": said}) as line:
+                assert (await line.event()).kind == "reset"
+
+
+async def test_a_quiet_stream_beats_every_ten_seconds(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        listen(stage.sim.app) as url,
+        line_to(url) as line,
+    ):
+        await line.event()
+        for _ in range(3):
+            await stage.clock.advance(BEAT_S)
+            assert await line.block() == {"": "beat"}
+
+
+async def test_only_the_operator_listens(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path) as stage,
+        listen(stage.sim.app) as url,
+        httpx.AsyncClient(base_url=url, trust_env=False) as client,
+    ):
+        for headers in ({}, {"Authorization": f"Bearer {stage.key}"}):
+            answer = await client.get(EVENTS.path, headers=headers)
+            assert answer.status_code == 401
+            assert answer.json()["fix"]
+        answer = await client.get(EVENTS.path, headers={**KEY, "Origin": url})
+        assert answer.status_code == 403
+        assert len(stage.sim.service.keeper.events._listeners) == 0
+
+
+async def test_who_hangs_up_is_forgotten(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        listeners = stage.sim.service.keeper.events._listeners
+        async with line_to(url) as line:
+            await line.event()
+            assert len(listeners) == 1
+        async with asyncio.timeout(WAIT_S):
+            while listeners:  # noqa: ASYNC110  (the server's side of a line has no event)
+                await asyncio.sleep(0.01)
+
+
+async def follow(url: str, started: asyncio.Event) -> list[str]:
+    """Every kind that is heard until the other side ends the stream."""
+    heard: list[str] = []
+    async with line_to(url) as line:
+        with suppress(EOFError):
+            while True:
+                heard.append((await line.event()).kind)
+                started.set()
+    return heard
+
+
+async def test_the_end_of_the_line_ends_its_streams_at_once(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, asyncio.TaskGroup() as tasks:
+        inside, started = stage.sim.service.subscribe(), asyncio.Event()
+        async with listen(stage.sim.app) as url:
+            following = tasks.create_task(follow(url, started))
+            await started.wait()
+            await buy(stage)
+            assert not following.done()
+        assert await following == ["ready", "fill"]
+        # Who listens in process hears on: only the line has ended.
+        await buy(stage)
+        assert kinds(inside) == ["ready", "fill", "fill"]
+
+
+async def unread(url: str) -> asyncio.StreamWriter:
+    """A caller who asks for the stream and then reads nothing of it."""
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=1)
+    head = f"GET {EVENTS.path} HTTP/1.1\r\nHost: {host}\r\n"
+    writer.write(f"{head}Authorization: Bearer {OPERATOR}\r\n\r\n".encode())
+    await reader.readexactly(1)
+    return writer
+
+
+async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service_tui.server.loopback.STUCK_S", 0)
+    async with open_stage(tmp_path, speed=0) as stage:
+        events = stage.sim.service.keeper.events
+        event = AgentChanged(
+            stage.agent_id, AT, {f"{count}{'a' * 190}": count for count in range(20)}
+        )
+        async with listen(stage.sim.app) as url:
+            writer = await unread(url)
+            # More than all buffers on the way hold, until the listener is let go.
+            seq = 10**6
+            while events._listeners:
+                events.publish([(seq + count, event) for count in range(200)])
+                seq += 200
+                await asyncio.sleep(0)
+        writer.transport.abort()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def test_a_frame_has_one_line_of_data_whatever_the_names_are() -> None:
+    body: dict[str, Any] = {
+        "kind": "agent_changed",
+        "seq": 3,
+        "at": "2026-01-01T00:00:00Z",
+        "agent": {
+            "agent_id": "a",
+            "name": "x\u2028\u2029\u0085 y",
+            "status": "active",
+            "plan": "pro",
+            "claimed": True,
+            "trading_paused": False,
+            "suspended": False,
+        },
+    }
+    text = frame(EventBody.model_validate_json(json.dumps(body)))
+    assert text.startswith("id: 3\nevent: agent_changed\ndata: {")
+    assert len(text.splitlines()) == 4
+    assert text.endswith("}\n\n")
+
+
+async def test_a_trade_is_told_within_the_second(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with (
+        open_stage(tmp_path, clock, speed=0) as stage,
+        listen(stage.sim.app) as url,
+        line_to(url) as line,
+    ):
+        await line.event()
+        # No clock has to move: what is committed is on its way.
+        before = clock.monotonic()
+        await buy(stage)
+        assert (await line.event()).kind == "fill"
+        assert clock.monotonic() == before

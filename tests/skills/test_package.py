@@ -1,0 +1,102 @@
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from service_tui.skills.package import (
+    FILE_MAX,
+    NotASkillError,
+    frontmatter,
+    installed,
+    read_package,
+)
+
+PLAIN: Final = "---\nname: rain\ndescription: Buys rain.\n---\n"
+
+
+def skill(folder: Path, slug: str, document: str = PLAIN) -> Path:
+    path = folder / slug
+    path.mkdir(parents=True)
+    (path / "SKILL.md").write_text(document, encoding="utf-8")
+    return path
+
+
+def test_a_frontmatter_is_read_as_text_at_two_levels() -> None:
+    top, metadata = frontmatter(
+        "\ufeff---\r\nname: 'rain'  \r\nversion: 1.0 # first\r\ndescription: |-\r\n  one\r\n\r\n"
+        '  two: three\r\nmetadata:\r\n  version: "2.0"\r\n  author: A # B\r\nread_only: true\r\n'
+        "---\r\nname: other\r\n"
+    )
+    assert top == {
+        "name": "rain",
+        "version": "1.0",
+        "description": "one two: three",
+        "metadata": "",
+        "read_only": "true",
+    }
+    assert metadata == {"version": "2.0", "author": "A"}
+
+
+@pytest.mark.parametrize("text", ["", "name: rain", "---\nname: rain\n", "# Title\n---\n---\n"])
+def test_a_document_without_frontmatter_is_no_skill(text: str) -> None:
+    with pytest.raises(NotASkillError):
+        frontmatter(text)
+
+
+def test_a_skill_is_named_as_its_folder(tmp_path: Path) -> None:
+    assert read_package(skill(tmp_path, "rain")).slug == "rain"
+    for slug in ("Rain", "other", "ra in", ".rain"):
+        with pytest.raises(NotASkillError):
+            read_package(skill(tmp_path, slug))
+
+
+def test_what_is_no_skill_is_passed_over(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    skill(first, "rain")
+    skill(second, "rain", PLAIN.replace("Buys rain.", "Another."))
+    skill(second, "snow", "no frontmatter")
+    skill(second, "hail", "---\n" + "a" * FILE_MAX)
+    (second / "empty").mkdir()
+    (second / "file").write_text("", encoding="utf-8")
+    found = installed([first, second, tmp_path / "nowhere", second / "file"])
+    assert [(one.slug, one.description) for one in found] == [("rain", "Buys rain.")]
+
+
+MANIFESTS: Final = (
+    "",
+    "[]",
+    "null",
+    "[" * 50_000,
+    '{"requires":3,"automaton":[]}',
+    '{"requires":{"pip":"x","env":[1,null]},"automaton":{"entrypoint":3}}',
+    '{"automaton":{"entrypoint":"../secret.py"}}',
+    '{"automaton":{"entrypoint":"/etc/passwd"}}',
+    '{"automaton":{"entrypoint":"link.py"}}',
+    '{"automaton":{"entrypoint":"nowhere.py"}}',
+    '{"automaton":{"entrypoint":"."}}',
+)
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=range(len(MANIFESTS)))
+def test_a_manifest_leads_nowhere_else(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "secret.py").write_text("secret", encoding="utf-8")
+    path = skill(tmp_path, "rain")
+    (path / "link.py").symlink_to(tmp_path / "secret.py")
+    (path / "two.py").write_text("", encoding="utf-8")
+    (path / "clawhub.json").write_text(manifest, encoding="utf-8")
+    package = read_package(path)
+    assert (package.requires, package.content_hash) == ((), None)
+
+
+def test_the_only_script_is_the_one_that_runs(tmp_path: Path) -> None:
+    path = skill(tmp_path, "rain")
+    assert read_package(path).content_hash is None
+    (path / "rain.py").write_text("print()", encoding="utf-8")
+    first = read_package(path).content_hash
+    assert first is not None
+    (path / "other.py").write_text("print(1)", encoding="utf-8")
+    assert read_package(path).content_hash is None
+    manifest = {"automaton": {"entrypoint": "rain.py"}}
+    (path / "clawhub.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert read_package(path).content_hash == first
