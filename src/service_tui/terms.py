@@ -27,6 +27,12 @@ VENUE_ALIASES: Final = {
 """Names of the public wire for the same venues. Source: wire reference, section 0."""
 
 
+PUBLIC_VENUES: Final = {
+    venue: name for name, venue in VENUE_ALIASES.items() if venue is not Venue.SIM
+}
+"""The same the other way round; `sim` has one name everywhere."""
+
+
 class Side(StrEnum):
     """The claim that pays 1 when the market ends YES or NO."""
 

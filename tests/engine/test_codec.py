@@ -11,6 +11,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -26,6 +27,7 @@ from service_tui.engine.events import (
     Redeemed,
     SpeedSet,
     Ticked,
+    TradeFailed,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
@@ -175,6 +177,8 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         at=moments,
         world_at=moments,
     ),
+    "client": st.builds(ClientSeen, texts, moments, texts),
+    "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
 }
 
 

@@ -2,11 +2,13 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 
 from line import Line, change, line_to
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
+from service_tui.server.embedded import BASE_URL
 from service_tui.server.keeper import restore
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import Journal
@@ -209,3 +211,22 @@ async def test_a_batch_on_a_real_venue_takes_what_its_books_offer(tmp_path: Path
         held = (await line.said(POSITIONS, venue="evm_venue"))["positions"]
         assert {row["market_id"] for row in held} == {at_home[0], at_home[1]}
         assert stage.world.ledger.total() == 0
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+async def test_a_repeated_batch_under_one_key_is_carried_out_once(
+    tmp_path: Path, *, atomic: bool
+) -> None:
+    async with open_stage(tmp_path, speed=0, plan=Plan.ELITE) as stage:
+        legs = [leg(one) for one in ids(stage, 3)] + ([] if atomic else [leg("nowhere")])
+        body = {"trades": legs, "atomic": atomic, "max_slippage": 1}
+        headers = {"Authorization": f"Bearer {stage.key}", "Idempotency-Key": "k1"}
+        transport = stage.sim.transport
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+            first, second = [
+                await client.post(BATCH.path, json=body, headers=headers) for _ in range(2)
+            ]
+        assert first.status_code == second.status_code == 200
+        assert first.json() == second.json()
+        assert second.headers["Idempotency-Replayed"] == "true"
+        assert stage.agent.trades_count == 3

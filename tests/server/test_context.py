@@ -51,7 +51,7 @@ async def test_the_market_and_the_position_agree_with_their_own_endpoints(tmp_pa
         empty = await context(line, market_id)
         assert empty["position"]["has_position"] is False
         assert not any(value is None for name, value in empty["position"].items() if name != "side")
-        assert empty["positions"] == {"sim": None, "polymarket": None, "kalshi": None}
+        assert empty["positions"] == {"sim": None, "evm_venue": None, "sol_venue": None}
         await trade(line, market_id, amount=20)
         bought = await trade(line, market_id, side="no", amount=60, reasoning="because")
         await stage.clock.advance(1_800)
@@ -172,7 +172,7 @@ async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_p
         market_id = market.market_id
         one = (await line.said(MARKET, path={"market_id": market_id}))["market"]
         order = {"market_id": market_id, "side": "yes", "venue": "polymarket", "amount": 10}
-        said = await context(line, market_id, venue="polymarket")
+        said = await context(line, market_id, venue="evm_venue")
         for name in ("external_price_yes", "divergence", "fee_rate_bps", "spread", "spread_cents"):
             assert said["market"][name] == one[name], name
         assert said["slippage"]["venue"] == "evm_venue"
@@ -187,6 +187,6 @@ async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_p
         assert bought["success"], bought["error"]
         held = await context(line, market_id)
         assert held["positions"]["sim"] is None
-        assert held["positions"]["polymarket"]["shares"] == bought["shares"]
-        assert held["position"] == held["positions"]["polymarket"]
+        assert held["positions"]["evm_venue"]["shares"] == bought["shares"]
+        assert held["position"] == held["positions"]["evm_venue"]
         assert (await context(line, market_id, venue="sim"))["position"]["has_position"] is False

@@ -54,11 +54,12 @@ async def test_what_may_be_imported_is_filtered_as_asked(tmp_path: Path) -> None
         assert await offered(line, category="Weather ") == [
             one for one in every if one["category"] == "weather"
         ]
-        for venue in ("evm_venue", "kalshi"):
-            home = "sol_venue" if venue == "kalshi" else venue
-            assert await offered(line, venue=venue) == [
-                one for one in every if one["venue"] == home
-            ]
+        for venue, public in (("evm_venue", "polymarket"), ("sol_venue", "kalshi")):
+            own = [one for one in every if one["venue"] == venue]
+            assert await offered(line, venue=venue) == own
+            # Whoever names a venue as the public does is answered likewise.
+            named = [one | {"venue": public} for one in own]
+            assert await offered(line, venue=public) == named
         assert await offered(line, venue="sim") == []
         assert await offered(line, q="zzzz") == []
         assert all("will" in one["question"].lower() for one in await offered(line, q="WILL"))

@@ -68,6 +68,10 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     in_path = {one["name"]: one for one in parameters if one["in"] == "path"}
     assert set(in_path) == set(re.findall(r"{(\w+)}", endpoint.path))
     assert all(one["required"] is True for one in in_path.values())
+    headers = [one["name"] for one in parameters if one["in"] == "header"]
+    assert headers == (["Idempotency-Key"] if endpoint.once else [])
+    assert ("409" in operation["responses"]) == endpoint.once
+    assert ("429" in operation["responses"]) == (not endpoint.operator)
     in_query = {one["name"] for one in parameters if one["in"] == "query"}
     asked = endpoint.query.model_fields if endpoint.query else {}
     assert in_query == set(asked)

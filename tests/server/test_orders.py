@@ -183,7 +183,7 @@ async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -
             await own.pass_to(world.world_at + 3)
             if not world.venues.orders(own.stage.agent_id):
                 break
-        answer = await own.ask("GET", "trades?venue=polymarket")
+        answer = await own.ask("GET", "trades?venue=evm_venue")
         TradesBody.model_validate_json(dumps(answer))
         (row,) = answer["trades"]
         assert answer["total_count"] == 1
@@ -266,7 +266,9 @@ async def test_a_bad_order_is_answered_with_what_to_do(tmp_path: Path, name: str
     fields, code = REFUSED[name]
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
-        before = dumps(fields_of(own.stage.world))
+        standing = fields_of(own.stage.world)
+        assert standing["agents"][0].pop("failed") == {}
+        before = dumps(standing)
         said = await own.trade(market, **fields)
         assert said["success"] is False
         assert said["error_code"] == code
@@ -274,7 +276,12 @@ async def test_a_bad_order_is_answered_with_what_to_do(tmp_path: Path, name: str
         assert said["error_hint"] == said["fix"]
         assert said["shares"] == said["cost"] == said["shares_bought"] == 0
         assert said["balance"] == 1_000
-        assert dumps(fields_of(own.stage.world)) == before
+        after = fields_of(own.stage.world)
+        # When it failed is remembered: this side of the market rests for a while.
+        assert bool(after["agents"][0].pop("failed")) is (
+            code in {"NO_LIQUIDITY", "FOK_NOT_FILLED"}
+        )
+        assert dumps(after) == before
 
 
 async def test_the_unclaimed_and_the_not_enabled_trade_no_real_money(tmp_path: Path) -> None:
@@ -286,7 +293,7 @@ async def test_the_unclaimed_and_the_not_enabled_trade_no_real_money(tmp_path: P
         assert "claim" in said["fix"]
         assert (await own.settings())["polymarket_allowances_set"] is False
         portfolio = await own.ask("GET", "portfolio")
-        assert portfolio["polymarket"] is portfolio["kalshi"] is portfolio["balance_usdc"] is None
+        assert portfolio["evm_venue"] is portfolio["sol_venue"] is portfolio["balance_usdc"] is None
         briefing = await own.ask("GET", "briefing")
         assert briefing["venues"]["evm_venue"] is briefing["venues"]["sol_venue"] is None
     async with line(tmp_path / "b", real=False) as own:
@@ -310,7 +317,7 @@ async def test_a_public_name_of_a_venue_is_the_same_venue(tmp_path: Path) -> Non
         assert (await own.trade(market_on(own.stage, SOL), venue="kalshi"))["success"]
         for name in ("kalshi", "sol_venue"):
             answer = await own.ask("GET", f"trades?venue={name}")
-            assert [row["venue"] for row in answer["trades"]] == ["sol_venue"]
+            assert [row["venue"] for row in answer["trades"]] == [name]
         assert (await own.ask("GET", "trades?venue=sim"))["total_count"] == 0
         both = await own.ask("GET", "trades?venue=all&limit=1&offset=1")
         assert (len(both["trades"]), both["total_count"]) == (1, 2)
@@ -347,7 +354,7 @@ async def test_a_market_shows_its_order_book(tmp_path: Path) -> None:
         assert (answer["best_bid"], answer["simulated"], answer["fee_rate_bps"]) == (None, False, 0)
         sol = await own.book(market_on(own.stage, SOL))
         assert (sol["import_source"], sol["polymarket_id"]) == ("sol_venue", None)
-        listed = await own.ask("GET", "markets?venue=kalshi&limit=500")
+        listed = await own.ask("GET", "markets?venue=sol_venue&limit=500")
         assert {one["import_source"] for one in listed["markets"]} == {"sol_venue"}
 
 
@@ -436,9 +443,9 @@ async def test_reported_pnl_is_a_figure_of_the_last_quarter_of_an_hour(tmp_path:
 
         async def reported() -> tuple[float, str]:
             summary = (await own.ask("GET", "positions"))["pnl_summary"]
-            bucket = (await own.ask("GET", "portfolio"))["polymarket"]
+            bucket = (await own.ask("GET", "portfolio"))["evm_venue"]
             block = (await own.ask("GET", "briefing"))["venues"]["evm_venue"]
-            figure = summary["polymarket"]
+            figure = summary["evm_venue"]
             assert bucket["pnl"] == block["pnl"] == figure["total"]
             assert bucket["pnl_as_of"] == block["pnl_as_of"] == figure["as_of"]
             return figure["total"], figure["as_of"]
@@ -463,7 +470,7 @@ async def test_portfolio_and_briefing_have_a_block_for_each_venue(tmp_path: Path
         await own.rest(market_on(own.stage, EVM), side="no", amount=30)
         portfolio = await own.ask("GET", "portfolio")
         PortfolioBody.model_validate_json(dumps(portfolio))
-        evm, sol = portfolio["polymarket"], portfolio["kalshi"]
+        evm, sol = portfolio["evm_venue"], portfolio["sol_venue"]
         assert (evm["positions_count"], sol["positions_count"]) == (1, 1)
         assert portfolio["total"]["positions_count"] == 2
         assert portfolio["positions_count"] == 1
@@ -539,3 +546,17 @@ async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR09
         past = (await own.ask("GET", "trades?venue=evm_venue"))["trades"][0]
         assert (past["action"], past["shares"]) == ("redeem", bought[winner]["shares"])
         assert (await own.ask("GET", "briefing"))["evm_venue"]["redeemable_count"] == 0
+
+
+async def test_what_becomes_of_an_order_is_told_as_it_happens(tmp_path: Path) -> None:
+    async with line(tmp_path) as own, own.stage.sim.service.subscribe() as events:
+        await anext(events)
+        market = market_on(own.stage, EVM)
+        await own.trade(market)
+        rests = await own.rest(market)
+        await own.ask("DELETE", f"orders/{rests['order_id']}")
+        told = [(await anext(events)).order for _ in range(3)]
+        assert [one.state for one in told if one] == ["filled", "submitted", "cancelled"]
+        assert told[0] is not None
+        assert told[0].shares > 0
+        assert told[0].question == market.listing.question

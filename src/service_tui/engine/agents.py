@@ -7,7 +7,15 @@ Used by exchange and world.
 from dataclasses import dataclass, field, replace
 
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
-from service_tui.engine.limits import DAY_S, DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
+from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
+from service_tui.engine.limits import (
+    DAY_S,
+    DAY_SPEND_DEFAULT,
+    FAILED_COOLDOWN_S,
+    MAX_TRADE_DEFAULT,
+    PLANS,
+    day_of,
+)
 from service_tui.engine.position import Position
 from service_tui.terms import AgentStatus, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -61,7 +69,8 @@ class Agent:
 
     `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
     equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
-    clients guard their rebuys by them.
+    clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
+    market and side.
     """
 
     agent_id: str
@@ -85,6 +94,9 @@ class Agent:
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     imports_day: int = 0
     day_imports: int = 0
+    failed: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    sdk_version: str | None = None
+    sdk_seen_at: Timestamp | None = None
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -121,6 +133,23 @@ class Agent:
     def change(self, changes: dict[str, object]) -> None:
         """Take new settings; names are fields of AgentSettings."""
         self.settings = replace(self.settings, **changes)  # pyright: ignore[reportArgumentType]
+
+    def apply(self, event: AgentChanged | ClientSeen | TradeFailed) -> None:
+        """Change by something that happened to this agent alone."""
+        match event:
+            case AgentChanged():
+                self.change(event.changes)
+            case ClientSeen():
+                self.sdk_version, self.sdk_seen_at = event.version, event.at
+            case TradeFailed():
+                since = event.at - FAILED_COOLDOWN_S
+                self.failed = {key: at for key, at in self.failed.items() if at > since}
+                self.failed[failed_key(event.market_id, event.side)] = event.at
+
+
+def failed_key(market_id: str, side: Side) -> str:
+    """One side of one market, as `Agent.failed` names it."""
+    return f"{market_id}:{side.value}"
 
 
 def status_of(agent: Agent, cash: Micros) -> AgentStatus:

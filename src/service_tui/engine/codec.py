@@ -14,6 +14,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -29,6 +30,7 @@ from service_tui.engine.events import (
     Redeemed,
     SpeedSet,
     Ticked,
+    TradeFailed,
 )
 from service_tui.engine.listing import Listing, Report
 from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
@@ -149,6 +151,11 @@ def _change_of(fields: Fields) -> AgentChanged:
     return AgentChanged(agent_id, at, changes)
 
 
+def _failed_of(fields: Fields) -> TradeFailed:
+    known: Fields = [*fields[:3], Side(fields[3]), *fields[4:]]
+    return TradeFailed(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -163,6 +170,8 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "order_fill": _order_fill_of,
     "order_end": order_end_of,
     "redeemed": redeemed_of,
+    "client": lambda fields: ClientSeen(*fields),
+    "failed": _failed_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -4,7 +4,8 @@
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
     │                  RealTradingOff
-    ├── LimitReached   DayTrades, DaySpend, DayImports, TradeTooLarge, MarketTooLarge, TooManyOrders
+    ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
+    │                  TooManyOrders
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
@@ -109,11 +110,26 @@ class DayTrades(LimitReached):
     fix = "raise max_trades_per_day with PATCH /api/sdk/user/settings, or wait for midnight UTC"
 
 
+class DaySpend(LimitReached):
+    """The day's money for real venues is used up."""
+
+    code = "DAILY_LIMIT"
+    fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
+
+
 class DayImports(LimitReached):
     """The day's imports are used up."""
 
     code = "DAILY_IMPORTS"
-    fix = "wait for midnight UTC, or choose a larger plan"
+    fix = "wait for midnight UTC; a market that was imported before costs nothing"
+
+
+class Cooldown(LimitReached):
+    """Too soon after the last order for the same side of the same market."""
+
+    code = "COOLDOWN"
+    fix = "wait, or trade another market"
+    retryable = True
 
 
 class TradeTooLarge(LimitReached):
@@ -206,13 +222,6 @@ class RealTradingOff(NotAllowed):
 
     code = "REAL_TRADING_DISABLED"
     fix = "send sdk_real_trading_enabled true to POST /api/sdk/settings; sim needs no switch"
-
-
-class DaySpend(LimitReached):
-    """The day's money for the real venues is used up."""
-
-    code = "DAILY_LIMIT"
-    fix = "lower the amount, raise sdk_daily_limit, or wait for midnight UTC"
 
 
 class TooManyOrders(LimitReached):

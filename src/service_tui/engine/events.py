@@ -234,6 +234,25 @@ class Redeemed(NamedTuple):
 VenueEvent = OrderPlaced | OrderFilled | OrderEnded | Redeemed
 """What happens on the real venues."""
 
+
+class ClientSeen(NamedTuple):
+    """An agent called with another version of the published client than before."""
+
+    agent_id: str
+    at: Timestamp
+    version: str
+
+
+class TradeFailed(NamedTuple):
+    """A real venue could not carry out an order that had passed every check; nothing moved."""
+
+    agent_id: str
+    at: Timestamp
+    market_id: str
+    side: Side
+    reason: str
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -245,6 +264,8 @@ Event = (
     | KeyRotated
     | PlanSet
     | VenueEvent
+    | ClientSeen
+    | TradeFailed
 )
 """Everything that can happen."""
 
@@ -262,6 +283,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "order_fill": OrderFilled,
     "order_end": OrderEnded,
     "redeemed": Redeemed,
+    "client": ClientSeen,
+    "failed": TradeFailed,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

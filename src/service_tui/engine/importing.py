@@ -9,36 +9,21 @@ from collections.abc import Sequence
 from service_tui.engine.agents import Agent
 from service_tui.engine.belief import belief
 from service_tui.engine.crowd import crowd_trade
-from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.events import MarketListed
-from service_tui.engine.limits import PLANS
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.rails import check_import
 from service_tui.engine.world import World
 from service_tui.units import Timestamp
 
 
-def imports_left(agent: Agent, at: Timestamp) -> int:
-    """Markets that an agent may import before midnight UTC."""
-    return max(0, PLANS[agent.settings.plan].imports_per_day - agent.imports_today(at))
-
-
-def check_import(agent: Agent, at: Timestamp) -> None:
-    """Ask whether an agent may import now.
-
-    Raises:
-        NotClaimed: nobody owns the agent yet.
-        DayImports: the plan's imports of the day are used up.
-    """
-    if not agent.settings.claimed:
-        raise NotClaimed("Agent must be claimed before importing markets")
-    if not imports_left(agent, at):
-        allowed = PLANS[agent.settings.plan].imports_per_day
-        raise DayImports(f"daily import limit reached: {allowed} imports")
-
-
 def import_listings(
-    world: World, agent: Agent, listings: Sequence[Listing], at: Timestamp
+    world: World,
+    agent: Agent,
+    listings: Sequence[Listing],
+    at: Timestamp,
+    *,
+    unlimited: bool = False,
 ) -> list[MarketListed]:
     """List questions for everybody; together they count as one import.
 
@@ -47,14 +32,16 @@ def import_listings(
         agent: who asked for them.
         listings: questions that are not listed, and open.
         at: wall time.
+        unlimited: lifts the plan's imports a day.
 
     Returns:
         The events, already applied.
 
     Raises:
-        Refusal: the agent may not import.
+        DayImports: the agent's imports of the day are used up.
     """
-    check_import(agent, at)
+    if not unlimited:
+        check_import(agent, at)
     events = [
         MarketListed(
             at,

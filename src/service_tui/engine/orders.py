@@ -23,8 +23,6 @@ from service_tui.engine.book import (
 from service_tui.engine.errors import (
     AgentSuspended,
     BelowMinimum,
-    DaySpend,
-    DayTrades,
     InsufficientBalance,
     InsufficientShares,
     InvalidExpiration,
@@ -38,12 +36,12 @@ from service_tui.engine.errors import (
     PriceOutOfRange,
     RealTradingOff,
     TooManyOrders,
-    TradeTooLarge,
     TradingPaused,
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW, fee_rate_bps
+from service_tui.engine.rails import check_pace, check_real_spend
 from service_tui.engine.resting import Part, meet
 from service_tui.engine.venues import Times, Venues
 from service_tui.terms import Action, OrderType, Side, Venue
@@ -78,6 +76,7 @@ class VenueOrder(NamedTuple):
     price: Micros | None = None
     expires_at: Timestamp | None = None
     note: Note = NO_NOTE
+    unlimited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,21 +317,9 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
     settings = agent.settings
     if settings.trading_paused:
         raise TradingPaused("trading is paused: entries are blocked")
-    if not 0 < order.size <= settings.max_trade:
-        raise TradeTooLarge(
-            f"{decimal(order.size):,.2f} is above the limit of "
-            f"{decimal(settings.max_trade):,.2f} USDC a trade",
-            "lower the amount, or raise sdk_max_trade_amount with POST /api/sdk/settings",
-        )
-    spent = venues.spent_today(agent.agent_id, at)
-    if not spent + order.size <= settings.day_spend_max:
-        raise DaySpend(
-            f"Daily limit reached: ${decimal(settings.day_spend_max):,.2f}, "
-            f"${decimal(spent):,.2f} spent"
-        )
-    allowed = agent.trades_per_day()
-    if allowed is not None and not agent.buys_today(at) < allowed:
-        raise DayTrades(f"daily trade limit reached: {allowed} buys")
+    check_real_spend(agent, order.size, venues.spent_today(agent.agent_id, at))
+    if not order.unlimited:
+        check_pace(agent, order.venue, order.market_id, order.side, at=at)
     holding = venues.account(agent.agent_id, order.venue).holdings.get(order.market_id)
     cost = order.size + (0 if holding is None else holding.position.total_cost())
     if settings.max_position is not None and not cost <= settings.max_position:

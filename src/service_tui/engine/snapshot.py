@@ -38,10 +38,12 @@ _AGENT_PLAIN: Final = (
     "loss_count",
     "realized",
     "last_trade_at",
+    "imports_day",
+    "day_imports",
+    "failed",
+    "sdk_version",
+    "sdk_seen_at",
 )
-_AGENT_LATER: Final = ("imports_day", "day_imports")
-"""Counters that snapshots of earlier programs do not have; they begin at zero."""
-
 _WORLD_PLAIN: Final = (
     "speed",
     "at",
@@ -126,7 +128,7 @@ def _market_of(row: Named) -> Market:
 
 def _agent_fields(agent: Agent) -> Named:
     return {
-        **{name: getattr(agent, name) for name in _AGENT_PLAIN + _AGENT_LATER},
+        **{name: getattr(agent, name) for name in _AGENT_PLAIN},
         "settings": asdict(agent.settings),
         "positions": [position_fields(position) for position in agent.positions.values()],
         "closed": [asdict(closed) for closed in agent.closed],
@@ -137,8 +139,8 @@ def _agent_fields(agent: Agent) -> Named:
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
-        **{name: row[name] for name in _AGENT_PLAIN},
-        **{name: row[name] for name in _AGENT_LATER if name in row},
+        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+        **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
         positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[

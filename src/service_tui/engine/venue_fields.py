@@ -106,7 +106,10 @@ def position_fields(position: Position) -> list[object]:
     return [
         position.agent_id,
         position.market_id,
-        *([side.shares, side.cost, side.realized, side.opened_at] for side in sides),
+        *(
+            [side.shares, side.cost, side.realized, side.opened_at, side.bought_at]
+            for side in sides
+        ),
     ]
 
 

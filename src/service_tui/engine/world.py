@@ -17,6 +17,7 @@ from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotF
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -27,6 +28,7 @@ from service_tui.engine.events import (
     PlanSet,
     SpeedSet,
     Ticked,
+    TradeFailed,
     VenueEvent,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
@@ -100,6 +102,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
         """Take in what the operator decided about a key, or about the account."""
         return self._did([decision])
+
+    def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
+        """Take note of something that happened to an agent."""
+        return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -238,8 +244,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_resolution(event)
             case AgentRegistered():
                 self._apply_agent(event)
-            case AgentChanged():
-                self.agents[event.agent_id].change(event.changes)
+            case AgentChanged() | ClientSeen() | TradeFailed():
+                self.agents[event.agent_id].apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
                 del self._by_key_hash[agent.key_hash]

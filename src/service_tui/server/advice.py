@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.errors import Refusal
 
-_CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)+\b")
+_CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 """Codes of refusals as they stand in answers."""
 
 

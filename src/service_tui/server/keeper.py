@@ -18,6 +18,7 @@ from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
 from service_tui.server.events import EventHub
 from service_tui.server.history import ORDER_END, PAYOUT, Past, past_of, payout_fields
+from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
@@ -42,24 +43,25 @@ class Keeper:
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
+        self._answers = Answers(database)
         self._seq = seq
         # Not known, so taken to be long ago: the first commit of a run may take a snapshot.
         self._snapshot_seq = 0
         self._failed: StorageError | None = None
         self._reading_back = asyncio.Lock()
 
-    async def commit(self, events: Sequence[Event]) -> None:
-        """Write down what has just been applied.
+    async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
+        """Write down what has just been applied, and the answer to it under an idempotency key.
 
         Raises:
             StorageError: the disk refused; the world will be read back before anything else.
         """
+        if not events and answer is None:
+            return
         self.check_whole()
         rows = [row for event in events for row in self._rows(event)]
-        if not rows:
-            return
         try:
-            await self._journal.append(rows)
+            await self._journal.append(rows, answer=answer)
         except StorageError as error:
             # Who came later met only the gap that the first failure left: all are told of that one.
             if self._failed is None:
@@ -69,6 +71,19 @@ class Keeper:
         self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
             await self._take_snapshot(self.world.at)
+
+    def fill(self, order: Order, at: Timestamp) -> Fill:
+        """Carry out an order in memory; whoever asks must commit it before anything else happens.
+
+        Returns:
+            The fill, not yet on disk.
+
+        Raises:
+            Refusal: the venue said no; nothing changed.
+            StorageError: the disk refused earlier, and the world is not read back yet.
+        """
+        self.check_whole()
+        return self.world.place(order, at)
 
     async def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order; it is on disk when this returns.
@@ -80,8 +95,7 @@ class Keeper:
             Refusal: the venue said no; nothing changed.
             StorageError: the disk refused; nothing was traded.
         """
-        self.check_whole()
-        fill = self.world.place(order, at)
+        fill = self.fill(order, at)
         await self.commit((fill,))
         return fill
 
@@ -174,6 +188,7 @@ class Keeper:
         try:
             await self._journal.add_snapshot(Snapshot(seq, at, body))
             await self._journal.prune_crowd(seq)
+            await self._answers.forget_old(at)
         except StorageError as error:
             log.warning("no snapshot at row %d: %s", seq, error)
 

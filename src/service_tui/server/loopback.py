@@ -49,6 +49,8 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STUCK_S,
+        # Nobody stands in between: a header must not say where a call comes from.
+        proxy_headers=False,
     )
 
     class Server(uvicorn.Server):

@@ -9,11 +9,18 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from service_tui.server.idempotency import HEADER
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import Endpoint
 
 Schema = dict[str, JsonValue]
 
+_KEY_SCHEMA: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 128,
+    "description": "repeated within 24 hours, it brings the first answer and nothing is done twice",
+}
 _ID: Final = re.compile(r"{(\w+)}")
 
 
@@ -30,6 +37,8 @@ def description_of(endpoint: Endpoint[WireModel]) -> Schema:
             parameters += [
                 _parameter("query", *pair, required=False) for pair in properties.items()
             ]
+    if endpoint.once:
+        parameters.append(_parameter("header", HEADER, _KEY_SCHEMA, required=False))
     described: Schema = {"parameters": parameters} if parameters else {}
     if endpoint.asks is not None:
         content: JsonValue = {"application/json": {"schema": schema_of(endpoint.asks)}}

@@ -4,6 +4,8 @@ Knows engine and wire. Must not know routes, HTTP or storage.
 Used by every route.
 """
 
+from functools import cache
+
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
 from service_tui.engine.catalogue import event_of, url_of
 from service_tui.engine.events import Fill, MarketResolved
@@ -12,9 +14,10 @@ from service_tui.engine.feed import NewsItem
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
+from service_tui.server.rates import rates_of
+from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
-from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
+from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
@@ -54,9 +57,18 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         created_at=moment(agent.created_at),
         description=agent.description or None,
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
-        rate_limits=RateLimits(tier=agent.settings.plan),
+        rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
         claim_url=claim_url(address, agent),
+    )
+
+
+@cache
+def rate_limits_of(plan: Plan) -> RateLimits:
+    """What a plan allows, by path."""
+    rates = rates_of(plan).items()
+    return RateLimits(
+        endpoints={path: RateLimit(requests_per_minute=rate) for path, rate in rates}, tier=plan
     )
 
 
@@ -96,10 +108,13 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
     )
 
 
-def settings_body(world: World, agent: Agent, now: Timestamp) -> SettingsBody:
+def settings_body(
+    world: World, agent: Agent, now: Timestamp, sdk_seen_at: Timestamp | None = None
+) -> SettingsBody:
     """The spec's settings object; the two balances are the play money of the simulated venues."""
-    settings = agent.settings
-    venues = world.venues
+    settings, venues = agent.settings, world.venues
+    # Newer than what the agent has kept: that changes with the version only.
+    seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
         sdk_max_trade_amount=decimal(settings.max_trade),
@@ -111,6 +126,8 @@ def settings_body(world: World, agent: Agent, now: Timestamp) -> SettingsBody:
         # The service holds a managed wallet, and approves for it once the agent is claimed.
         polymarket_allowances_set=settings.claimed,
         kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
+        last_sdk_version=agent.sdk_version,
+        last_sdk_version_seen_at=None if seen_at is None else moment(seen_at),
     )
 
 

@@ -4,11 +4,14 @@ Knows pydantic, the terms and the sanitiser. Must not know any endpoint.
 Used by the other files of this room.
 """
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
+    AliasGenerator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -17,16 +20,38 @@ from pydantic import (
     StringConstraints,
 )
 
-from service_tui.terms import VENUE_ALIASES, Venue
+from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
 from service_tui.units import AMOUNT_MAX, Timestamp
 from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
+
+_OF_A_VENUE: Final = re.compile(
+    rf"\A({'|'.join(PUBLIC_VENUES.values())})(?=\Z|_(pnl|win_count|loss_count|win_rate)\Z)"
+)
+"""Fields that are one venue's block or figure. Other fields with a public name in them, such as
+`polymarket_usdc_balance`, are identifiers of the interface and have one spelling everywhere."""
+
+
+def _neutral(field: str) -> str:
+    """A field's name with the neutral name of its venue: what is sent."""
+    return _OF_A_VENUE.sub(lambda found: VENUE_ALIASES[found[1]].value, field)
+
+
+def _either(field: str) -> str | AliasChoices:
+    """The names under which a field is read: a public service says the public one."""
+    neutral = _neutral(field)
+    return field if neutral == field else AliasChoices(neutral, field)
 
 
 class WireModel(BaseModel):
     """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", strict=True, allow_inf_nan=False, populate_by_name=True
+        frozen=True,
+        extra="ignore",
+        strict=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        alias_generator=AliasGenerator(validation_alias=_either, serialization_alias=_neutral),
     )
 
 

@@ -2,9 +2,16 @@
 
 from typing import Annotated, Final
 
-from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 
-from service_tui.terms import Venue
+from service_tui.terms import PUBLIC_VENUES, Venue
 from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
 
 _VERSIONS: Final = TypeAdapter(
@@ -142,7 +149,11 @@ class BriefingBody(WireModel):
     performance: PerformanceBody = PerformanceBody()
     checked_at: Moment
     actions: tuple[Line, ...] = ()
-    evm: RedeemBlock = Field(default=RedeemBlock(), alias=Venue.EVM.value)
+    evm: RedeemBlock = Field(
+        default=RedeemBlock(),
+        validation_alias=AliasChoices(Venue.EVM.value, PUBLIC_VENUES[Venue.EVM]),
+        serialization_alias=Venue.EVM.value,
+    )
     risk_alerts: tuple[Line, ...] = ()
     risk_warnings: tuple[Line, ...] = ()
     # None unless the asker said which versions it runs.

@@ -47,6 +47,7 @@ class Endpoint(Generic[Answer_co]):
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
     `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
     `streams` is not one body but many, as server-sent events, and never ends by itself.
+    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
     """
 
     method: str
@@ -60,6 +61,7 @@ class Endpoint(Generic[Answer_co]):
     key_helps: bool = False
     streams: bool = False
     summary: str = ""
+    once: bool = False
 
     @property
     def reads(self) -> bool:
@@ -137,6 +139,7 @@ PLACE_TRADE = Endpoint(
     trades.TradeBody,
     asks=trades.TradeRequest,
     summary="Buy or sell; with dry_run a quote",
+    once=True,
 )
 TRADES = Endpoint(
     "GET",
@@ -220,6 +223,7 @@ BATCH = Endpoint(
     batch.BatchBody,
     asks=batch.BatchRequest,
     summary="Several buys; with atomic all or none",
+    once=True,
 )
 EXPIRING = Endpoint(
     "GET",

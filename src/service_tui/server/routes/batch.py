@@ -12,12 +12,15 @@ from service_tui.engine.market import Quote
 from service_tui.engine.orders import VenueOrder
 from service_tui.server.refusals import denied, invalid_items
 from service_tui.server.routes.claim import require_claim
-from service_tui.server.routes.trades import CENT
+from service_tui.server.routes.trades import CENT, failure_of
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import Action, OrderType, Plan, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints import BATCH
+
+Done = tuple[list[LegBody], list[Event]]
+"""What became of each buy, and what is to be written down: all of it in one transaction."""
 
 ABORTED: Final = "aborted: another trade of the atomic batch was refused"
 
@@ -50,6 +53,7 @@ def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
                 size=spend,
                 venue=request.venue,
                 note=note,
+                unlimited=not asked.service.limits,
             )
         )
     return wanted
@@ -84,17 +88,17 @@ async def place_batch(asked: Asked) -> BatchBody:
     wanted = _orders(asked, request)
     quoted = [_quoted(asked, order) for order in wanted]
     if request.dry_run:
-        results = quoted
+        results, events = quoted, []
     elif request.atomic:
-        results = await _all_or_none(asked, request, wanted)
+        results, events = _all_or_none(asked, request, wanted)
     else:
-        results = await _each(asked, wanted)
+        results, events = _each(asked, wanted)
     rows = tuple(
         result.model_copy(update={"dry_run_price": quote.dry_run_price})
         for result, quote in zip(results, quoted, strict=True)
     )
     failed = sum(not row.success for row in rows)
-    return BatchBody(
+    body = BatchBody(
         success=failed == 0,
         results=rows,
         total_cost=decimal(Micros(sum(micros(row.cost) for row in rows))),
@@ -104,6 +108,7 @@ async def place_batch(asked: Asked) -> BatchBody:
         dry_run=request.dry_run,
         balance=decimal(_cash(asked, request.venue)),
     )
+    return await asked.commit(events, body)
 
 
 def _cash(asked: Asked, venue: Venue) -> Micros:
@@ -160,13 +165,13 @@ def _on_book(order: Order) -> VenueOrder:
         venue=order.venue,
         order_type=OrderType.FAK,
         note=order.note,
+        unlimited=order.unlimited,
     )
 
 
-async def _each(asked: Asked, wanted: list[Order]) -> list[LegBody]:
-    """Every buy on its own: what is refused does not hold back the others; written down at once."""
-    service = asked.service
-    service.keeper.check_whole()
+def _each(asked: Asked, wanted: list[Order]) -> Done:
+    """Every buy on its own: what is refused does not hold back the others."""
+    asked.service.keeper.check_whole()
     first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
     events: list[Event] = []
     results: list[LegBody] = []
@@ -174,12 +179,12 @@ async def _each(asked: Asked, wanted: list[Order]) -> list[LegBody]:
         try:
             made = _carried_out(asked, order)
         except Refusal as refusal:
+            made = failure_of(asked, order, refusal)
             results.append(_refused(order, refusal))
         else:
-            events += made
             results.append(_filled(made[0], first[order.market_id, order.side]))
-    await service.keeper.commit(events)
-    return results
+        events += made
+    return results, events
 
 
 def _carried_out(asked: Asked, order: Order) -> list[Event]:
@@ -190,20 +195,20 @@ def _carried_out(asked: Asked, order: Order) -> list[Event]:
     return orders.place(world.venues, _on_book(order), (asked.now, world.world_at))
 
 
-async def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> list[LegBody]:
-    """All buys in one commit; one that is refused aborts the rest before anything changed."""
-    service = asked.service
-    service.keeper.check_whole()
+def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:
+    """All buys, or none: one that is refused aborts the rest before anything changed."""
+    asked.service.keeper.check_whole()
     first = [_price(asked, one) for one in wanted]
     try:
         fills = place_all(asked.world, wanted, asked.now, slippage_max=request.max_slippage)
-    except LegRefused as refusal:
-        return [
-            _refused(order, refusal.refusal) if leg == refusal.leg else _aborted(order)
+    except LegRefused as refused:
+        rows = [
+            _refused(order, refused.refusal) if leg == refused.leg else _aborted(order)
             for leg, order in enumerate(wanted)
         ]
-    await service.keeper.commit(fills)
-    return [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
+        return rows, []
+    rows = [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
+    return rows, [*fills]
 
 
 def _price(asked: Asked, order: Order) -> float:

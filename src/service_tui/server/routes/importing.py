@@ -22,12 +22,13 @@ from service_tui.engine.catalogue import (
     url_of,
 )
 from service_tui.engine.errors import DayImports, NotClaimed
-from service_tui.engine.importing import check_import, import_listings, imports_left
+from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.rails import imports_left
 from service_tui.server.present import claim_url
-from service_tui.server.refusals import Denied, denied, invalid_items, not_claimed
+from service_tui.server.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import Venue
 from service_tui.wire.base import moment
@@ -49,7 +50,6 @@ VOLUME_FLOOR: Final = 1_000.0
 EVENT_MAX: Final = 10
 """Outcomes of an event that one import lists when none are named."""
 
-X402_PRICE: Final = "$0.005"
 UNKNOWN_FIX: Final = "take an address from GET /api/sdk/markets/importable: this service is offline"
 
 
@@ -225,22 +225,23 @@ async def import_ticker(asked: Asked) -> ImportBody:
 
 async def _import(asked: Asked, named: Named, *, whole_event: bool) -> ImportBody:
     """List what is not listed; what is costs nothing. Says what is left of the day's imports."""
-    world, agent = asked.world, asked.agent
-    try:
-        if not agent.settings.claimed:
-            check_import(agent, asked.now)
-        wanted = named.listings[:EVENT_MAX]
-        fresh = [
-            one
-            for one in wanted
-            if one.market_id not in world.markets and one.resolves_at > world.world_at
-        ]
-        if fresh:
-            await asked.service.keeper.commit(import_listings(world, agent, fresh, asked.now))
-    except NotClaimed as refusal:
-        raise not_claimed(refusal, claim_url(asked.service.address, agent)) from refusal
-    except DayImports as refusal:
-        raise _used_up(asked, refusal) from refusal
+    world, agent, service = asked.world, asked.agent, asked.service
+    if not agent.settings.claimed:
+        refusal = NotClaimed("Agent must be claimed before importing markets")
+        raise not_claimed(refusal, claim_url(service.address, agent))
+    wanted = named.listings[:EVENT_MAX]
+    fresh = [
+        one
+        for one in wanted
+        if one.market_id not in world.markets and one.resolves_at > world.world_at
+    ]
+    if fresh:
+        try:
+            service.keeper.check_whole()
+            listed = import_listings(world, agent, fresh, asked.now, unlimited=not service.limits)
+        except DayImports as refusal:
+            raise _used_up(asked, refusal) from refusal
+        await service.keeper.commit(listed)
     asked.headers.update(_left(asked))
     if whole_event:
         return _event_body(asked, named, wanted, fresh)
@@ -303,13 +304,12 @@ def _event_body(
 
 def _used_up(asked: Asked, refusal: DayImports) -> Denied:
     """A 429 in the usual shape; the wait is what is left of the UTC day."""
-    path = IMPORT_MARKET.path
     body = ErrorBody(
         error="Rate limit exceeded",
         detail=refusal.error,
         fix=refusal.fix,
         limit=PLANS[asked.agent.settings.plan].imports_per_day,
-        x402_url=f"{asked.service.address}{path}",
+        x402_url=f"{asked.service.address}{IMPORT_MARKET.path}",
         x402_price=X402_PRICE,
     )
     wait_s = int(DAY_S - asked.now % DAY_S) + 1

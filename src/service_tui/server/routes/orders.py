@@ -40,6 +40,7 @@ def venue_order(asked: Asked, request: TradeRequest, size: Micros) -> VenueOrder
         order_type=request.order_type,
         price=None if request.price is None else Micros(round(request.price * ONE)),
         expires_at=None if request.expiration is None else Timestamp(request.expiration),
+        unlimited=not asked.service.limits,
     )
 
 
@@ -59,11 +60,10 @@ async def place_on_venue(asked: Asked, order: VenueOrder, *, dry_run: bool) -> T
         return venue_quote_body(world, order, orders.quote(world.venues, order, times))
     keeper.check_whole()
     events = orders.place(world.venues, order, times)
-    await keeper.commit(events)
     placed = events[0]
     if not isinstance(placed, OrderPlaced):
         raise TypeError("an order begins with its placing")
-    return placed_body(asked.world, order, placed)
+    return await asked.commit(events, placed_body(world, order, placed))
 
 
 async def list_open(asked: Asked) -> OrdersBody:

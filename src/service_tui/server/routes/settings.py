@@ -90,7 +90,8 @@ def _changed(asked: Asked, name: str, value: object) -> object:
 
 async def read(asked: Asked) -> SettingsBody:
     """The spec's settings object."""
-    return settings_body(asked.world, asked.agent, asked.now)
+    seen_at = asked.service.sdk_seen_at.get(asked.agent.agent_id)
+    return settings_body(asked.world, asked.agent, asked.now, seen_at)
 
 
 async def write(asked: Asked) -> AllSettingsBody:

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from service_tui.engine.errors import MarketNotFound, Refusal
-from service_tui.engine.events import Note
+from service_tui.engine.errors import MarketNotFound, NoLiquidity, NotFilledWhole, Refusal
+from service_tui.engine.events import Event, Note, TradeFailed
 from service_tui.engine.exchange import Order
 from service_tui.engine.venues import REAL
 from service_tui.server.go_live import go_live_of
@@ -76,6 +76,7 @@ async def place(asked: Asked) -> TradeBody:
         venue=request.venue,
         price_limit=request.price,
         note=note,
+        unlimited=not asked.service.limits,
     )
     if request.venue is not Venue.SIM and not request.dry_run:
         asked.world.market(request.market_id)
@@ -86,13 +87,24 @@ async def place(asked: Asked) -> TradeBody:
             return await place_on_venue(asked, real, dry_run=request.dry_run)
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
-        fill = await asked.service.keeper.place(order, asked.now)
+        fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
-        return refused_body(asked, request, refusal)
+        failed = [] if request.dry_run else failure_of(asked, order, refusal)
+        return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address)
-    return trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
+    body = trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
+    return await asked.commit((fill,), body)
+
+
+def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:
+    """An order that passed every check and met no liquidity: its side pauses for a while."""
+    if not isinstance(refusal, NoLiquidity | NotFilledWhole):
+        return []
+    agent_id = asked.agent.agent_id
+    failed = TradeFailed(agent_id, asked.now, order.market_id, order.side, refusal.code)
+    return asked.world.note(failed)
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
