@@ -277,8 +277,8 @@ WRONG_METHODS: Final = (
     ("GET", PLACE_TRADE.path, "POST"),
     ("DELETE", PLACE_TRADE.path, "POST"),
     ("POST", AGENT.path, "GET"),
-    ("PUT", SETTINGS.path, "GET or POST"),
-    ("OPTIONS", SETTINGS.path, "GET or POST"),
+    ("PUT", SETTINGS.path, "GET or PATCH or POST"),
+    ("OPTIONS", SETTINGS.path, "GET or PATCH or POST"),
 )
 
 

@@ -22,10 +22,12 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
+    BATCH,
     BRIEFING,
     CANCEL_ALL_ORDERS,
     CANCEL_MARKET_ORDERS,
     CANCEL_ORDER,
+    CHECK_MARKET,
     CLAIM,
     CONTEXT,
     DESK_ACCOUNT,
@@ -36,13 +38,20 @@ from service_tui.wire.endpoints import (
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
     EXECUTABLE_PRICE,
+    EXPIRING,
     HEALTH,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    IMPORTABLE,
     LEADERS,
     MARKET,
+    MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
     OPEN_ORDERS,
+    OUTCOMES,
     PATCH_AGENT,
+    PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     PORTFOLIO,
@@ -150,6 +159,12 @@ def body(**fields: object) -> Ask:
     return lambda _: {"json": fields}
 
 
+def address(endpoint: Endpoint[WireModel]) -> Ask:
+    """The first question that could be imported, by the field that the endpoint reads."""
+    field = "kalshi_url" if endpoint is IMPORT_TICKER else "polymarket_url"
+    return lambda scene: {"json": {field: scene.heard["importable"].json["markets"][0]["url"]}}
+
+
 SCRIPT: Final = (
     Call("health", HEALTH),
     Call("register", REGISTER, body(name="second", description="another one")),
@@ -160,6 +175,7 @@ SCRIPT: Final = (
     Call("settings", SETTINGS),
     Call("raise limits", POST_SETTINGS, body(sdk_max_trade_amount=50, sdk_daily_limit=200.5)),
     Call("user settings", USER_SETTINGS),
+    Call("patch settings", PATCH_SETTINGS, body(default_stop_loss_pct=0.3)),
     Call(
         "change user settings",
         PATCH_USER_SETTINGS,
@@ -263,6 +279,23 @@ SCRIPT: Final = (
     Call("portfolio", PORTFOLIO, query(venue="all")),
     Call("briefing", BRIEFING),
     Call("briefing since", BRIEFING, query(since="2020-01-01T00:00:00Z", skill_versions="{}")),
+    Call("importable", IMPORTABLE, query(limit=3, venue="kalshi")),
+    Call("check", CHECK_MARKET, query(ticker="WEATHER-1-1")),
+    Call("import unclaimed", IMPORT_MARKET, address(IMPORT_MARKET), 403),
+    Call("import by ticker unclaimed", IMPORT_TICKER, address(IMPORT_TICKER), 403),
+    Call(
+        "batch",
+        BATCH,
+        lambda s: {"json": {"trades": [{"market_id": s.other_id, "side": "no", "amount": 3}]}},
+    ),
+    Call("expiring", EXPIRING, query(hours=168)),
+    Call("outcomes", OUTCOMES, query(skill="rain-maker", since="2020-01-01T00:00:00Z")),
+    Call(
+        "market context",
+        MARKET_CONTEXT,
+        lambda s: of_market(s) | {"params": {"venue": "all", "my_probability": "0.7"}},
+    ),
+    Call("no market context", MARKET_CONTEXT, nowhere, 404),
     Call("world", WORLD),
     Call("tape", TAPE, of_market),
     Call(

@@ -106,8 +106,10 @@ def test_a_field_of_the_settings(row: Field) -> None:
     check_field(SettingsBody, row)
 
 
-def test_the_settings_have_the_specs_fields_and_no_other() -> None:
-    assert [row.name for row in SETTINGS] == list(SettingsBody.model_fields)
+def test_the_settings_have_the_specs_fields_and_those_of_the_wire_reference() -> None:
+    # Wire 3.8.
+    more = ["wallet_uses_deposit_wallet", "deposit_wallet_address", "linked_wallet_address"]
+    assert [row.name for row in SETTINGS] + more == list(SettingsBody.model_fields)
 
 
 # -- Spec, "Agent", "Market", "Trade" (fields known) ---------------------------------------
@@ -247,12 +249,21 @@ ENDPOINTS: Final = (
     Row("spec", "PATCH", "/api/sdk/user/settings"),
     Row("spec", "GET", "/api/sdk/briefing"),
     Row("spec", "GET", "/api/sdk/positions"),
+    Row("spec", "GET", "/api/sdk/outcomes"),
+    Row("wire 2.1, extra", "PATCH", "/api/sdk/settings"),
+    Row("wire 2.3, extra", "GET", "/api/sdk/positions/expiring"),
     Row("wire 2.1, extra", "GET", "/api/sdk/health", "none"),
     Row("wire 2.1, gap", "GET", "/api/sdk/user/settings"),
     Row("wire 2.2, gap", "GET", "/api/sdk/markets"),
     Row("wire 2.2, gap", "GET", "/api/sdk/markets/{market_id}"),
     Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/history"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets/importable"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets/check"),
+    Row("wire 2.2, gap", "POST", "/api/sdk/markets/import"),
+    Row("wire 2.2, extra", "POST", "/api/sdk/markets/import/kalshi"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/context/{market_id}"),
     Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
+    Row("wire 2.3, gap", "POST", "/api/sdk/trades/batch"),
     Row("wire 2.3, gap", "GET", "/api/sdk/trades"),
     Row("wire 2.3, gap", "GET", "/api/sdk/portfolio"),
     # Decisions, "Keyless paths": by pattern without a key, in words with one.

@@ -39,6 +39,11 @@ class AgentSettings:
     take_profit_pct: float | None = None
     auto_risk_monitor_enabled: bool = True
     auto_redeem_enabled: bool = True
+    solana_wallet: str | None = None
+    # Kept as they were given, and never used: nothing is sent to anybody.
+    clawdbot_webhook_url: str | None = None
+    clawdbot_chat_id: str | None = None
+    clawdbot_channel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +67,10 @@ class ClosedPosition:
 class Agent:
     """One trading program, or the desk's own person. Changed by events only.
 
-    `day_buys` belong to the UTC day `buys_day`; `day_equity` is the equity at the first tick of
-    the UTC day `equity_day`. `sources` are the trade sources by market: clients guard their rebuys
-    by them. `failed` is when an order last failed on a real venue, by market and side.
+    `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
+    equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
+    clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
+    market and side.
     """
 
     agent_id: str
@@ -104,13 +110,6 @@ class Agent:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
 
-    def count_buy(self, at: Timestamp) -> None:
-        """Count a buy against the day, on whatever venue."""
-        day = int(at // DAY_S)
-        if day != self.buys_day:
-            self.buys_day, self.day_buys = day, 0
-        self.day_buys += 1
-
     def imports_today(self, at: Timestamp) -> int:
         """Markets imported since midnight UTC."""
         return self.day_imports if day_of(at) == self.imports_day else 0
@@ -119,6 +118,13 @@ class Agent:
         """Count one import."""
         self.day_imports = self.imports_today(at) + 1
         self.imports_day = day_of(at)
+
+    def count_buy(self, at: Timestamp) -> None:
+        """Count a buy against the day, on whatever venue."""
+        day = int(at // DAY_S)
+        if day != self.buys_day:
+            self.buys_day, self.day_buys = day, 0
+        self.day_buys += 1
 
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""

@@ -120,8 +120,17 @@ def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
 
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, *rest = fields
-    made = tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in trades)
-    return Ticked(at, world_at, made, *rest)
+    return Ticked(at, world_at, _trades_of(trades), *rest)
+
+
+def _trades_of(rows: Fields) -> tuple[CrowdTrade, ...]:
+    return tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in rows)
+
+
+def _listed_of(fields: Fields) -> MarketListed:
+    at, world_at, listing, *rest = fields
+    opening = _trades_of(rest[0]) if rest else ()
+    return MarketListed(at, world_at, listing_of(listing), opening, *rest[1:])
 
 
 def _resolved_of(fields: Fields) -> MarketResolved:
@@ -150,7 +159,7 @@ def _failed_of(fields: Fields) -> TradeFailed:
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
-    "listed": lambda fields: MarketListed(fields[0], fields[1], listing_of(fields[2])),
+    "listed": _listed_of,
     "fill": fill_of,
     "crowd": _ticked_of,
     "resolved": _resolved_of,
@@ -172,7 +181,7 @@ def encode(event: Event) -> str:
     """The event's fields in order, as JSON."""
     fields: object = event
     if isinstance(event, MarketListed):
-        fields = [event.at, event.world_at, listing_fields(event.listing)]
+        fields = [event.at, event.world_at, listing_fields(event.listing), *event[3:]]
     return dumps(fields)
 
 

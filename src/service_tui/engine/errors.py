@@ -7,8 +7,9 @@
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
-    │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, InvalidTick, NoLiquidity,
-    │                  NotFilledWhole, OwnOrderInTheWay, InvalidExpiration
+    │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
+    │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
+    │                  InvalidExpiration
     └── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost
 
 Knows nothing. Raised by the engine before anything changed; made into an answer by
@@ -191,6 +192,14 @@ class PriceBeyondLimit(BadOrder):
 
     code = "PRICE_BEYOND_LIMIT"
     fix = "raise the price limit or lower the amount"
+    retryable = True
+
+
+class SlippageBeyond(BadOrder):
+    """A fill of an atomic batch would lie further from the first price than was allowed."""
+
+    code = "SLIPPAGE_LIMIT"
+    fix = "raise max_slippage or lower the amounts"
     retryable = True
 
 

@@ -34,11 +34,17 @@ class AgentChanged(NamedTuple):
 
 
 class MarketListed(NamedTuple):
-    """A market opened. The whole listing stands here: a newer program may word it otherwise."""
+    """A market opened. The whole listing stands here: a newer program may word it otherwise.
+
+    One that was imported in the middle of its life comes with the trades that bring it to the price
+    of its venue; `charged_to` is the agent whose imports of the day it counts among.
+    """
 
     at: Timestamp
     world_at: Timestamp
     listing: Listing
+    opening: "tuple[CrowdTrade, ...]" = ()
+    charged_to: str = ""
 
 
 class Fill(NamedTuple):

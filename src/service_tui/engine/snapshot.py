@@ -110,6 +110,7 @@ def _market_fields(market: Market) -> Named:
         "samples": market.samples,
         "last_sample_at": market.last_sample_at,
         "volumes": list(market.volumes.items()),
+        "listed_at": market.listed_at,
     }
 
 
@@ -121,6 +122,7 @@ def _market_of(row: Named) -> Market:
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])
+    market.listed_at = row.get("listed_at", 0.0)
     return market
 
 

@@ -35,7 +35,6 @@ from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.listing import Listing
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
 from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
 from service_tui.engine.resting import end_due, match_due
@@ -240,7 +239,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
-                self._apply_listing(event.listing, event.world_at)
+                self._apply_listing(event)
             case MarketResolved():
                 self._apply_resolution(event)
             case AgentRegistered():
@@ -281,8 +280,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.agents[agent.agent_id] = agent
         self._by_key_hash[agent.key_hash] = agent
 
-    def _apply_listing(self, listing: Listing, world_at: Timestamp) -> None:
+    def _apply_listing(self, event: MarketListed) -> None:
+        listing, world_at = event.listing, event.world_at
         market = Market(listing)
+        market.listed_at = event.at
         self.markets[listing.market_id] = market
         self.listed_count += 1
         # Prices from before the desk looked come from the tape; they are for charts only.
@@ -291,6 +292,11 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             for index in range(PREFILL):
                 then = Timestamp(listing.opens_at + index * step_s)
                 market.samples.append((then, round(belief(listing, then), 4)))
+        for trade in event.opening:
+            self.ledger.transfer(CROWD, market.account, trade.cost)
+            market.move(trade.side, trade.shares)
+        if event.charged_to:
+            self.agents[event.charged_to].count_import(event.at)
 
     def _apply_tick(self, event: Ticked) -> None:
         if event.closed:

@@ -42,12 +42,16 @@ from service_tui.server.refusals import (
 )
 from service_tui.server.routes import (
     agents,
+    batch,
     briefing,
     claim,
     desk,
+    importing,
     leaderboard,
+    market_context,
     markets,
     orders,
+    outcomes,
     positions,
     settings,
     skills,
@@ -76,9 +80,13 @@ RETRY_S: Final = 4.0
 ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **agents.ROUTES,
     **settings.ROUTES,
+    **importing.ROUTES,
     **markets.ROUTES,
+    **market_context.ROUTES,
     **trades.ROUTES,
+    **batch.ROUTES,
     **positions.ROUTES,
+    **outcomes.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
     **claim.ROUTES,
@@ -203,12 +211,14 @@ def _answering(
                 body=body,
                 query=_query_of(request, endpoint, speech),
                 path={name: str(part) for name, part in request.path_params.items()},
+                unknown=_unknown_of(request, endpoint),
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
             if endpoint.once and not rehearses:
                 return await _answer_once(asked, request, handler, speech)
-            return _said(speech, (await handler(asked)).model_dump_json(by_alias=True))
+            reply = await handler(asked)
+            return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal))
         except Denied as said:
@@ -359,6 +369,12 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel], speech: Speech) -
         return endpoint.query.model_validate_strings(values, strict=False)
     except ValidationError as error:
         raise invalid(error, "query") from error
+
+
+def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
+    """Parameters that were sent and that the endpoint does not know."""
+    known = endpoint.query.model_fields if endpoint.query is not None else {}
+    return tuple(name for name in request.query_params if name not in known)
 
 
 def _register(

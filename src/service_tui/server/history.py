@@ -91,6 +91,8 @@ def _fill_row(fill: Fill, world: World) -> TradeRow:
         created_at=moment(fill.at),
         pnl=decimal(fill.realized) if sold else None,
         outcome=None if market is None else market.outcome,
+        # A market that is forgotten here was resolved long ago.
+        resolved=market is None or market.resolved_at is not None,
     )
 
 
@@ -106,8 +108,12 @@ def _paid_row(paid: Paid, world: World) -> TradeRow:
         action="redeem",
         shares=decimal(payout.shares),
         cost=decimal(payout.payout),
+        # The shares were worth this before and after: no field of a price is empty.
+        price_before=1.0 if payout.payout else 0.0,
+        price_after=1.0 if payout.payout else 0.0,
         avg_price=1.0 if payout.payout else 0.0,
         created_at=moment(paid.at),
         pnl=decimal(Micros(payout.payout - payout.cost)),
         outcome=paid.outcome,
+        resolved=True,
     )

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
+from service_tui.engine.catalogue import condition_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
@@ -57,11 +58,11 @@ def chain_ids(market_id: str, venue: Venue) -> ChainIds:
     """Condition and outcome tokens of a market; only the EVM venue has them."""
     if venue is not Venue.EVM:
         return NO_IDS
-    condition, *tokens = (
-        hashlib.sha256(f"{market_id}:{part}".encode()).hexdigest()
-        for part in ("condition", "yes", "no")
+    yes, no = (
+        str(int(hashlib.sha256(f"{market_id}:{part}".encode()).hexdigest(), 16))
+        for part in ("yes", "no")
     )
-    return ChainIds(f"0x{condition}", *(str(int(token, 16)) for token in tokens))
+    return ChainIds(condition_of(market_id), yes, no)
 
 
 def top_of(book: Book, times: Times) -> Top:
@@ -315,6 +316,7 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         redeemable_side=winner.value if winner is not None and payout else None,
         **chain_ids(market_id, venue)._asdict(),
         **quotes,
+        url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,
         simulated=True,
         sides=tuple(
             _side_body(world, agent, holding, side) for side in Side if position.shares(side)

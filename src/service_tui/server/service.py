@@ -64,7 +64,11 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call: who asks, with which body, query and path parts."""
+    """One call: who asks, with which body, query and path parts.
+
+    `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
+    the answer, and a handler may add to them.
+    """
 
     service: Service
     caller: Agent | None
@@ -72,6 +76,8 @@ class Asked:
     body: WireModel | None = None
     query: WireModel | None = None
     path: Mapping[str, str] = field(default_factory=dict[str, str])
+    unknown: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict[str, str])
     promise: Promise | None = None
 
     @property

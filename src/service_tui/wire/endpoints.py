@@ -12,12 +12,16 @@ from service_tui.terms import Plan
 from service_tui.wire import (
     advice,
     agents,
+    batch,
     briefing,
     desk,
     events,
+    importing,
     leaderboard,
+    market_context,
     markets,
     orders,
+    outcomes,
     positions,
     settings,
     skills,
@@ -98,7 +102,7 @@ POST_SETTINGS = Endpoint(
     "POST",
     f"{SDK}/settings",
     # ours: the answer is the settings after the change.
-    settings.SettingsBody,
+    settings.AllSettingsBody,
     asks=settings.SettingsPatch,
     summary="Change limits",
 )
@@ -183,6 +187,71 @@ TAPE = Endpoint(
     query=world.TapeQuery,
     operator=True,
     summary="Chart, news and trades of one market",
+)
+# Before MARKET among the routes: their last word could be read as an id.
+IMPORTABLE = Endpoint(
+    "GET",
+    f"{SDK}/markets/importable",
+    importing.ImportablesBody,
+    query=importing.ImportableQuery,
+    summary="Questions that the venues trade and this service does not list yet",
+)
+CHECK_MARKET = Endpoint(
+    "GET",
+    f"{SDK}/markets/check",
+    importing.CheckBody,
+    query=importing.CheckQuery,
+    summary="Whether a question is listed; costs no import",
+)
+IMPORT_MARKET = Endpoint(
+    "POST",
+    f"{SDK}/markets/import",
+    importing.ImportBody,
+    asks=importing.ImportRequest,
+    summary="List a question or event by its address",
+)
+IMPORT_TICKER = Endpoint(
+    "POST",
+    f"{SDK}/markets/import/kalshi",
+    importing.ImportBody,
+    asks=importing.ImportTickerRequest,
+    summary="List a question by its address or ticker",
+)
+BATCH = Endpoint(
+    "POST",
+    f"{SDK}/trades/batch",
+    batch.BatchBody,
+    asks=batch.BatchRequest,
+    summary="Several buys; with atomic all or none",
+    once=True,
+)
+EXPIRING = Endpoint(
+    "GET",
+    f"{SDK}/positions/expiring",
+    positions.ExpiringsBody,
+    query=positions.ExpiringQuery,
+    summary="Positions that resolve soon",
+)
+OUTCOMES = Endpoint(
+    "GET",
+    f"{SDK}/outcomes",
+    outcomes.OutcomesBody,
+    query=outcomes.OutcomesQuery,
+    summary="What the trades came to, of all skills or of one",
+)
+PATCH_SETTINGS = Endpoint(
+    "PATCH",
+    f"{SDK}/settings",
+    settings.AllSettingsBody,
+    asks=settings.SettingsPatch,
+    summary="Change limits and risk defaults",
+)
+MARKET_CONTEXT = Endpoint(
+    "GET",
+    f"{SDK}/context/{{market_id}}",
+    market_context.MarketContextBody,
+    query=market_context.MarketContextQuery,
+    summary="What to know of a market before a trade",
 )
 CLAIM = Endpoint(
     "GET",
@@ -326,6 +395,15 @@ ALL: Final = (
     WORLD,
     SET_SPEED,
     TAPE,
+    IMPORTABLE,
+    CHECK_MARKET,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    BATCH,
+    EXPIRING,
+    OUTCOMES,
+    PATCH_SETTINGS,
+    MARKET_CONTEXT,
     CLAIM,
     TROUBLESHOOT,
     VERSION_CHECK,

@@ -1,8 +1,8 @@
 """Markets on the wire. Source: spec, "Market"; wire reference, 2.2 and 3.10."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from service_tui.terms import MarketStatus
 from service_tui.wire.base import (
@@ -17,6 +17,9 @@ from service_tui.wire.base import (
     Prose,
     WireModel,
 )
+
+IDS_MAX: Final = 50
+"""Markets that one call may name. Source: wire reference, 2.2."""
 
 
 class MarketBody(WireModel):
@@ -63,6 +66,13 @@ class MarketBody(WireModel):
     liquidity: Money | None = None
     # ours: prices of the last day (or life), oldest first; only with include=sparkline.
     sparkline: tuple[Price, ...] = ()
+    opportunity_score: Money | None = None
+    event_id: Line | None = None
+    event_name: Line | None = None
+    outcome_name: Line | None = None
+    is_sdk_only: bool = False
+    is_paid: bool = False
+    is_live_now: bool = True
 
 
 class MarketsQuery(WireModel):
@@ -79,7 +89,16 @@ class MarketsQuery(WireModel):
     sort: Literal["volume", "created", "recent", "opportunity"] | None = None
     max_hours_to_resolution: Annotated[int, Field(ge=1, le=100_000)] | None = None
     include: Annotated[str, StringConstraints(max_length=100)] | None = None
+    # ours: accepted; no market of the embedded service is for analytics only.
+    include_analytics_only: bool | None = None
     tradeable_only: bool = True
+
+    @field_validator("ids")
+    @classmethod
+    def _few(cls, value: str | None) -> str | None:
+        if value is not None and value.count(",") >= IDS_MAX:
+            raise ValueError(f"at most {IDS_MAX} ids")
+        return value
 
 
 class MarketsBody(WireModel):

@@ -174,3 +174,25 @@ class PortfolioBody(WireModel):
     concentration: Concentration = Concentration()
     by_source: dict[str, SourceBody] = Field(default_factory=dict[str, SourceBody])
     warnings: tuple[Line, ...] = ()
+
+
+class ExpiringQuery(WireModel):
+    """How far ahead to look, in hours of the tape."""
+
+    hours: Annotated[int, Field(ge=1, le=168)] = 24
+
+
+class ExpiringBody(PositionBody):
+    """A position with a countdown; 0 hours where the market has closed and awaits its outcome."""
+
+    hours_to_resolution: Annotated[float, Field(ge=0)]
+    time_to_resolution: Line
+
+
+class ExpiringsBody(WireModel):
+    """Soonest first."""
+
+    agent_id: Line
+    positions: tuple[ExpiringBody, ...]
+    count: Count
+    hours: Count

@@ -75,6 +75,24 @@ class TradeBalance(WireModel):
     sim_balance: Money
 
 
+class GoLiveStep(WireModel):
+    """One step on the way to real money, and who takes it."""
+
+    actor: Literal["agent", "owner"]
+    action: Line
+    method: Line | None = None
+    url: Line | None = None
+    body: dict[str, str | bool] | None = None
+
+
+class GoLiveBody(WireModel):
+    """A nudge after so many trades on sim. Source: wire reference, 3.4."""
+
+    reason: Line
+    sim_trades: Count
+    steps: tuple[GoLiveStep, ...]
+
+
 class TradeBody(WireModel):
     """What became of an order. `cost` is positive: proceeds on a sale, 0 while resting."""
 
@@ -109,6 +127,7 @@ class TradeBody(WireModel):
     reserved: Amount = 0.0
     simulated: bool = False
     warnings: tuple[Line, ...] = ()
+    go_live: GoLiveBody | None = None
 
 
 class TradesQuery(WireModel):
@@ -120,7 +139,10 @@ class TradesQuery(WireModel):
     market_id: Identifier | None = None
     since: Moment | None = None
     until: Moment | None = None
+    # ours: accepted; a refused order is answered and leaves no row, as it changed nothing.
     include_failed: bool = False
+    # ours: a key sees its own agent alone; any other id is unknown to it.
+    agent_id: Identifier | None = None
 
 
 class TradeRow(WireModel):
@@ -146,6 +168,7 @@ class TradeRow(WireModel):
     created_at: Moment
     pnl: Money | None = None
     outcome: bool | None = None
+    resolved: bool = False
     market_source: AnyVenue | None = None
     fee: Amount = 0.0
     simulated: bool = False

@@ -6,15 +6,18 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, closed_body, position_body, unrealized
+from service_tui.server.present import agent_pnl, closed_body, position_body, time_left, unrealized
 from service_tui.server.present_venues import venue_positions
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import PORTFOLIO, POSITIONS
+from service_tui.wire.endpoints import EXPIRING, PORTFOLIO, POSITIONS
 from service_tui.wire.positions import (
     Concentration,
+    ExpiringBody,
+    ExpiringQuery,
+    ExpiringsBody,
     PnlBody,
     PnlSummary,
     PortfolioBody,
@@ -27,6 +30,7 @@ from service_tui.wire.positions import (
     SourceBody,
 )
 
+HOUR_S: Final = 3_600.0
 UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
 SETTLED: Final = frozenset({PositionState.READY, PositionState.REDEEMED})
 
@@ -188,4 +192,26 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     )
 
 
-ROUTES: Final[Routes] = {POSITIONS: positions, PORTFOLIO: portfolio}
+async def expiring(asked: Asked) -> ExpiringsBody:
+    """Positions whose markets resolve within so many hours of the tape, soonest first."""
+    hours = asked.query_as(ExpiringQuery).hours
+    now = moment(asked.world.world_at)
+    rows: list[ExpiringBody] = []
+    for body in _select(asked, PositionsQuery()):
+        left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
+        if left_s is not None and left_s <= hours * HOUR_S:
+            left_s = max(0.0, left_s)
+            # Not `model_dump`: it would take the parts of a row apart as well.
+            row = ExpiringBody.model_construct(
+                **dict(body),
+                hours_to_resolution=round(left_s / HOUR_S, 4),
+                time_to_resolution=time_left(left_s),
+            )
+            rows.append(row)
+    rows.sort(key=lambda row: row.hours_to_resolution)
+    return ExpiringsBody(
+        agent_id=asked.agent.agent_id, positions=tuple(rows), count=len(rows), hours=hours
+    )
+
+
+ROUTES: Final[Routes] = {POSITIONS: positions, PORTFOLIO: portfolio, EXPIRING: expiring}

@@ -6,9 +6,10 @@ from service_tui.engine.errors import MarketNotFound, NoLiquidity, NotFilledWhol
 from service_tui.engine.events import Event, Note, TradeFailed
 from service_tui.engine.exchange import Order
 from service_tui.engine.venues import REAL
+from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.present import quote_body, trade_body
-from service_tui.server.refusals import from_refusal, invalid_items
+from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
 from service_tui.server.service import Asked, Routes
@@ -90,17 +91,20 @@ async def place(asked: Asked) -> TradeBody:
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
-        failed = _failure(asked, request, refusal)
+        failed = [] if request.dry_run else failure_of(asked, order, refusal)
         return await asked.commit(failed, refused_body(asked, request, refusal))
-    return await asked.commit((fill,), trade_body(asked.world, asked.agent, fill))
+    nudge = go_live_of(asked.world, asked.agent, asked.service.address)
+    body = trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
+    return await asked.commit((fill,), body)
 
 
-def _failure(asked: Asked, request: TradeRequest, refusal: Refusal) -> list[Event]:
+def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:
     """An order that passed every check and met no liquidity: its side pauses for a while."""
-    if request.dry_run or not isinstance(refusal, NoLiquidity | NotFilledWhole):
+    if not isinstance(refusal, NoLiquidity | NotFilledWhole):
         return []
-    agent_id, market_id, side = asked.agent.agent_id, request.market_id, request.side
-    return asked.world.note(TradeFailed(agent_id, asked.now, market_id, side, refusal.code))
+    agent_id = asked.agent.agent_id
+    failed = TradeFailed(agent_id, asked.now, order.market_id, order.side, refusal.code)
+    return asked.world.note(failed)
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
@@ -127,6 +131,10 @@ def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> Trade
 async def history(asked: Asked) -> TradesBody:
     """The agent's trades and payouts, newest first, from the journal."""
     query = asked.query_as(TradesQuery)
+    if query.agent_id is not None and query.agent_id != asked.agent.agent_id:
+        raise denied(
+            404, f"agent not found: {query.agent_id}", "leave agent_id out, or send the key's own"
+        )
     keeper = asked.service.keeper
     wanted = History(
         asked.agent.agent_id,
