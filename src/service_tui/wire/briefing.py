@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import AliasChoices, Field, StringConstraints
+from pydantic import AfterValidator, AliasChoices, Field, StringConstraints
 
-from service_tui.terms import PUBLIC_VENUES, Venue
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
+from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
+from service_tui.wire.base import Amount, AskedMoment, Count, Line, Moment, Money, Price, WireModel
 
 
 class BriefingQuery(WireModel):
     """Since when; 24 hours by default."""
 
-    since: Moment | None = None
+    since: AskedMoment | None = None
     skill_versions: Annotated[str, StringConstraints(max_length=4_000)] | None = None
 
 
@@ -91,10 +91,15 @@ class RedeemBlock(WireModel):
     actions: tuple[Line, ...] = ()
 
 
+def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:
+    """Blocks under the neutral names of their venues, whichever names the service speaks."""
+    return {VENUE_ALIASES.get(name, name): block for name, block in blocks.items()}
+
+
 class BriefingBody(WireModel):
     """Both shapes: `venues.<venue>` and the spec's top-level blocks (decisions, "Wire")."""
 
-    venues: dict[str, VenueBlock | None]
+    venues: Annotated[dict[str, VenueBlock | None], AfterValidator(_neutral)]
     opportunities: OpportunitiesBody = OpportunitiesBody()
     performance: PerformanceBody = PerformanceBody()
     checked_at: Moment
