@@ -27,10 +27,11 @@ from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
+from service_tui.server.direct import Answering, Direct
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
 from service_tui.server.names import Speech, speech_of
-from service_tui.server.openapi import description_of
+from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
     Denied,
@@ -64,7 +65,6 @@ from service_tui.server.stream import STATE, EventStream, OpenStreams, last_hear
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
-from service_tui.wire.errors import ErrorBody, ValidationBody
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +113,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
 
     app = FastAPI(
         title="service-tui, embedded service",
+        description=ABOUT,
         version=__version__,
         lifespan=lifespan,
         # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
@@ -123,10 +124,15 @@ def create_app(service: Service, access: Access) -> FastAPI:
     )
     setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
+    direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
-        _register(app, endpoint, _answering(service, access, endpoint, handler))
+        answer = _answering(service, access, endpoint, handler)
+        _register(app, endpoint, answer, handler.__doc__)
+        if "{" not in endpoint.path:
+            direct[endpoint.method, endpoint.path] = answer
+    app.router.routes.insert(0, Direct(direct))
     for endpoint, opener in STREAMS.items():
-        _register(app, endpoint, _streaming(service, access, opener))
+        _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, _document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
@@ -378,7 +384,10 @@ def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, .
 
 
 def _register(
-    app: FastAPI, endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
+    app: FastAPI,
+    endpoint: Endpoint[WireModel],
+    answer: Callable[[Request], Awaitable[Response]],
+    about: str | None,
 ) -> None:
     """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
     app.add_api_route(
@@ -386,22 +395,19 @@ def _register(
         answer,
         methods=[endpoint.method],
         summary=endpoint.summary,
+        description=(about or "").partition("\n\n")[0].strip(),
         response_model=None,
         status_code=200,
         response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={
-            200: {"model": endpoint.answers},
-            401: {"model": ErrorBody},
-            **({409: {"model": ErrorBody}} if endpoint.once else {}),
-            422: {"model": ValidationBody},
-            **({} if endpoint.operator else {429: {"model": ErrorBody}}),
-        },
+        responses={status: {**said} for status, said in responses_of(endpoint).items()},
     )
 
 
 async def _document(request: Request) -> Response:
     """What this service offers, put together when it is first asked for."""
     document = request.app.openapi()
+    document["servers"] = [{"url": str(request.base_url).rstrip("/")}]
+    document["components"]["securitySchemes"] = SECURITY
     for endpoint in (*ROUTES, *STREAMS):
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))
@@ -419,12 +425,14 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     path = request.url.path
-    allowed = {
-        method
+    near = [
+        route
         for route in request.app.routes
         if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
-        for method in route.methods or ()
-    }
+    ]
+    # What stands there in full is meant, and no id that happens to be called so.
+    exact = [route for route in near if route.path == path] or near
+    allowed = {method for route in exact for method in route.methods or ()}
     known = {route.path for route in request.app.routes if isinstance(route, Route)}
     said = wrong_path((request.method, path), sorted(allowed), known)
     return _encoded(said.status, said.body, said.headers)
