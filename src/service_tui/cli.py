@@ -24,7 +24,7 @@ from service_tui.config import (
 )
 from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
-from service_tui.wiring.logfile import keep_log
+from service_tui.wiring.logfile import LogError, keep_log
 from service_tui.wiring.options import Options
 
 OK: Final = 0
@@ -256,11 +256,8 @@ def _start_log(options: Options) -> None:
     """Log to a file: the terminal belongs to the console."""
     try:
         keep_log(options.log_path)
-    except OSError as error:
-        raise CannotError(
-            f"{options.log_path.parent} cannot be written ({error.strerror}); "
-            "give another --data-dir"
-        ) from error
+    except LogError as error:
+        raise CannotError(f"{error} (or give another --data-dir)") from error
 
 
 def _console(options: Options, _: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """The log on disk: for its owner's eyes only.
 
 Knows files and modes. Must not know who logs.
-Used by cli.
+Used by cli, which logs before anything else looks at the folder: so it is looked at here.
 """
 
 import logging
@@ -11,18 +11,30 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.errors import StorageError
+from service_tui.storage.lock import open_private, private_directory
+
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2
+
+
+class LogError(Exception):
+    """A log that cannot be kept where it was wanted; one plain sentence."""
 
 
 def keep_log(path: Path) -> None:
     """Log to a file from now on, making its folder where there is none.
 
     Raises:
-        OSError: it cannot be written.
+        LogError: folder or file is not ours alone, or cannot be written; nothing was touched.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    try:
+        private_directory(path.parent)
+        handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    except StorageError as error:
+        raise LogError(str(error)) from error
+    except OSError as error:
+        raise LogError(f"{path} cannot be written: {error.strerror}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # The HTTP library would log whole addresses, queries included.
@@ -33,6 +45,6 @@ class PrivateLog(RotatingFileHandler):
     """A log that nobody else can read, from its first byte and after each rotation."""
 
     def _open(self) -> TextIOWrapper:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.fchmod(descriptor, 0o600)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors="backslashreplace")
