@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -176,6 +177,19 @@ async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path
     new = desk_keys(asked.data_dir)
     assert new.operator == old.operator
     assert new.agent != old.agent
+
+
+async def test_in_a_removed_directory_no_order_is_done(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        market = next(view for view in start.state.markets.values() if view.is_open)
+        shutil.rmtree(asked.data_dir)
+        ticket = start.desk.submit(buy(market))
+        await start.go(lambda _: ticket.view.state not in {TicketState.QUEUED, TicketState.SENT})
+        assert ticket.view.state in {TicketState.FAILED, TicketState.REFUSED}
+        assert "file was removed, nothing was traded" in ticket.view.outcome
+    assert not asked.data_dir.exists()
 
 
 # -- why a desk stays closed --------------------------------------------------------------------

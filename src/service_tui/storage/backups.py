@@ -66,6 +66,8 @@ def stamp(now: float) -> str:
 
 def _copy(database: Path, copy: Path) -> None:
     """Make `copy`, whole or not at all, readable by us alone and complete without a log."""
+    # A directory that was removed while in use must not come back without what was in it.
+    database.stat()
     private_directory(copy.parent)
     unfinished = copy.with_name(f"{copy.name}.part")
     unfinished.unlink(missing_ok=True)

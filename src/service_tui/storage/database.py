@@ -21,6 +21,7 @@ from sqlmodel import Session
 from service_tui.storage.backups import back_up_daily
 from service_tui.storage.connection import connect_to_read, connect_to_write
 from service_tui.storage.errors import StorageError, in_plain_words, storage_error
+from service_tui.storage.presence import Presence
 from service_tui.storage.tables import Use, statement
 from service_tui.storage.writer import Work, Writer
 
@@ -116,8 +117,10 @@ class Database:
             writer = self._writing()
             if writer.failure is None:
                 return
-            writer.close()
             with in_plain_words():
+                # What was removed does not come back, and a file put in its place is another desk.
+                writer.presence.check_database()
+                writer.close()
                 self._writer = start_writer(
                     self.path, with_wal=self._with_wal, timeout_s=self._timeout_s
                 )
@@ -133,7 +136,7 @@ def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
     except sqlite3.Error:
         connection.close()
         raise
-    return Writer(connection)
+    return Writer(connection, Presence.of(path))
 
 
 def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> None:

@@ -3,6 +3,7 @@
 ```
 StorageError
 ├── StorageFullError         the disk is full; nothing was written
+├── FileRemovedError         the database was removed while it was in use; nothing was kept
 ├── StorageBusyError         another program holds the database, or too many writes wait
 ├── DirectoryLockedError     another process works in this data directory: holder
 ├── LockUnavailableError     this file system cannot lock
@@ -35,6 +36,14 @@ class StorageError(Exception):
 
 class StorageFullError(StorageError):
     """There is no room on the disk; nothing was written."""
+
+
+class FileRemovedError(StorageError):
+    """The database, or its log, was removed or exchanged while it was in use."""
+
+
+class FileGoneError(OSError):
+    """What a look at an open file's name found: no file, or another one."""
 
 
 class StorageBusyError(StorageError):
@@ -148,6 +157,9 @@ _FULL: Final = "the disk is full, nothing was written; make room and try again"
 _BUSY: Final = "another program holds the database, nothing was written; try again"
 _DAMAGED: Final = "the database is damaged; close the program and start again to have it checked"
 
+_REMOVED: Final = (
+    "the desk's file was removed, nothing was traded; end the program and start it again"
+)
 _REFUSED: Final = "the disk or the database refused; nothing was acknowledged"
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -171,7 +183,10 @@ def result_code(error: sqlite3.Error) -> int:
 
 def storage_error(error: sqlite3.Error | OSError) -> StorageError:
     """Our error, with a plain sentence, for one of SQLite's or of the system's."""
-    if isinstance(error, OSError):
+    kind: type[StorageError]
+    if isinstance(error, FileGoneError):
+        kind, sentence = FileRemovedError, _REMOVED
+    elif isinstance(error, OSError):
         is_full = error.errno in _NO_ROOM
         kind, sentence = (StorageFullError, _FULL) if is_full else (StorageError, _REFUSED)
     else:
