@@ -71,6 +71,19 @@ def test_it_finds_a_damaged_database_and_leaves_it_there(options: Options) -> No
     assert path.read_bytes() == damaged
 
 
+def test_it_finds_that_a_log_is_gone_after_an_unclean_end(options: Options) -> None:
+    path = made(options)
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
+    database = open_database(options.data_dir, now=NOW, lock=lock)
+    in_use = path.read_bytes()
+    database.close(NOW)
+    lock.release()
+    path.write_bytes(in_use)
+    lines, healthy = findings(options)
+    assert not healthy
+    assert "the last orders and trades may be missing" in lines[-1]
+
+
 def test_it_finds_a_page_that_is_broken_in_the_middle(options: Options) -> None:
     path = made(options)
     with sqlite3.connect(path) as connection:

@@ -246,6 +246,21 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     assert len(agents_of(tmp_path)) == 1
 
 
+async def test_a_lost_log_is_told_at_one_start_and_the_next_goes_on(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    path = asked.data_dir / DATABASE_FILE
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and (asked.data_dir / "backups").exists())
+        in_use = path.read_bytes()
+    path.write_bytes(in_use)
+    error = await why_closed(asked)
+    assert "the last orders and trades may be missing" in error.sentence
+    assert "backups: " in error.sentence
+    assert "start again" in error.fix
+    async with started(asked) as start:
+        await start.go()
+
+
 async def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked):

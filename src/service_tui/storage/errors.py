@@ -10,6 +10,7 @@ StorageError
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
 ├── CorruptDatabaseError     damaged: kept_as, backups
+├── LostLogError             an unclean end, and the log is gone since: copy, backups
 ├── JournalOrderError        a gap or a repetition in the journal
 ├── DuplicateAnswerError     this idempotency key is already answered
 ├── UnknownTicketError       no such ticket
@@ -113,6 +114,30 @@ class CorruptDatabaseError(StorageError):
         super().__init__(f"{database} is damaged ({reason}); it is kept as {kept_as}; {remedy}")
         self.kept_as = kept_as
         self.backups = backups
+
+
+class LostLogError(StorageError):
+    """The last use did not end in order, and what it had not yet moved from its log is gone.
+
+    Raised once: `copy` is what is left, whole, and the next start goes on with it. `backups` are
+    older whole copies, newest first.
+    """
+
+    def __init__(self, database: Path, *, copy: Path, backups: tuple[Path, ...]) -> None:
+        names = ", ".join(str(backup) for backup in backups) or "none"
+        super().__init__(
+            f"{lost_log(database)}; what is left is kept as {copy} too; backups: {names}"
+        )
+        self.copy = copy
+        self.backups = backups
+
+
+def lost_log(database: Path) -> str:
+    """What is said of a database whose log was removed after an unclean end."""
+    return (
+        f"the last orders and trades may be missing: the program was killed, and {database.name}"
+        f"-wal is gone from {database.parent} since"
+    )
 
 
 class JournalOrderError(StorageError):

@@ -15,10 +15,10 @@ from typing import Final
 
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.lock import LOCK_FILE
-from service_tui.storage.opening import open_for_reading
+from service_tui.storage.opening import look_at
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 
@@ -52,10 +52,13 @@ def findings(options: Options) -> tuple[list[str], bool]:
 
 def _damages(data_dir: Path) -> Iterator[str]:
     """What is wrong with the files that a start needs; a directory not made yet is in order."""
-    if (data_dir / DATABASE_FILE).exists():
+    path = data_dir / DATABASE_FILE
+    if path.exists():
         try:
-            open_for_reading(data_dir, timeout_s=BUSY_S).close(0.0)
-            check_pages(data_dir / DATABASE_FILE, timeout_s=BUSY_S)
+            seen = look_at(data_dir, timeout_s=BUSY_S)
+            check_pages(path, timeout_s=BUSY_S)
+            if seen.log_is_lost:
+                yield lost_log(path)
         except (StorageError, DamageFound, sqlite3.Error) as error:
             yield str(error)
     try:

@@ -32,6 +32,7 @@ from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
     LockUnavailableError,
+    LostLogError,
     NewerSchemaError,
     StorageError,
 )
@@ -168,6 +169,7 @@ _FIXES: Final[dict[type[Exception], str]] = {
     DirectoryLockedError: "close the other one, or give another --data-dir",
     NewerSchemaError: "use the newer program, or give another --data-dir",
     CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
+    LostLogError: "start again to go on with what is left",
     StorageError: "see the log, or give another --data-dir",
     JournalError: "restore a backup, or give another --data-dir",
     KeysError: "mend or move the file away",
