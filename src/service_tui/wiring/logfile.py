@@ -4,8 +4,10 @@ Knows files and modes. Must not know who logs.
 Used by cli, which logs before anything else looks at the folder: so it is looked at here.
 """
 
+import faulthandler
 import logging
 import os
+import signal
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -16,6 +18,8 @@ from service_tui.storage.lock import open_private, private_directory
 
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2
+STACKS_BYTES: Final = 1_000_000
+"""A file of stacks that is larger begins anew."""
 
 
 class LogError(Exception):
@@ -39,6 +43,40 @@ def keep_log(path: Path) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # The HTTP library would log whole addresses, queries included.
     logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+_stacks: list[int] = []
+"""The open file of stacks, once there is one."""
+
+
+def keep_stacks(path: Path) -> None:
+    """Have the places of all threads written to a file: at a crash, and whenever SIGUSR1 comes.
+
+    Places only, never a value. The program goes on after SIGUSR1.
+
+    Raises:
+        LogError: the file is not ours alone, or cannot be written.
+    """
+    try:
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except StorageError as error:
+        raise LogError(str(error)) from error
+    except OSError as error:
+        raise LogError(f"{path} cannot be written: {error.strerror}") from error
+    os.fchmod(descriptor, 0o600)
+    if os.fstat(descriptor).st_size > STACKS_BYTES:
+        os.ftruncate(descriptor, 0)
+    # Open for as long as the process lives: a crash has no time to open anything.
+    _stacks[:] = [descriptor]
+    faulthandler.enable(descriptor)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, descriptor)
+
+
+def note_stacks() -> None:
+    """Write down where all threads are now, if there is a file for it."""
+    for descriptor in _stacks:
+        faulthandler.dump_traceback(descriptor)
 
 
 class PrivateLog(RotatingFileHandler):

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from service_tui.console.ending import KILLED, Signals
 from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import open_private, refuse_foreign_directory
 
@@ -50,7 +51,12 @@ def show(data_dir: Path) -> bool:
 
 @contextmanager
 def shown(data_dir: Path) -> Generator[None]:
-    """Show the last picture first; should the console never come up, give the terminal back."""
+    """Show the last picture first; should the console never come up, give the terminal back.
+
+    Until the console answers them itself, a signal ends the program at once.
+    """
+    signals = Signals()
+    signals.answer(_give_back_and_end)
     drawn = show(data_dir)
     try:
         yield
@@ -58,6 +64,17 @@ def shown(data_dir: Path) -> Generator[None]:
         if drawn:
             sys.stderr.write(_BACK)
         raise
+    finally:
+        signals.leave()
+
+
+def _give_back_and_end(number: int) -> None:
+    # Straight to the terminal: the signal may have come in the middle of a write to the stream.
+    # What is off already stays so.
+    with suppress(OSError):
+        os.write(2, f"{_LEAVE}{_BACK}".encode())
+    # Not by an exception, which may be swallowed by whatever is being imported.
+    os._exit(KILLED + number)
 
 
 def keep(data_dir: Path, lines: tuple[str, ...]) -> None:
