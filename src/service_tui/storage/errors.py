@@ -10,6 +10,7 @@ StorageError
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
 ├── CorruptDatabaseError     damaged: kept_as, backups
+├── DamagedRowsError         rows that are missing or make no sense, in a file that is whole
 ├── LostLogError             an unclean end, and the log is gone since: copy, backups
 ├── JournalOrderError        a gap or a repetition in the journal
 ├── DuplicateAnswerError     this idempotency key is already answered
@@ -114,6 +115,13 @@ class CorruptDatabaseError(StorageError):
         super().__init__(f"{database} is damaged ({reason}); it is kept as {kept_as}; {remedy}")
         self.kept_as = kept_as
         self.backups = backups
+
+
+class DamagedRowsError(StorageError):
+    """Rows are missing or make no sense, although every page of the file is whole.
+
+    Whoever opened the database closes it and moves it aside.
+    """
 
 
 class LostLogError(StorageError):

@@ -71,7 +71,7 @@ def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
         version = _version(connection)
         if version > known:
             raise NewerSchemaError(path, found=version, known=known)
-        if version == 0:
+        if version <= 0:
             raise DamageFound("it is a database of another program")
         closed = connection.execute(_CLOSED_AT).fetchone()
         return Inspection(

@@ -17,8 +17,10 @@ from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
+from service_tui.storage.journal import Journal
 from service_tui.storage.lock import LOCK_FILE
-from service_tui.storage.opening import look_at
+from service_tui.storage.opening import look_at, open_for_reading
+from service_tui.storage.schema import SCHEMA
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 
@@ -59,12 +61,27 @@ def _damages(data_dir: Path) -> Iterator[str]:
             check_pages(path, timeout_s=BUSY_S)
             if seen.log_is_lost:
                 yield lost_log(path)
+            if seen.version == SCHEMA.version:
+                _check_rows(data_dir)
         except (StorageError, DamageFound, sqlite3.Error) as error:
             yield str(error)
     try:
         stored_desk_keys(data_dir)
     except KeysError as error:
         yield str(error)
+
+
+def _check_rows(data_dir: Path) -> None:
+    """Look for what a start could not make a world of.
+
+    Raises:
+        StorageError: rows are missing, or cannot be read.
+    """
+    database = open_for_reading(data_dir, timeout_s=BUSY_S)
+    try:
+        Journal(database).check()
+    finally:
+        database.close(0.0)
 
 
 def _kind_of_output() -> str:

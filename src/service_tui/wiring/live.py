@@ -25,17 +25,19 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.state import DeskState
-from service_tui.engine.codec import JournalError
+from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
+    DamagedRowsError,
     DirectoryLockedError,
     LockUnavailableError,
     LostLogError,
     NewerSchemaError,
     StorageError,
 )
+from service_tui.storage.inspection import move_aside
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.wire.agents import RegisterRequest
@@ -63,6 +65,9 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Database]:
         database = open_database(data_dir, now=clock.now(), lock=lock)
         try:
             yield database
+        except DamagedRowsError as damage:
+            database.close(clock.now())
+            raise move_aside(database.path, reason=str(damage), now=clock.now()) from damage
         finally:
             database.close(clock.now())
     finally:
@@ -171,7 +176,7 @@ _FIXES: Final[dict[type[Exception], str]] = {
     CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
     LostLogError: "start again to go on with what is left",
     StorageError: "see the log, or give another --data-dir",
-    JournalError: "restore a backup, or give another --data-dir",
+    NewerJournalError: "use the newer program, or give another --data-dir",
     KeysError: "mend or move the file away",
     ServiceError: "see the log, and whether the disk has room",
     ValueError: "correct the address or the key",
