@@ -61,7 +61,7 @@ def long(count: int) -> str:
 NAME: Final = (*TEXT, long(201), '""', '"   "', '"\\u001b[31m"', '"\\u0000\\u0007"', '"\\u200b"')
 LINE: Final = (*TEXT, long(201))
 PROSE: Final = (*TEXT, long(4_001))
-MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789")
+MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789", "5e-324", "1e-12")
 SIGNAL: Final = (
     '"text"', "1", "true", "[]", '{"a":null}', '{"a":true}', '{"a":[]}', '{"a":{}}', '{"a":NaN}',
     '{"a":1e999}', '{"a":-Infinity}', '{"\\ud800":1}', '{"a":"\\ud800"}', '{"a":1,"a":2}',

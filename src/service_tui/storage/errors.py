@@ -69,10 +69,7 @@ class DirectoryLockedError(StorageError):
     """Another process works in the data directory; `holder` says which."""
 
     def __init__(self, directory: Path, holder: Holder) -> None:
-        super().__init__(
-            f"{directory} is in use by process {holder.pid or 'unknown'}; "
-            "close that one, or open this one for reading only"
-        )
+        super().__init__(f"{directory} is in use by process {holder.pid or 'unknown'}")
         self.holder = holder
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +19,7 @@ from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.journal import Journal
-from service_tui.storage.lock import LOCK_FILE
+from service_tui.storage.lock import LOCK_FILE, refuse_foreign_directory
 from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.schema import SCHEMA
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
@@ -45,11 +46,24 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"terminal   {os.environ.get('TERM', 'not set')}, {_kind_of_output()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
-    if options.data_dir.exists() and not os.access(options.data_dir, os.W_OK):
-        problems.append(f"{options.data_dir} cannot be written: give another --data-dir")
-    problems += _damages(options.data_dir)
+    problems += _closed_door(options.data_dir) or _damages(options.data_dir)
     lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
     return lines, not problems
+
+
+def _closed_door(data_dir: Path) -> list[str]:
+    """Why a start could not write in its directory, or make it; nothing stays behind."""
+    try:
+        there = next((path for path in (data_dir, *data_dir.parents) if path.exists()), Path())
+        if there == data_dir:
+            refuse_foreign_directory(data_dir)
+        # To ask is not enough: a mode says nothing about a file system that takes no files.
+        with tempfile.TemporaryDirectory(prefix=".service-tui-", dir=there):
+            return []
+    except StorageError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"{data_dir} cannot be written ({error.strerror}): give another --data-dir"]
 
 
 def _damages(data_dir: Path) -> Iterator[str]:
