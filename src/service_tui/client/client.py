@@ -16,7 +16,7 @@ from typing import Final, Generic, Self
 
 import httpx
 
-from service_tui.client.asking import called_of, request_of
+from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
     ReadOnlyError,
@@ -94,6 +94,7 @@ class Client:
         rng: random.Random,
         allow_insecure: bool = False,
         read_only: bool = False,
+        names: Names = "neutral",
     ) -> None:
         """Bind keys to an address.
 
@@ -105,6 +106,7 @@ class Client:
             rng: jitter of repeats.
             allow_insecure: a person accepted http to any host.
             read_only: refuse every write before it is sent.
+            names: how venues are called towards the service.
 
         A ValueError says that the address is not acceptable, or that a key belongs to another.
         """
@@ -114,6 +116,7 @@ class Client:
         self._clock = clock
         self._rng = rng
         self._read_only = read_only
+        self._names: Names = names
         self._gates = Gates(clock)
         self._refused: dict[Key, Reason] = {}
         self.renew(keys)
@@ -184,7 +187,13 @@ class Client:
             raise ReadOnlyError("this desk only reads; nothing was sent", called)
         self._key_of(endpoint, called)
         request = request_of(
-            self._base, endpoint, called, body=body, query=query, idempotency_key=idempotency_key
+            self._base,
+            endpoint,
+            called,
+            body=body,
+            query=query,
+            idempotency_key=idempotency_key,
+            names=self._names,
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)

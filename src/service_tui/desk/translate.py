@@ -29,11 +29,8 @@ from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
-from service_tui.wire.trades import TradeBody, TradeRow
+from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
 from service_tui.wire.world import MeanwhileBody, NewsBody, ResolvedBody, TapeBody, WorldBody
-
-CLIENT_REF = "client_ref"
-"""Key in signal_data by which the desk knows its own trade again. Source: failures, rule 3."""
 
 
 def amount(value: float) -> Micros:

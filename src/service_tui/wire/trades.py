@@ -21,6 +21,9 @@ from service_tui.wire.base import (
     WireModel,
 )
 
+CLIENT_REF = "client_ref"
+"""Under this key of `signal_data` our own reference travels. Source: decisions, "Wire"."""
+
 SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
