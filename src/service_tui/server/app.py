@@ -30,7 +30,7 @@ from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, chec
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
 from service_tui.server.names import Speech, speech_of
-from service_tui.server.openapi import description_of
+from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
     Denied,
@@ -64,7 +64,6 @@ from service_tui.server.stream import STATE, EventStream, OpenStreams, last_hear
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
-from service_tui.wire.errors import ErrorBody, ValidationBody
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +112,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
 
     app = FastAPI(
         title="service-tui, embedded service",
+        description=ABOUT,
         version=__version__,
         lifespan=lifespan,
         # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
@@ -124,9 +124,9 @@ def create_app(service: Service, access: Access) -> FastAPI:
     setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
     for endpoint, handler in ROUTES.items():
-        _register(app, endpoint, _answering(service, access, endpoint, handler))
+        _register(app, endpoint, _answering(service, access, endpoint, handler), handler.__doc__)
     for endpoint, opener in STREAMS.items():
-        _register(app, endpoint, _streaming(service, access, opener))
+        _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, _document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
@@ -378,7 +378,10 @@ def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, .
 
 
 def _register(
-    app: FastAPI, endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
+    app: FastAPI,
+    endpoint: Endpoint[WireModel],
+    answer: Callable[[Request], Awaitable[Response]],
+    about: str | None,
 ) -> None:
     """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
     app.add_api_route(
@@ -386,22 +389,19 @@ def _register(
         answer,
         methods=[endpoint.method],
         summary=endpoint.summary,
+        description=(about or "").partition("\n\n")[0].strip(),
         response_model=None,
         status_code=200,
         response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={
-            200: {"model": endpoint.answers},
-            401: {"model": ErrorBody},
-            **({409: {"model": ErrorBody}} if endpoint.once else {}),
-            422: {"model": ValidationBody},
-            **({} if endpoint.operator else {429: {"model": ErrorBody}}),
-        },
+        responses={status: {**said} for status, said in responses_of(endpoint).items()},
     )
 
 
 async def _document(request: Request) -> Response:
     """What this service offers, put together when it is first asked for."""
     document = request.app.openapi()
+    document["servers"] = [{"url": str(request.base_url).rstrip("/")}]
+    document["components"]["securitySchemes"] = SECURITY
     for endpoint in (*ROUTES, *STREAMS):
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))

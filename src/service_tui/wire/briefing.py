@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     Field,
     StringConstraints,
@@ -11,8 +12,8 @@ from pydantic import (
     field_validator,
 )
 
-from service_tui.terms import PUBLIC_VENUES, Venue
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
+from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
+from service_tui.wire.base import Amount, AskedMoment, Count, Line, Moment, Money, Price, WireModel
 
 _VERSIONS: Final = TypeAdapter(
     dict[
@@ -26,7 +27,7 @@ VERSIONS_MAX: Final = 100
 class BriefingQuery(WireModel):
     """Since when, wall time, 24 hours ago by default; and the versions of the asker's skills."""
 
-    since: Moment | None = None
+    since: AskedMoment | None = None
     skill_versions: Annotated[str, StringConstraints(max_length=4_000)] | None = None
 
     def versions(self) -> dict[str, str] | None:
@@ -141,10 +142,15 @@ class RedeemBlock(WireModel):
     actions: tuple[Line, ...] = ()
 
 
+def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:
+    """Blocks under the neutral names of their venues, whichever names the service speaks."""
+    return {VENUE_ALIASES.get(name, name): block for name, block in blocks.items()}
+
+
 class BriefingBody(WireModel):
     """Both shapes: `venues.<venue>` and the spec's top-level blocks (decisions, "Wire")."""
 
-    venues: dict[str, VenueBlock | None]
+    venues: Annotated[dict[str, VenueBlock | None], AfterValidator(_neutral)]
     opportunities: OpportunitiesBody = OpportunitiesBody()
     performance: PerformanceBody = PerformanceBody()
     checked_at: Moment

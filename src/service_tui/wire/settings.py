@@ -7,7 +7,16 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
 
-Positive = Annotated[float, Field(gt=0, le=AMOUNT_MAX)]
+Positive = Annotated[
+    float,
+    Field(
+        # Not merely above 0: what rounds to no micro would be a limit of nothing.
+        ge=0.000001,
+        le=AMOUNT_MAX,
+        description="units, at most six decimals",
+        json_schema_extra={"multipleOf": 0.000001},
+    ),
+]
 StopLoss = Annotated[float, Field(ge=0, le=1)]
 """Fraction down at which to close; 0 means off. Source: decisions, "Time"."""
 

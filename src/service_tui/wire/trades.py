@@ -2,12 +2,14 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from service_tui.terms import Action, OrderType, Side, TradeStatus, Venue
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
+    AskedMoment,
     Count,
     Identifier,
     Line,
@@ -29,8 +31,33 @@ SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
 
 
+_SIZES: JsonDict = {
+    "oneOf": [
+        {
+            "properties": {
+                "action": {"const": "buy"},
+                "amount": {"exclusiveMinimum": 0, "multipleOf": 0.01},
+                "shares": {"const": 0},
+            },
+            "required": ["amount"],
+        },
+        {
+            "properties": {
+                "action": {"const": "sell"},
+                "amount": {"const": 0},
+                "shares": {"exclusiveMinimum": 0, "multipleOf": 0.00001},
+            },
+            "required": ["action", "shares"],
+        },
+    ]
+}
+"""The two shapes of an order, for the document of the service."""
+
+
 class TradeRequest(WireModel):
     """An order. A buy gives `amount` of money, a sale gives `shares`; the other is 0."""
+
+    model_config = ConfigDict(json_schema_extra=_SIZES)
 
     market_id: Identifier
     side: Side
@@ -140,8 +167,8 @@ class TradesQuery(WireModel):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
     market_id: Identifier | None = None
-    since: Moment | None = None
-    until: Moment | None = None
+    since: AskedMoment | None = None
+    until: AskedMoment | None = None
     # ours: accepted; a refused order is answered and leaves no row, as it changed nothing.
     include_failed: bool = False
     # ours: a key sees its own agent alone; any other id is unknown to it.
