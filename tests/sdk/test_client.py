@@ -66,7 +66,7 @@ async def test_a_buy_and_a_sale_of_all_of_it(tmp_path: Path) -> None:
             assert bought.fully_filled
             assert bought.balance == 9_975.0
             assert bought.skip_reason is None
-            assert not bought.simulated
+            assert not bought.on_paper
             held = client.get_positions(source="sdk:test")
             assert [row.market_id for row in held] == [served.market_id]
             sold = client.trade(served.market_id, "yes", action="sell", shares=held[0].shares_yes)
@@ -89,7 +89,7 @@ async def test_a_quote_changes_nothing_and_a_refusal_is_a_result(tmp_path: Path)
         with served.client() as client:
             quote = client.trade(served.market_id, "no", 25, dry_run=True)
             assert quote.success
-            assert quote.simulated
+            assert quote.dry_run
             assert quote.client_ref is None
             assert client.get_trades().total_count == 0
             no = client.trade(served.market_id, "no", action="sell", shares=5)

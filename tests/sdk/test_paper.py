@@ -45,7 +45,7 @@ def test_a_round_trip_at_one_price_costs_nothing_on_sim() -> None:
     paper = Paper(ManualClock())
     bought = paper.trade(market(), order(amount=100.0))
     assert bought.success
-    assert bought.simulated
+    assert bought.on_paper
     assert (bought.trade_id or "").startswith("paper_1800000000")
     assert (bought.shares_bought, bought.cost, bought.balance) == (250.0, 100.0, 9_900.0)
     sold = paper.trade(market(), order(shares=250.0))
@@ -110,7 +110,7 @@ async def test_paper_trades_never_reach_the_service(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client(live=False) as client:
             bought = client.trade(served.market_id, "yes", 50, source="sdk:p")
-            assert bought.simulated
+            assert bought.on_paper
             assert client.trade(served.markets[1], "no", 20, venue="evm_venue").success
             rows = client.get_positions()
             assert {row.market_id for row in rows} == set(served.markets[:2])

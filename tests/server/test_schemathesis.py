@@ -6,10 +6,8 @@ The service runs in a thread of its own; the tool sends it whole requests in pro
 import asyncio
 import random
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,10 @@ from schemathesis import Case
 from schemathesis.config import SchemathesisConfig
 
 from service_tui.server.embedded import BASE_URL
-from service_tui.terms import Plan
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
-from support import OPERATOR, Stage, open_stage
+from support import OPERATOR, open_stage
+from threaded import Threaded
 
 EXAMPLES = 12
 SEED = 20_261_101
@@ -32,34 +30,12 @@ Scope = dict[str, Any]
 App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Any]
 
 
-class Running:
+class Running(Threaded):
     """A service on its own loop, and an app that hands requests over to it."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, int]] = Counter()
         self.refused_keys = 0
-
-    def open(self, path: Path) -> None:
-        self._ready: Future[Stage] = Future()
-        self._end = asyncio.Event()
-        self._thread = threading.Thread(target=asyncio.run, args=(self._main(path),))
-        self._thread.start()
-        self.stage = self._ready.result(60)
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
-
-    async def _main(self, path: Path) -> None:
-        self._loop = asyncio.get_running_loop()
-        try:
-            async with open_stage(path, plan=Plan.ELITE) as stage:
-                self._ready.set_result(stage)
-                await self._end.wait()
-        except BaseException as error:
-            if not self._ready.done():
-                self._ready.set_exception(error)
-            raise
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """The service's app, for a caller on another loop."""
@@ -85,7 +61,7 @@ class Running:
 
             await self.stage.sim.app(dict(scope), hear, say)
 
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(here(), self._loop))
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(here(), self.loop))
         for message in said:
             self.refused_keys += message.get("status") == 401
             await send(message)

@@ -169,7 +169,7 @@ class Paper:
             dry_run=request.dry_run,
             error=error,
             venue=request.venue,
-            simulated=True,
+            on_paper=True,
         )
         if is_booked:
             self._trades.insert(0, self._row(request, result))

@@ -16,13 +16,13 @@ class TradeResult(TradeBody):
     Attributes:
         venue: where the order went, or would have gone.
         skip_reason: why the client itself held the order back; None when it was sent.
-        simulated: filled in memory only (`live=False`), or a quote.
+        on_paper: filled in memory only (`live=False`).
         client_ref: the reference under which the trade is found in `get_trades`.
     """
 
     venue: AnyVenue = Venue.SIM
     skip_reason: str | None = None
-    simulated: bool = False
+    on_paper: bool = False
     client_ref: str | None = None
 
     @property
@@ -50,7 +50,6 @@ def answered(body: TradeBody, request: TradeRequest, client_ref: str | None) -> 
     return TradeResult.model_validate({
         **dict(body),
         "venue": request.venue,
-        "simulated": request.dry_run,
         "client_ref": client_ref,
     })
 
