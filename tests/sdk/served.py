@@ -40,15 +40,24 @@ class Served:
         return [line for line in self.asked if not line.startswith("GET")]
 
 
+class Counting:
+    """The service's app, with a list of what it is asked."""
+
+    def __init__(self, stage: Stage, asked: list[str]) -> None:
+        self._app = stage.sim.app
+        self._asked = asked
+        self.state = stage.sim.app.state
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            self._asked.append(f"{scope['method']} {scope['path']}")
+        await self._app(scope, receive, send)
+
+
 @asynccontextmanager
 async def open_served(path: Path, *, plan: Plan = Plan.ELITE) -> AsyncGenerator[Served]:
     async with open_stage(path, plan=plan) as stage:
         served = Served(stage)
 
-        async def counting(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "http":
-                served.asked.append(f"{scope['method']} {scope['path']}")
-            await stage.sim.app(scope, receive, send)
-
-        async with listen(counting) as served.url:
+        async with listen(Counting(stage, served.asked)) as served.url:
             yield served

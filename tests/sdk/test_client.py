@@ -17,6 +17,7 @@ from service_tui import ServiceClient, __version__
 from service_tui.client.errors import (
     NotFoundError,
     OutcomeUnknownError,
+    PlanRequiredError,
     ServiceFaultError,
     UnauthenticatedError,
 )
@@ -171,9 +172,9 @@ async def test_a_real_venue_is_asked_for_leave_first(tmp_path: Path) -> None:
             assert "not claimed" in (blocked.error or "")
             assert served.posts == []
             assert client.ensure_can_trade(5, venue="sim").ok
-            refused = client.trade(served.market_id, "yes", 5, skip_preflight=True)
-            assert not refused.success
-            assert refused.skip_reason is None
+            with pytest.raises(PlanRequiredError) as refused:
+                client.trade(served.market_id, "yes", 5, skip_preflight=True)
+            assert refused.value.fix
 
     async with open_served(tmp_path) as served:
         await off(script, served)
@@ -200,6 +201,54 @@ async def test_every_reading_method_answers(tmp_path: Path) -> None:
             assert client.get_user_settings().default_stop_loss_pct == 0.2
             briefing = client.get_briefing()
             assert briefing.venues["sim"] is not None
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+async def test_orders_rest_and_are_cancelled(tmp_path: Path) -> None:
+    def script(served: Served, market_id: str) -> None:
+        with served.client(venue="evm_venue") as client:
+            bid = client.get_executable_price(market_id, "yes", "sell").price
+
+            def rest() -> str:
+                resting = client.trade(
+                    market_id, "yes", 10, price=bid, order_type="GTC", allow_rebuy=True
+                )
+                assert resting.success
+                assert (resting.status, resting.shares_filled) == ("submitted", 0)
+                assert resting.order_id is not None
+                return resting.order_id
+
+            one = rest()
+            assert [order.order_id for order in client.get_open_orders()] == [one]
+            # It rests, so it counts as held.
+            again = client.trade(market_id, "yes", 10, price=bid, order_type="GTC")
+            assert again.skip_reason == "rebuy skipped"
+            assert client.cancel_order(one).cancelled == 1
+            rest()
+            assert client.cancel_market_orders(market_id, "no").cancelled == 0
+            assert client.cancel_market_orders(market_id).cancelled == 1
+            rest()
+            assert client.cancel_all_orders().cancelled == 1
+            assert client.get_open_orders() == []
+
+    async with open_served(tmp_path) as served:
+        stage = served.stage
+        change = {"claimed": True, "real_trading_enabled": True}
+        await stage.sim.service.keeper.commit(
+            stage.world.change(stage.agent, change, stage.clock.now())
+        )
+        market = next(
+            one for one in served.markets if stage.world.markets[one].listing.home == "evm_venue"
+        )
+        await off(script, served, market)
+
+
+async def test_advice_is_asked_for(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            assert client.troubleshoot("insufficient balance").fix
 
     async with open_served(tmp_path) as served:
         await off(script, served)

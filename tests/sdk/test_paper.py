@@ -120,6 +120,10 @@ async def test_paper_trades_never_reach_the_service(tmp_path: Path) -> None:
             assert portfolio.sim_balance == 9_930
             assert client.get_trades().total_count == 2
             assert client.get_agent().balance == 10_000
+            assert client.get_open_orders() == []
+            for cancel in (client.cancel_all_orders, lambda: client.cancel_order("o1")):
+                with pytest.raises(ValueError, match="paper"):
+                    cancel()
 
     async with open_served(tmp_path) as served:
         await asyncio.to_thread(script, served)

@@ -19,6 +19,7 @@ from schemathesis import Case
 from schemathesis.config import SchemathesisConfig
 
 from service_tui.server.embedded import BASE_URL
+from service_tui.terms import Plan
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
 from support import OPERATOR, open_stage
@@ -30,12 +31,65 @@ Scope = dict[str, Any]
 App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Any]
 
 
+OPEN = {
+    "sdk_real_trading_enabled": True,
+    "sdk_max_trade_amount": 100,
+    "sdk_daily_limit": 1_000_000,
+    "max_trades_per_day": 5_000,
+    "trading_paused": False,
+}
+
+
 class Running(Threaded):
     """A service on its own loop, and an app that hands requests over to it."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, int]] = Counter()
         self.refused_keys = 0
+        self.others: list[str] = []
+
+    def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
+        super().open(path, plan)
+        self.run(self.settle())
+
+    def line(self) -> httpx.AsyncClient:
+        """In process, for what a case needs to be there."""
+        headers = {"Authorization": f"Bearer {self.stage.key}"}
+        return httpx.AsyncClient(
+            transport=self.stage.sim.transport, base_url=BASE_URL, headers=headers
+        )
+
+    async def settle(self) -> None:
+        """Two more agents for the desk to govern, and real trading for the first."""
+        desk = {"Authorization": f"Bearer {OPERATOR}"}
+        async with self.line() as line:
+            for name in ("governed", "claimed"):
+                born = await line.post("/api/sdk/agents/register", json={"name": name})
+                self.others.append(born.json()["agent_id"])
+            await line.post(f"/api/desk/agents/{self.stage.agent_id}/claim", headers=desk)
+
+    async def rest(self) -> str:
+        """An order that rests on a book."""
+        async with self.line() as line:
+            # Other cases have set whatever came to their mind.
+            desk = {"Authorization": f"Bearer {OPERATOR}"}
+            plan = {"plan": "elite", "all_agents": True}
+            await line.patch("/api/desk/account", json=plan, headers=desk)
+            await line.post("/api/sdk/settings", json=OPEN)
+            await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+            listed = await line.get("/api/sdk/markets?venue=evm_venue&limit=20")
+            market = next(one for one in listed.json()["markets"] if (one["best_bid"] or 0) > 0.1)
+            order = {
+                "market_id": market["id"],
+                "side": "yes",
+                "amount": 10,
+                "venue": "evm_venue",
+                "order_type": "GTC",
+                "price": market["best_bid"],
+            }
+            said = (await line.post("/api/sdk/trade", json=order)).json()
+            assert said["status"] == "submitted", said["error"]
+            return said["order_id"]
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """The service's app, for a caller on another loop."""
@@ -106,11 +160,15 @@ def help_on(case: Case) -> None:
     if case.meta is not None and case.meta.generation.mode.is_positive:
         case.body = integral(case.body)
         market = random.Random(repr(case.body)).choice(RUNNING.stage.open_markets())
-        if isinstance(case.body, dict) and not line(str(case.body.get("name") or "x")):
-            # Nor can it say which letters are visible.
-            case.body["name"] = "x"
-        if "market_id" in (case.path_parameters or {}):
-            case.path_parameters["market_id"] = market.market_id
+        known = {
+            "market_id": market.market_id,
+            "agent_id": RUNNING.others[case.path.endswith("/claim")],
+            "claim_code": RUNNING.stage.agent.claim_code,
+        }
+        if "order_id" in (case.path_parameters or {}):
+            known["order_id"] = RUNNING.run(RUNNING.rest())
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:
             case.body["market_id"] = market.market_id
 
@@ -127,6 +185,9 @@ def integral(body: Any) -> Any:
         return {name: integral(value) for name, value in body.items()}
     if isinstance(body, list):
         return [integral(value) for value in body]
+    if isinstance(body, str) and body and not line(body):
+        # Nor can it say which letters are visible.
+        return "x"
     return int(body) if isinstance(body, float) and body.is_integer() else body
 
 

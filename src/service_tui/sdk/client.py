@@ -20,7 +20,7 @@ from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
 from service_tui.sdk.reads import Reads, venue_of
 from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.wire import endpoints as on
 from service_tui.wire.agents import (
     AgentSettingsBody,
@@ -29,6 +29,7 @@ from service_tui.wire.agents import (
     RegisterRequest,
 )
 from service_tui.wire.base import SignalValue
+from service_tui.wire.orders import CancelBody, CancelQuery
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
 
@@ -217,6 +218,31 @@ class ServiceClient(Reads):
         path = {"market_id": request.market_id}
         market = self._line.ask(on.MARKET, path=path).market
         return self._seen(paper).trade(market, request)
+
+    def cancel_order(self, order_id: str) -> CancelBody:
+        """Cancel one open order."""
+        self._check_live()
+        return self._line.ask(on.CANCEL_ORDER, path={"order_id": order_id})
+
+    def cancel_market_orders(self, market_id: str, side: str | None = None) -> CancelBody:
+        """Cancel the open orders of a market, of one side where it is named."""
+        self._check_live()
+        query = CancelQuery(side=None if side is None else Side(side))
+        return self._line.ask(on.CANCEL_MARKET_ORDERS, path={"market_id": market_id}, query=query)
+
+    def cancel_all_orders(self) -> CancelBody:
+        """Cancel every open order."""
+        self._check_live()
+        return self._line.ask(on.CANCEL_ALL_ORDERS)
+
+    def _check_live(self) -> None:
+        """Keep paper trading away from real orders.
+
+        Raises:
+            ValueError: this client trades on paper.
+        """
+        if not self.live:
+            raise ValueError("a client on paper touches no order of the service")
 
     def ensure_can_trade(
         self, amount: float = 0.0, *, venue: str | Venue | None = None

@@ -23,19 +23,29 @@ CONFLICT: Final = "conflicts skipped"
 class _Holding:
     """One market: shares by side, who bought them, and the sources of buys on their way.
 
-    `is_ordered`: a buy was accepted since the positions were read, perhaps without a fill yet.
+    `ordered_at` is when a buy was last accepted, perhaps without a fill yet; seconds, monotonic.
     """
 
     shares: dict[str, float] = field(default_factory=dict[str, float])
     sources: set[str] = field(default_factory=set[str])
     pending: list[str] = field(default_factory=list[str])
-    is_ordered: bool = False
+    ordered_at: float | None = None
 
     @property
     def is_held(self) -> bool:
         return bool(
-            self.pending or self.is_ordered or any(count > 0 for count in self.shares.values())
+            self.pending
+            or self.ordered_at is not None
+            or any(count > 0 for count in self.shares.values())
         )
+
+    def without_shares(self, now: float) -> "_Holding":
+        """What no position shows: buys on their way, and one that was accepted just now."""
+        ordered_at = self.ordered_at
+        if ordered_at is not None and not now - ordered_at < FRESH_S:
+            ordered_at = None
+        sources = self.sources if ordered_at is not None else set[str]()
+        return _Holding(sources=sources, pending=self.pending, ordered_at=ordered_at)
 
     @property
     def buyers(self) -> set[str]:
@@ -58,12 +68,16 @@ class Guards:
         return read_at is None or not self._clock.monotonic() - read_at < FRESH_S
 
     def learn(self, positions: Iterable[PositionBody]) -> None:
-        """Take the positions just read; buys on their way stay counted."""
+        """Take the positions just read; buys on their way stay counted, and so do fresh ones.
+
+        An order that rests is in no position, so what was ordered a moment ago is not forgotten.
+        """
+        now = self._clock.monotonic()
         with self._lock:
             self._holdings = {
-                market_id: _Holding(pending=holding.pending)
+                market_id: holding.without_shares(now)
                 for market_id, holding in self._holdings.items()
-                if holding.pending
+                if holding.without_shares(now).is_held
             }
             for row in positions:
                 holding = self._holdings.setdefault(row.market_id, _Holding())
@@ -71,7 +85,7 @@ class Guards:
                 for side, count in (("yes", row.shares_yes), ("no", row.shares_no)):
                     holding.shares[side] = holding.shares.get(side, 0.0) + count
                 holding.sources |= set(row.sources)
-            self._read_at = self._clock.monotonic()
+            self._read_at = now
 
     def forget(self) -> None:
         """Read the positions again before the next buy."""
@@ -108,9 +122,9 @@ class Guards:
                 change = answer.shares_bought - answer.shares_sold
                 holding.shares[request.side.value] = max(0.0, round(held + change, 5))
                 if request.action is Action.BUY:
-                    holding.is_ordered = True
+                    holding.ordered_at = self._clock.monotonic()
                     holding.sources |= {source} if source else set[str]()
                 elif not any(holding.shares.values()):
-                    holding.is_ordered = False
+                    holding.ordered_at = None
             if not holding.is_held:
                 del self._holdings[request.market_id]

@@ -26,8 +26,8 @@ from service_tui.wire.trades import TradeBalance, TradeRequest, TradeRow
 
 PRICE_LOW: Final = 0.001
 PRICE_HIGH: Final = 0.999
-HALF_SPREAD: Final = {Venue.EVM: 0.01}
-"""What an order book takes on each side of the mid, where the market does not say."""
+HALF_SPREAD: Final = 0.01
+"""Where the market does not say."""
 
 
 @dataclass(slots=True)
@@ -41,15 +41,26 @@ class _Holding:
     sources: tuple[str, ...] = ()
 
 
-def mid_of(market: MarketBody, side: Side) -> float:
-    """The price of a side between bid and ask, at least 0.001."""
-    price = market.current_probability
+def mid_of(market: MarketBody, side: Side, venue: Venue = Venue.SIM) -> float:
+    """The price of a side on a venue, between bid and ask; at least 0.001."""
+    price = market.external_price_yes
+    if venue is Venue.SIM or price is None:
+        price = market.current_probability
     return max(PRICE_LOW, price if side is Side.YES else 1 - price)
+
+
+def half_spread(market: MarketBody, venue: Venue) -> float:
+    """What an order book takes on each side of the mid."""
+    if venue is not Venue.EVM:
+        return 0.0
+    cents = market.spread_cents
+    return HALF_SPREAD if cents is None else cents / 100 / 2
 
 
 def paper_price(market: MarketBody, request: TradeRequest) -> float:
     """What a share costs or brings, half a spread away from the mid on an order book."""
-    mid, half = mid_of(market, request.side), HALF_SPREAD.get(request.venue, 0.0)
+    venue = request.venue
+    mid, half = mid_of(market, request.side, venue), half_spread(market, venue)
     if request.action is Action.BUY:
         return min(mid + half, PRICE_HIGH)
     return max(mid - half, PRICE_LOW)
@@ -236,7 +247,9 @@ def _sizes(request: TradeRequest, price: float) -> tuple[Micros, Micros]:
 def _position(holding: _Holding) -> PositionBody:
     shares = {side: decimal(holding.shares.get(side, Micros(0))) for side in Side}
     cost = decimal(Micros(sum(holding.cost.values())))
-    value = round(sum(shares[side] * mid_of(holding.market, side) for side in Side), 6)
+    value = round(
+        sum(shares[side] * mid_of(holding.market, side, holding.venue) for side in Side), 6
+    )
     return PositionBody(
         market_id=holding.market.id,
         question=holding.market.question,

@@ -10,11 +10,13 @@ from typing import Final, Literal
 from service_tui.client.errors import NotFoundError
 from service_tui.sdk.line import Line
 from service_tui.sdk.paper import Paper
-from service_tui.terms import VENUE_ALIASES, Venue
+from service_tui.terms import VENUE_ALIASES, Action, Side, Venue
 from service_tui.wire import endpoints as on
+from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
 from service_tui.wire.markets import HistoryPoint, HistoryQuery, MarketBody, MarketsQuery
+from service_tui.wire.orders import ExecutablePriceBody, ExecutablePriceQuery, OrderBody
 from service_tui.wire.positions import (
     PortfolioBody,
     PortfolioQuery,
@@ -27,7 +29,7 @@ from service_tui.wire.trades import TradesBody, TradesQuery
 IDS_MAX: Final = 50
 
 
-class Reads:
+class Reads:  # noqa: PLR0904  (one face with the names of the service)
     """The reading half of ServiceClient."""
 
     def __init__(self, line: Line, paper: Paper | None) -> None:
@@ -152,6 +154,29 @@ class Reads:
     def get_user_settings(self) -> UserSettingsBody:
         """Risk defaults and safety rails."""
         return self._line.ask(on.USER_SETTINGS)
+
+    def get_open_orders(self) -> list[OrderBody]:
+        """Orders that rest on a book, oldest first; on paper there are none."""
+        if self._paper is not None:
+            return []
+        return list(self._line.ask(on.OPEN_ORDERS).orders)
+
+    def get_executable_price(
+        self, market_id: str, side: str, action: str = "buy", *, apply_buffer: bool = False
+    ) -> ExecutablePriceBody:
+        """The best price of a side's token for who takes; with a buffer a tick worse."""
+        query = ExecutablePriceQuery(
+            side=Side(side), action=Action(action), apply_buffer=apply_buffer
+        )
+        path = {"market_id": market_id}
+        return self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query)
+
+    def troubleshoot(
+        self, error_text: str | None = None, *, message: str | None = None
+    ) -> TroubleshootBody:
+        """Advice on an error as it was met, or on a question in words."""
+        request = TroubleshootRequest(error_text=error_text, message=message)
+        return self._line.ask(on.TROUBLESHOOT, body=request)
 
     def _seen(self, paper: Paper) -> Paper:
         """The paper purse, after it was shown today's prices of what it holds."""

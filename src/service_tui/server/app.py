@@ -419,12 +419,14 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     path = request.url.path
-    allowed = {
-        method
+    near = [
+        route
         for route in request.app.routes
         if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
-        for method in route.methods or ()
-    }
+    ]
+    # What stands there in full is meant, and no id that happens to be called so.
+    exact = [route for route in near if route.path == path] or near
+    allowed = {method for route in exact for method in route.methods or ()}
     known = {route.path for route in request.app.routes if isinstance(route, Route)}
     said = wrong_path((request.method, path), sorted(allowed), known)
     return _encoded(said.status, said.body, said.headers)

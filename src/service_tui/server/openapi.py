@@ -75,6 +75,11 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
         (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
         (403, True, "Not from this host or page, or not with this plan or in this state"),
         (404, names_market, "Nothing has this id"),
+        (
+            409,
+            not endpoint.reads,
+            "Not in this state, or the Idempotency-Key stood for another call",
+        ),
         (413, has_body, "The body is too large"),
         (415, has_body, "The body is not JSON"),
         (429, not endpoint.keyless or endpoint is REGISTER, "Too many calls, or a daily limit"),
@@ -115,8 +120,10 @@ def description_of(endpoint: Endpoint[WireModel]) -> Schema:
         schema = schema_of(endpoint.query)
         properties = schema["properties"]
         if isinstance(properties, dict):
+            needed = schema.get("required")
             parameters += [
-                _parameter("query", *pair, required=False) for pair in properties.items()
+                _parameter("query", *pair, required=isinstance(needed, list) and pair[0] in needed)
+                for pair in properties.items()
             ]
     if endpoint.once:
         parameters.append(_parameter("header", HEADER, _KEY_SCHEMA, required=False))
