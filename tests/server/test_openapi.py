@@ -78,7 +78,8 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     assert all(one["required"] is True for one in in_path.values())
     headers = [one["name"] for one in parameters if one["in"] == "header"]
     assert headers == (["Idempotency-Key"] if endpoint.once else [])
-    assert ("409" in operation["responses"]) == endpoint.once
+    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    assert ("409" in operation["responses"]) == (endpoint.once or governs)
     assert ("429" in operation["responses"]) == (not endpoint.operator)
     in_query = {one["name"] for one in parameters if one["in"] == "query"}
     asked = endpoint.query.model_fields if endpoint.query else {}

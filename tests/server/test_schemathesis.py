@@ -50,6 +50,8 @@ class Running(Threaded):
 
     def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
         super().open(path, plan)
+        # Hundreds of calls in a minute of manual time.
+        self.stage.sim.service.limits = False
         self.run(self.settle())
 
     def line(self) -> httpx.AsyncClient:

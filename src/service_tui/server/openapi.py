@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from service_tui.server.idempotency import HEADER
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import PLACE_TRADE, REGISTER, Endpoint
+from service_tui.wire.endpoints import PLACE_TRADE, Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
 
 Schema = dict[str, JsonValue]
@@ -70,19 +70,16 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
     """Every status that an endpoint answers with, and the body behind it."""
     has_body, has_query = endpoint.asks is not None, endpoint.query is not None
     names_market = "{" in endpoint.path or endpoint is PLACE_TRADE
+    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
     refusals = (
         (400, has_body, "The body ended early, or the request contradicts itself"),
         (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
         (403, True, "Not from this host or page, or not with this plan or in this state"),
         (404, names_market, "Nothing has this id"),
-        (
-            409,
-            not endpoint.reads,
-            "Not in this state, or the Idempotency-Key stood for another call",
-        ),
+        (409, endpoint.once or governs, "Not in this state, or this key stood for another call"),
         (413, has_body, "The body is too large"),
         (415, has_body, "The body is not JSON"),
-        (429, not endpoint.keyless or endpoint is REGISTER, "Too many calls, or a daily limit"),
+        (429, not endpoint.operator, "Too many calls, or a daily limit"),
         (503, True, "The disk refuses; `error` says whether something may have been traded"),
     )
     said: dict[int | str, Said] = {
