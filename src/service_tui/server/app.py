@@ -27,6 +27,7 @@ from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
+from service_tui.server.direct import Answering, Direct
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
 from service_tui.server.names import Speech, speech_of
@@ -123,8 +124,13 @@ def create_app(service: Service, access: Access) -> FastAPI:
     )
     setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
+    direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
-        _register(app, endpoint, _answering(service, access, endpoint, handler), handler.__doc__)
+        answer = _answering(service, access, endpoint, handler)
+        _register(app, endpoint, answer, handler.__doc__)
+        if "{" not in endpoint.path:
+            direct[endpoint.method, endpoint.path] = answer
+    app.router.routes.insert(0, Direct(direct))
     for endpoint, opener in STREAMS.items():
         _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
