@@ -284,6 +284,37 @@ def closed_body(closed: ClosedPosition) -> PositionBody:
     )
 
 
+def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
+    """Sides that were sold whole while their market goes on: what they brought."""
+    return [
+        PositionBody(
+            market_id=market_id,
+            question=world.markets[market_id].listing.question,
+            current_price=world.markets[market_id].price(),
+            pnl=decimal(held.realized),
+            realized_pnl=decimal(held.realized),
+            # ours: no document has a word for what was sold before its market ended.
+            status="sold",
+            sides=(
+                PositionSideBody(
+                    side=side.value,
+                    shares=0.0,
+                    cost_basis=0.0,
+                    avg_cost=None,
+                    mark_price=world.markets[market_id].price_of(side),
+                    current_value=0.0,
+                    exit_value=0.0,
+                    realized_pnl=decimal(held.realized),
+                    opened_at=moment(held.opened_at),
+                ),
+            ),
+        )
+        for market_id, position in agent.positions.items()
+        for side in Side
+        if not (held := position.on(side)).shares and held.opened_at
+    ]
+
+
 def trade_body(world: World, agent: Agent, fill: Fill) -> TradeBody:
     """A fill, with the spec's names beside the published client's."""
     bought = fill.action is Action.BUY

@@ -6,7 +6,14 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, closed_body, position_body, time_left, unrealized
+from service_tui.server.present import (
+    agent_pnl,
+    closed_body,
+    position_body,
+    sold_bodies,
+    time_left,
+    unrealized,
+)
 from service_tui.server.present_venues import venue_positions
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
@@ -52,6 +59,8 @@ def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
     if query.venue in {None, "all", Venue.SIM}:
         if open_too:
             found += _open(world, agent)
+        if query.status in {"closed", "all"}:
+            found += sold_bodies(world, agent)
         if closed_too:
             found += [closed_body(closed) for closed in reversed(agent.closed[-CLOSED_MAX:])]
     states = frozenset((*(UNSETTLED if open_too else ()), *(SETTLED if closed_too else ())))
