@@ -19,7 +19,7 @@ from service_tui.desk.records import (
     WorldView,
     summed,
 )
-from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side
+from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side, TradeStatus
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
@@ -200,7 +200,8 @@ def trade_view(row: TradeRow) -> TradeView:
         price_before=row.price_before,
         price_after=row.price_after,
         venue=row.venue,
-        status=row.status,
+        # A word that is not ours confirms nothing.
+        status=row.status if isinstance(row.status, TradeStatus) else TradeStatus.UNCONFIRMED,
         reasoning=row.reasoning or "",
         source=row.source or "",
         at=timestamp(row.created_at),
@@ -327,7 +328,7 @@ def filled_words(body: TradeBody, action: Action) -> str:
     """The outcome of a trade in one sentence."""
     shares = body.shares or body.shares_bought or body.shares_sold
     if body.fill_status is not None and shares <= 0:
-        return f"{body.fill_status.value}: no shares yet"
+        return f"{body.fill_status}: no shares yet"
     average = body.cost / shares if shares > 0 else 0.0
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
     after = f"; price now {body.new_price:.3f}" if body.new_price else ""

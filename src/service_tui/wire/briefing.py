@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import Venue
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
+from service_tui.wire.base import Amount, Count, LenientModel, Line, Moment, Money, Price, WireModel
 
 
 class BriefingQuery(WireModel):
@@ -87,7 +87,7 @@ class RedeemBlock(WireModel):
     actions: tuple[Line, ...] = ()
 
 
-class BriefingBody(WireModel):
+class BriefingBody(LenientModel):
     """Both shapes: `venues.<venue>` and the spec's top-level blocks (decisions, "Wire")."""
 
     venues: dict[str, VenueBlock | None]

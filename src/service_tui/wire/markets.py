@@ -9,6 +9,7 @@ from service_tui.wire.base import (
     AnyVenue,
     Count,
     Identifier,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -62,7 +63,7 @@ class MarketsQuery(WireModel):
     tradeable_only: bool = True
 
 
-class MarketsBody(WireModel):
+class MarketsBody(LenientModel):
     """A page of markets, with a reason when it is empty."""
 
     markets: tuple[MarketBody, ...]
