@@ -219,7 +219,7 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
             problem=body.error or "refused without a reason",
             fix=body.fix or body.error_hint or "",
         )
-    shares = amount(body.shares or body.shares_bought or body.shares_sold)
+    shares = amount(shares_of(body, action))
     money = amount(body.cost)
     buys = action is Action.BUY
     return QuoteView(
@@ -324,11 +324,18 @@ def detail_of_history(body: HistoryBody, span_s: int, criteria: str) -> DetailVi
     )
 
 
+def shares_of(body: TradeBody, action: Action) -> float:
+    """The shares that an answer says were bought or sold, whichever was ordered."""
+    own = body.shares_bought if action is Action.BUY else body.shares_sold
+    return own or body.shares
+
+
 def filled_words(body: TradeBody, action: Action) -> str:
     """The outcome of a trade in one sentence."""
-    shares = body.shares or body.shares_bought or body.shares_sold
-    if body.fill_status is not None and shares <= 0:
-        return f"{body.fill_status}: no shares yet"
+    shares = shares_of(body, action)
+    state = body.fill_status or body.status or body.order_status
+    if state is not None and shares <= 0:
+        return f"{state}: no shares yet"
     average = body.cost / shares if shares > 0 else 0.0
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
     after = f"; price now {body.new_price:.3f}" if body.new_price else ""
