@@ -13,6 +13,7 @@ from service_tui.desk.facts import (
     EquityMarked,
     Fact,
     LimitsSeen,
+    LookedUp,
     MarketsSeen,
     Noticed,
     PositionsSeen,
@@ -97,7 +98,14 @@ FACTS = {
     DetailSeen: st.just(DetailSeen(STATE.detail)),
     QuoteSeen: st.builds(lambda n: QuoteSeen(QuoteView(n, ok=True)), st.integers(0, 9)),
     TicketChanged: st.builds(TicketChanged, tickets),
-    ServiceAnswered: st.builds(ServiceAnswered, st.sampled_from(Topic), times, st.floats(0, 9)),
+    ServiceAnswered: st.builds(
+        ServiceAnswered,
+        st.sampled_from(Topic),
+        times,
+        st.floats(0, 9),
+        st.none() | st.floats(-1e9, 1e9),
+    ),
+    LookedUp: st.builds(LookedUp, texts),
     ServiceFailed: st.builds(
         ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
     ),

@@ -120,6 +120,9 @@ class Client:
         self._read_only = read_only
         self._gates = Gates(clock)
         self._refused: dict[Key, Reason] = {}
+        self.skew_s: float | None = None
+        """How far, at least, our clock was ahead of the service's at the last answer that told."""
+
         self.renew(keys)
         self.agents = Agents(self)
         self.briefing = Briefing(self)
@@ -199,6 +202,7 @@ class Client:
             outcome = await self._try(asked)
             if isinstance(outcome, Reply):
                 self._gates.answered(endpoint.path)
+                self.skew_s = self.skew_s if outcome.skew_s is None else outcome.skew_s
                 return outcome
             self._gates.failed(endpoint.path)
             tries += 1

@@ -23,6 +23,9 @@ FAULTS_MAX: Final = 5_000
 """ours: some times what the largest honest page has. Two megabytes of `{}` as rows would otherwise
 hold the loop for three seconds and take a gigabyte for their faults (measured)."""
 
+DATE_STEP_S: Final = 1.0
+"""A Date header names whole seconds."""
+
 _Location = tuple[int | str, ...]
 
 
@@ -46,8 +49,16 @@ class Reply(Generic[Answer]):
 
     @property
     def skew_s(self) -> float | None:
-        """Seconds that our clock is ahead of the service's; None when that is not known."""
-        return None if self.server_date is None else self.at - self.server_date
+        """Seconds that our clock is ahead of the service's (below 0: behind), at the least.
+
+        A slow answer or a second cut off seem to be skew: what they explain is none. None when the
+        service did not say.
+        """
+        if self.server_date is None:
+            return None
+        most = self.at - self.server_date
+        least = most - self.latency_s - DATE_STEP_S
+        return max(0.0, least) if most > 0 else most
 
 
 class NotProtocolError(Exception):

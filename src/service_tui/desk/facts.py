@@ -95,11 +95,15 @@ class TicketChanged:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswered:
-    """A call succeeded: the topic is fresh as of `at`."""
+    """A call succeeded: the topic is fresh as of `at`.
+
+    `skew_s` is how far our clock is ahead of the service's, None where that is not known.
+    """
 
     topic: Topic
     at: Timestamp
     latency_s: float
+    skew_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,13 @@ class ServiceFailed:
     problem: str
     unauthorized: bool = False
     offline: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """Unknown orders were looked up; `problem` says why that could not be done, else empty."""
+
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +170,7 @@ Fact = (
     | TicketChanged
     | ServiceAnswered
     | ServiceFailed
+    | LookedUp
     | EquityMarked
     | StarSet
     | PreferenceSet

@@ -267,7 +267,8 @@ async def poll(
                 ports.say(fact)
             # Who asked nothing has heard nothing, and must not call the service online.
             if latency_s is not None:
-                ports.say(ServiceAnswered(topic, ports.now(), latency_s))
+                skew_s = ports.client.skew_s
+                ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s))
             await rest(topic, PERIODS[topic])
 
 

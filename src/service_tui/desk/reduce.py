@@ -13,6 +13,7 @@ from service_tui.desk.facts import (
     EquityMarked,
     Fact,
     LimitsSeen,
+    LookedUp,
     MarketsSeen,
     Noticed,
     PositionsSeen,
@@ -73,6 +74,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _answered(state, fact)
         case ServiceFailed():
             return _failed(state, fact)
+        case LookedUp():
+            looked = replace(state.service, lookup_problem=fact.problem)
+            return replace(state, service=looked)
         case EquityMarked():
             return replace(state, equity=_thinned((*state.equity, fact.point)))
         case StarSet():
@@ -149,7 +153,11 @@ def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
 def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     seen = {**state.seen, fact.topic: fact.at}
     service = replace(
-        state.service, phase=Phase.ONLINE, last_ok_at=fact.at, latency_s=fact.latency_s
+        state.service,
+        phase=Phase.ONLINE,
+        last_ok_at=fact.at,
+        latency_s=fact.latency_s,
+        skew_s=fact.skew_s,
     )
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
