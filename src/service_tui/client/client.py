@@ -264,12 +264,12 @@ class Client:
                 finally:
                     await response.aclose()
         except _NOT_SENT as error:
-            why = line(str(error)) or type(error).__name__
+            why = self._why(error)
             return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
         except (TimeoutError, httpx.TimeoutException):
             return unanswered(f"no whole answer within {left_s:.3g} s", asked.called)
         except httpx.TransportError as error:
-            why = line(str(error)) or type(error).__name__
+            why = self._why(error)
             return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
         return Heard(
             status=response.status_code,
@@ -280,6 +280,11 @@ class Client:
             at=self._clock.now(),
             latency_s=self._clock.monotonic() - started,
         )
+
+    def _why(self, error: httpx.TransportError) -> str:
+        """What the transport says; it may repeat what came over the line."""
+        said = self._keys.masked(str(error).encode("utf-8", "replace"))
+        return line(said.decode("utf-8", "replace")) or type(error).__name__
 
 
 async def _bounded(response: httpx.Response) -> bytes:
