@@ -77,6 +77,7 @@ class DetailSeen:
     """Chart, news and trades of the market in focus."""
 
     detail: DetailView
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +98,15 @@ class TicketChanged:
 class ServiceAnswered:
     """A call succeeded: the topic is fresh as of `at`.
 
-    `skew_s` is how far our clock is ahead of the service's, None where that is not known.
+    `skew_s` is how far our clock is ahead of the service's, None where that is not known;
+    `by_operator`: it was asked with the operator's key, and says nothing of the agent's.
     """
 
     topic: Topic
     at: Timestamp
     latency_s: float
     skew_s: float | None = None
+    by_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class ServiceFailed:
     problem: str
     unauthorized: bool = False
     offline: bool = True
+    by_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)

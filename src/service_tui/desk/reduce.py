@@ -65,7 +65,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
         case DetailSeen():
-            return replace(state, detail=fact.detail)
+            return _dropped(replace(state, detail=fact.detail), Topic.DETAIL, fact.dropped)
         case QuoteSeen():
             return _with_quote(state, fact)
         case TicketChanged():
@@ -152,6 +152,9 @@ def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
 
 def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     seen = {**state.seen, fact.topic: fact.at}
+    if fact.by_operator and state.service.phase is Phase.UNAUTHORIZED:
+        # The agent's key is refused all the same. Source: failures, F-04.
+        return replace(state, seen=seen)
     service = replace(
         state.service,
         phase=Phase.ONLINE,
@@ -171,7 +174,7 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
 def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     service = state.service
     phase = service.phase
-    if fact.unauthorized:
+    if fact.unauthorized and not fact.by_operator:
         phase = Phase.UNAUTHORIZED
     elif phase is Phase.UNAUTHORIZED:
         # Nothing is asked any more; what a late call met must not hide what is to be checked.

@@ -27,7 +27,17 @@ from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.trades import TradeBody, TradeRow
-from service_tui.wire.world import MeanwhileBody, NewsBody, ResolvedBody, TapeBody, WorldBody
+from service_tui.wire.world import (
+    MeanwhileBody,
+    NewsBody,
+    ResolvedBody,
+    TapeBody,
+    TapeTrade,
+    WorldBody,
+)
+
+UNTRANSLATABLE = (ValueError, ArithmeticError, LookupError)
+"""What a body may raise here that the wire takes and the desk has no word or number for."""
 
 CLIENT_REF = "client_ref"
 """Key in signal_data by which the desk knows its own trade again. Source: failures, rule 3."""
@@ -291,24 +301,30 @@ def world_view(body: WorldBody) -> WorldView:
 
 
 def detail_of_tape(body: TapeBody, span_s: int) -> DetailView:
-    """Chart, news and trades of one market of the embedded service."""
+    """Chart, news and trades of one market of the embedded service; rows that are none go."""
     return DetailView(
         market_id=body.market_id,
         span_s=span_s,
         criteria=body.resolution_criteria,
         points=tuple((timestamp(point.at), point.price) for point in body.points),
         news=tuple(news_view(row) for row in body.news),
-        trades=tuple(
-            TapeTradeView(
-                at=timestamp(row.at),
-                trader=row.trader,
-                side=Side(row.side),
-                action=Action(row.action),
-                shares=amount(row.shares),
-                price=row.price,
-            )
-            for row in body.trades
-        ),
+        trades=tuple(view for row in body.trades if (view := _tape_trade_view(row)) is not None),
+    )
+
+
+def _tape_trade_view(row: TapeTrade) -> TapeTradeView | None:
+    """One row of the tape; None when it is neither buy nor sale, of neither yes nor no."""
+    try:
+        side, action = Side(row.side), Action(row.action)
+    except ValueError:
+        return None
+    return TapeTradeView(
+        at=timestamp(row.at),
+        trader=row.trader,
+        side=side,
+        action=action,
+        shares=amount(row.shares),
+        price=row.price,
     )
 
 
