@@ -362,12 +362,12 @@ async def test_a_limit_that_is_null_is_no_limit_that_can_be_believed() -> None:
 async def test_trades_whose_words_are_not_ours_are_read_all_the_same() -> None:
     row = {
         "id": "t", "trade_id": None, "market_id": "m", "side": "yes", "action": "buy",
-        "shares": None, "cost": None, "venue": None, "status": "Cancelled",
+        "shares": None, "cost": None, "venue": None, "status": "Parked",
         "created_at": "2027-01-15T08:00:00Z",
     }  # fmt: skip
     reply = await client_of(App((200, {"trades": [row], "total_count": None}, {}))).trades.list()
     assert reply.dropped == 0
-    assert reply.answer.trades[0].status == "Cancelled"
+    assert reply.answer.trades[0].status == "Parked"
 
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff x", "\ud800"])

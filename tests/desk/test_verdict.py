@@ -84,6 +84,11 @@ ENDED = {
         TicketState.FAILED,
         "it failed: no liquidity",
     ),
+    "ended": (
+        {**YES, **NOTHING, "order_status": "cancelled", "status": "cancelled"},
+        TicketState.FAILED,
+        "without a fill",
+    ),
     "a no": ({"success": False, "error": "no cash"}, TicketState.REFUSED, "no cash"),
     "a no that is on record": (
         {**YES, **NOTHING, "success": False, "fill_status": "FAILED", "error": "no cash"},

@@ -192,6 +192,9 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
     if trade.status is TradeStatus.FAILED:
         await settle(ports, ticket, TicketState.FAILED, ("it came there and failed", ""))
         return
+    if trade.status is TradeStatus.CANCELLED and not trade.shares:
+        await settle(ports, ticket, TicketState.FAILED, ("it came there and ended unfilled", ""))
+        return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
         said = ("it came there and rests on the book: no shares yet", "")
         await settle(ports, ticket, TicketState.DONE, said)

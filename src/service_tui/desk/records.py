@@ -59,6 +59,7 @@ class Topic(StrEnum):
     TRADES = "trades"
     WORLD = "world"
     DETAIL = "detail"
+    AGENTS = "agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class TicketView:
     fix: str = ""
     client_ref: str = ""
     amount: Micros = Micros(0)
+    question: str = ""
     holding: str = ""
     shares: Micros = Micros(0)
 
@@ -251,6 +253,8 @@ class ServiceView:
     `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
     by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
     least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
+    `address` is where agents of this machine reach the embedded service; `attached` when another
+    process serves it.
     """
 
     label: str
@@ -266,6 +270,8 @@ class ServiceView:
     read_only: bool = False
     skew_s: float | None = None
     lookup_problem: str = ""
+    address: str = ""
+    attached: bool = False
 
     @property
     def dropped_rows(self) -> int:
@@ -420,8 +426,13 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
     value = Micros(math.floor(position.shares * price))
     if value == position.mark_value and position.status is market.status:
         return position
+    left = position.exit_value
+    if left is not None and position.mark_value > 0:
+        # Until the service says it anew: the same part of the mark as it said last.
+        left = Micros(left * value // position.mark_value)
     return replace(
         position,
+        exit_value=left,
         category=market.category,
         status=market.status,
         mark_price=price,

@@ -60,6 +60,8 @@ def verdict_of(order: PlaceTrade, body: TradeBody) -> Verdict:
     if TradeStatus.FAILED in _states(body):
         said = f"the venue took it and it failed: {body.error or 'no reason given'}"
         return Verdict(TicketState.FAILED, said, advice)
+    if TradeStatus.CANCELLED in _states(body) and not shares_of(body, order.action) > 0:
+        return Verdict(TicketState.FAILED, "the venue ended it without a fill", advice)
     return Verdict(TicketState.DONE, _done_words(order, body))
 
 
@@ -150,7 +152,8 @@ def _unfilled(order: PlaceTrade, body: TradeBody, states: set[TradeStatus]) -> I
     """Where a yes comes without shares that would bear it out."""
     if TradeStatus.UNCONFIRMED in states and not states & _HAPPENED:
         yield "the venue has not confirmed it"
-    if shares_of(body, order.action) > 0 or TradeStatus.SUBMITTED in states:
+    unfilled = {TradeStatus.SUBMITTED, TradeStatus.CANCELLED} & states
+    if shares_of(body, order.action) > 0 or unfilled:
         return
     if _strange_state(body):
         yield f"its state is '{_strange_state(body)}', and it names no shares"
