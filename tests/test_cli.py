@@ -533,4 +533,4 @@ def test_an_interrupt_is_no_fault(stored: Stored, monkeypatch: Patch) -> None:
 
     monkeypatch.setitem(cli._DOORS, "doctor", interrupted)
     monkeypatch.setattr(os, "environ", dict(stored))
-    assert cli.run(["doctor"]) == 0
+    assert cli.run(["doctor"]) == 130

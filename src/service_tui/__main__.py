@@ -1,11 +1,23 @@
 """`python -m service_tui`, and the command `service-tui`."""
 
+import os
+import signal
 import sys
 from io import TextIOWrapper
+from typing import Final
+
+SIGNALS: Final = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT")
+KILLED: Final = 128
+"""Added to a signal's number it is the exit status. Source: sh(1)."""
 
 
 def main() -> None:
     """Run the program and end with its exit code."""
+    for name in SIGNALS:
+        number = getattr(signal, name, None)
+        # Who was told to ignore a signal (nohup) goes on ignoring it.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
     for stream in (sys.stdout, sys.stderr):
         # A folder's name may hold bytes that are no text: shown as such, never a crash.
         if isinstance(stream, TextIOWrapper):
@@ -13,7 +25,20 @@ def main() -> None:
     # Imported here, so that --help and --version need nothing else.
     from service_tui.cli import run  # noqa: PLC0415
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        # The terminal is gone. Python would try once more, and call that an error of its own.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _leave(number: int, _: object) -> None:
+    """End at once: nothing is open yet, and nothing was changed in the terminal."""
+    # Not by an exception, which may be swallowed by whatever is being imported.
+    os._exit(KILLED + number)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The doors of the program: console, serve, login, demo, doctor; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
-Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours.
+Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import getpass
 import logging
 import os
 import platform
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,16 +25,18 @@ from service_tui.config import (
 )
 from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
-from service_tui.wiring.logfile import keep_log
+from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
 
 OK: Final = 0
 CANNOT: Final = 1
 WRONG_WORDS: Final = 2
 BUG: Final = 70
+INTERRUPTED: Final = 130
 
 KEEPS_LOG: Final = frozenset({"console", "login", "serve"})
 LOG_FILE: Final = "service-tui.log"
+STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
@@ -73,12 +76,7 @@ def run(words: Sequence[str]) -> int:
     environment = read_environment(os.environ)
     parser = _parser(environment)
     given = parser.parse_args(words)
-    if given.url is not None and given.profile is not None:
-        parser.error("--url and --profile name two services: give one of them")
-    if given.door == "serve" and (given.url or given.profile or given.read_only):
-        parser.error("serve runs the embedded service: no --url, --profile or --read-only")
-    if given.door == "login" and given.url is None:
-        parser.error("login needs the address of the service: --url https://host")
+    _check(parser, given)
     log_path = ""
     try:
         options = _options(given, environment)
@@ -87,18 +85,31 @@ def run(words: Sequence[str]) -> int:
             log_path = str(options.log_path)
         else:
             logging.basicConfig(handlers=[logging.NullHandler()])
+        if given.door != "console":
+            # What the others have open is closed on the way out; the console answers for itself.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return _DOORS[given.door](options, given)
     except (AddressError, CannotError) as error:
         sys.stderr.write(f"service-tui: {error}\n")
         return CANNOT
     except KeyboardInterrupt:
-        return OK
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the outermost door: places, never values)
         from service_tui.console import fatal  # noqa: PLC0415
 
         fatal.log_fault(error)
         sys.stderr.write(f"{fatal.report(error, log_path)}\n")
         return BUG
+
+
+def _check(parser: _Parser, given: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if given.url is not None and given.profile is not None:
+        parser.error("--url and --profile name two services: give one of them")
+    if given.door == "serve" and (given.url or given.profile or given.read_only):
+        parser.error("serve runs the embedded service: no --url, --profile or --read-only")
+    if given.door == "login" and given.url is None:
+        parser.error("login needs the address of the service: --url https://host")
 
 
 def _parser(environment: Environment) -> _Parser:
@@ -293,11 +304,9 @@ def _start_log(options: Options) -> None:
     """Log to a file: the terminal belongs to the console."""
     try:
         keep_log(options.log_path)
-    except OSError as error:
-        raise CannotError(
-            f"{options.log_path.parent} cannot be written ({error.strerror}); "
-            "give another --data-dir"
-        ) from error
+        keep_stacks(options.log_path.with_name(STACKS_FILE))
+    except LogError as error:
+        raise CannotError(f"{error} (or give another --data-dir)") from error
 
 
 def _console(options: Options, _: argparse.Namespace) -> int:

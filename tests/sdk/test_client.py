@@ -245,6 +245,32 @@ async def test_orders_rest_and_are_cancelled(tmp_path: Path) -> None:
         await off(script, served, market)
 
 
+async def test_a_question_is_imported_looked_at_and_traded(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            found = client.get_importable_markets(limit=5)[0]
+            assert not client.check_market(found.url).exists
+            taken = client.import_market(found.url)
+            market_id = taken.market_id or taken.markets[0].market_id
+            assert client.check_market(found.url).exists
+            context = client.get_market_context(market_id, my_probability=0.9)
+            assert context.edge.user_probability == 0.9
+            assert not context.position.has_position
+            assert client.trade(market_id, "yes", 10, skill_slug="mine").success
+            assert client.get_market_context(market_id).position.has_position
+            assert client.get_outcomes("mine").trades == 1
+            assert client.get_outcomes("other").trades == 0
+            assert isinstance(client.get_expiring_positions(168), list)
+
+    async with open_served(tmp_path) as served:
+        stage = served.stage
+        change = {"claimed": True}
+        await stage.sim.service.keeper.commit(
+            stage.world.change(stage.agent, change, stage.clock.now())
+        )
+        await off(script, served)
+
+
 async def test_advice_is_asked_for(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:

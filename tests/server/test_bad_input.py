@@ -80,7 +80,7 @@ ADDRESS: Final = (
     '"https://evm-venue.example"', '"https://[::1/event/a-1-2"', '"javascript:alert(1)"',
     '"//evm-venue.example/event/x"', '"\\u0000"', '"A-99999-999999999999"', long(501),
 )  # fmt: skip
-MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789")
+MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789", "5e-324", "1e-12")
 SIGNAL: Final = (
     '"text"', "1", "true", "[]", '{"a":null}', '{"a":true}', '{"a":[]}', '{"a":{}}', '{"a":NaN}',
     '{"a":1e999}', '{"a":-Infinity}', '{"\\ud800":1}', '{"a":"\\ud800"}', '{"a":1,"a":2}',

@@ -47,6 +47,7 @@ class Running(Threaded):
         self.answers: Counter[tuple[str, str, int]] = Counter()
         self.refused_keys = 0
         self.others: list[str] = []
+        self.importable: dict[str, str] = {}
 
     def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
         super().open(path, plan)
@@ -69,6 +70,10 @@ class Running(Threaded):
                 born = await line.post("/api/sdk/agents/register", json={"name": name})
                 self.others.append(born.json()["agent_id"])
             await line.post(f"/api/desk/agents/{self.stage.agent_id}/claim", headers=desk)
+            known = (await line.get("/api/sdk/markets/importable?limit=100")).json()["markets"]
+            evm = next(one for one in known if one["venue"] == "evm_venue")
+            sol = next(one for one in known if one["venue"] == "sol_venue")
+            self.importable = {"url": evm["url"], "ticker": evm["ticker"], "sol": sol["url"]}
 
     async def rest(self) -> str:
         """An order that rests on a book."""
@@ -162,6 +167,7 @@ def help_on(case: Case) -> None:
     if case.meta is not None and case.meta.generation.mode.is_positive:
         case.body = integral(case.body)
         market = random.Random(repr(case.body)).choice(RUNNING.stage.open_markets())
+        help_on_the_query(case)
         known = {
             "market_id": market.market_id,
             "agent_id": RUNNING.others[case.path.endswith("/claim")],
@@ -173,6 +179,28 @@ def help_on(case: Case) -> None:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:
             case.body["market_id"] = market.market_id
+
+
+def help_on_the_query(case: Case) -> None:
+    """What a parameter must be beside its own type."""
+    if case.path.endswith("/markets/check"):
+        case.query = {"ticker": RUNNING.importable["ticker"]}
+    if isinstance(case.body, dict) and "market_ids" in case.body:
+        case.body["market_ids"] = None
+    for given, known in (
+        (case.query, {"agent_id": RUNNING.stage.agent_id, "skill_versions": '{"mine":"1.0"}'}),
+        (
+            case.body,
+            {
+                "polymarket_url": RUNNING.importable["url"],
+                "kalshi_url": RUNNING.importable["sol"],
+                "bot_solana_wallet": "1" * 32,
+                "clawdbot_webhook_url": "https://example.org/hook",
+            },
+        ),
+    ):
+        for name in known.keys() & (given.keys() if isinstance(given, dict) else ()):
+            given[name] = given[name] and known[name]
 
 
 def within_the_grain(case: Case) -> bool:

@@ -8,9 +8,9 @@ from service_tui.storage import journal as journal_room
 from service_tui.storage.answers import KEPT_S, Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
+    DamagedRowsError,
     DuplicateAnswerError,
     JournalOrderError,
-    StorageError,
     StorageFullError,
 )
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
@@ -50,7 +50,7 @@ async def test_an_empty_journal_says_so(database: Database) -> None:
     journal = Journal(database)
     assert journal.last_seq() == 0
     assert seqs(journal) == []
-    assert journal.latest_snapshot() is None
+    assert journal.snapshots() == []
     await journal.append([])
     assert journal.last_seq() == 0
 
@@ -152,7 +152,7 @@ async def test_history_and_pruning_read_through_their_indexes(database: Database
     await journal.append([crowd(1), crowd(2)])
     for seq in (1, 2):
         await journal.add_snapshot(Snapshot(seq, NOW, b""))
-    await journal.prune_crowd(2)
+    await journal.prune_tape(2)
     (prune,) = {text for text in statements if text.startswith("DELETE FROM journal")}
 
     def plan(connection: sqlite3.Connection, query: str) -> str:
@@ -160,7 +160,7 @@ async def test_history_and_pruning_read_through_their_indexes(database: Database
 
     of_agent = "SELECT count(*) FROM journal WHERE agent_id = 'a' AND kind IN ('trade')"
     assert "journal_by_agent" in await database.write(lambda c: plan(c, of_agent))
-    assert "journal_of_the_crowd" in await database.write(lambda c: plan(c, prune))
+    assert "journal_of_the_tape" in await database.write(lambda c: plan(c, prune))
 
 
 async def test_the_last_two_snapshots_are_kept(database: Database) -> None:
@@ -168,9 +168,10 @@ async def test_the_last_two_snapshots_are_kept(database: Database) -> None:
     await journal.append([row(seq) for seq in range(1, 31)])
     for seq in (10, 20, 30):
         await journal.add_snapshot(Snapshot(seq, NOW + seq, b"world" * seq))
-    assert journal.latest_snapshot() == Snapshot(30, NOW + 30, b"world" * 30)
-    kept = await database.write(lambda c: c.execute("SELECT seq FROM snapshots").fetchall())
-    assert kept == [(20,), (30,)]
+    assert journal.snapshots() == [
+        Snapshot(30, NOW + 30, b"world" * 30),
+        Snapshot(20, NOW + 20, b"world" * 20),
+    ]
 
 
 async def test_a_snapshot_cannot_be_ahead_of_the_journal(database: Database) -> None:
@@ -180,7 +181,7 @@ async def test_a_snapshot_cannot_be_ahead_of_the_journal(database: Database) -> 
         await journal.add_snapshot(Snapshot(2, NOW, b""))
     await journal.add_snapshot(Snapshot(1, NOW, b"first"))
     await journal.add_snapshot(Snapshot(1, NOW, b"again"))
-    assert journal.latest_snapshot() == Snapshot(1, NOW, b"again")
+    assert journal.snapshots() == [Snapshot(1, NOW, b"again")]
 
 
 async def test_the_snapshot_before_stands_in_for_one_that_cannot_be_read(
@@ -192,24 +193,68 @@ async def test_the_snapshot_before_stands_in_for_one_that_cannot_be_read(
         await journal.add_snapshot(Snapshot(seq, NOW, b"world"))
     spoil = "UPDATE snapshots SET body = x'00ff' WHERE seq = ?"
     await database.write(lambda c: c.execute(spoil, (2,)))
-    assert journal.latest_snapshot() == Snapshot(1, NOW, b"world")
+    assert journal.snapshots() == [Snapshot(1, NOW, b"world")]
+    aside = database.path.with_name(f"{database.path.name}.corrupt-snapshot-2")
+    assert aside.read_bytes() == b"\x00\xff"
     await database.write(lambda c: c.execute(spoil, (1,)))
-    with pytest.raises(StorageError, match="restore a backup"):
-        journal.latest_snapshot()
+    with pytest.raises(DamagedRowsError, match="no snapshot"):
+        journal.snapshots()
 
 
-async def test_only_the_crowd_before_both_snapshots_is_forgotten(
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("DELETE FROM journal WHERE seq = 21", "1 rows of the journal after row 10 are missing"),
+        ("DELETE FROM journal WHERE seq IN (11, 30)", "2 rows of the journal after row 10"),
+        ("DELETE FROM journal WHERE seq > 18", "ends at row 18, and its snapshot was taken"),
+        ("DELETE FROM snapshots", "32 rows and no snapshot"),
+        ("UPDATE snapshots SET seq = seq + 1000", "ends at row 32"),
+    ],
+)
+async def test_a_hole_where_no_row_may_be_missing_is_told(
+    database: Database, damage: str, said: str
+) -> None:
+    journal = Journal(database)
+    await journal.append([crowd(seq) for seq in range(1, 33)])
+    for seq in (10, 20):
+        await journal.add_snapshot(Snapshot(seq, NOW, b"world"))
+    await journal.prune_tape(100)
+    journal.check()
+    await database.write(lambda c: c.execute(damage))
+    with pytest.raises(DamagedRowsError, match=said):
+        journal.snapshots()
+    with pytest.raises(DamagedRowsError, match=said):
+        journal.check()
+
+
+async def test_of_the_tape_everything_is_forgotten_and_of_agents_nothing(
+    database: Database,
+) -> None:
+    journal = Journal(database)
+    kinds = ("crowd", "listed", "resolved", "agent", "change", "speed", "fill", "payout")
+    of_agents = {"fill", "payout"}
+    await journal.append([
+        JournalRow(seq, NOW, kind, "a" if kind in of_agents else None, None, "{}")
+        for seq, kind in enumerate((*kinds, *kinds), start=1)
+    ])
+    for seq in (9, 16):
+        await journal.add_snapshot(Snapshot(seq, NOW, b""))
+    assert await journal.prune_tape(100) == 3
+    assert [one.kind for one in journal.rows_after(0)] == [*kinds[3:], *kinds]
+
+
+async def test_only_the_tape_before_both_snapshots_is_forgotten(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_room, "_CHUNK", 3)
     journal = Journal(database)
     await journal.append([row(seq) if seq % 3 == 0 else crowd(seq) for seq in range(1, 41)])
-    assert await journal.prune_crowd(40) == 0
+    assert await journal.prune_tape(40) == 0
     await journal.add_snapshot(Snapshot(20, NOW, b""))
-    assert await journal.prune_crowd(40) == 0
+    assert await journal.prune_tape(40) == 0
     await journal.add_snapshot(Snapshot(35, NOW, b""))
-    assert await journal.prune_crowd(10) == 6
-    assert await journal.prune_crowd(40) == 7
+    assert await journal.prune_tape(10) == 6
+    assert await journal.prune_tape(40) == 7
     left = seqs(journal)
     assert [seq for seq in left if seq < 20] == [3, 6, 9, 12, 15, 18]
     assert [seq for seq in left if seq >= 20] == list(range(20, 41))
@@ -222,7 +267,7 @@ async def test_rows_of_agents_outlive_any_pruning(directory: Path, lock: DataDir
     await journal.append([crowd(seq) for seq in range(1, 6)])
     for seq in (4, 5):
         await journal.add_snapshot(Snapshot(seq, NOW, b""))
-    assert await journal.prune_crowd(100) == 3
+    assert await journal.prune_tape(100) == 3
     database.close(NOW)
     again = open_database(directory, now=NOW, lock=lock)
     journal = Journal(again)

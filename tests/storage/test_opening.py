@@ -32,21 +32,24 @@ STAMP = "20270115T080000Z"
 
 Limit = Callable[[int], AbstractContextManager[None]]
 
-NEXT = Schema(2, {1: ("ALTER TABLE cache ADD COLUMN note TEXT", "DELETE FROM preferences")})
+NEXT = Schema(
+    SCHEMA.version + 1,
+    {SCHEMA.version: ("ALTER TABLE cache ADD COLUMN note TEXT", "DELETE FROM preferences")},
+)
 
 MIGRATE_SLOWLY = """
 import sys
 from pathlib import Path
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
-from service_tui.storage.schema import Schema
+from service_tui.storage.schema import SCHEMA, Schema
 directory = Path(sys.argv[1])
 lock = DataDirLock.acquire(directory, pid=1, now=0.0)
 rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000000) "
-steps = {1: ("DELETE FROM preferences", "INSERT INTO once SELECT i, i FROM (" + rows +
+steps = {SCHEMA.version: ("DELETE FROM preferences", "INSERT INTO once SELECT i, i FROM (" + rows +
              "SELECT i FROM n)")}
 print("begun", flush=True)
-open_database(directory, now=0.0, lock=lock, schema=Schema(2, steps))
+open_database(directory, now=0.0, lock=lock, schema=Schema(SCHEMA.version + 1, steps))
 """
 
 
@@ -164,9 +167,9 @@ def test_a_newer_schema_is_left_alone(directory: Path) -> None:
         connection.execute("PRAGMA user_version=7")
     before = path.read_bytes()
     for attempt in (open_here, open_for_reading):
-        with pytest.raises(NewerSchemaError, match="schema 7 and this program knows 1") as refused:
+        with pytest.raises(NewerSchemaError, match="schema 7 and this program knows 2") as refused:
             attempt(directory)
-        assert (refused.value.found, refused.value.known) == (7, 1)
+        assert (refused.value.found, refused.value.known) == (7, 2)
     assert path.read_bytes() == before
 
 
@@ -179,15 +182,52 @@ def test_an_older_schema_is_copied_and_led_to_the_new_one(directory: Path) -> No
     assert added.result(10) == []
     database.close(NOW)
     assert count(directory / DATABASE_FILE) == 0
-    copy = directory / "backups" / f"desk-schema-1-{STAMP}.sqlite3"
+    copy = directory / "backups" / f"desk-schema-{SCHEMA.version}-{STAMP}.sqlite3"
     assert count(copy) == 5
     open_here(directory, NEXT).close(NOW)
     assert [copy] == list((directory / "backups").iterdir())
 
 
+TO_VERSION_1 = """
+DROP INDEX journal_of_the_tape;
+CREATE INDEX journal_of_the_crowd ON journal (seq) WHERE agent_id IS NULL AND kind = 'crowd';
+PRAGMA user_version=1;
+"""
+
+
+def shape(path: Path) -> set[tuple[str, str, str]]:
+    """Every table and index, with what made it, however it is laid out."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")
+        return {(kind, name, " ".join(sql.split())) for kind, name, sql in rows}
+
+
+def test_version_1_becomes_what_a_new_database_is(directory: Path, tmp_path: Path) -> None:
+    fill(directory, rows=5)
+    fill(tmp_path / "new")
+    path = directory / DATABASE_FILE
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(TO_VERSION_1)
+    assert shape(path) != shape(tmp_path / "new" / DATABASE_FILE)
+    open_here(directory).close(NOW)
+    assert shape(path) == shape(tmp_path / "new" / DATABASE_FILE)
+    assert count(path) == 5
+    assert count(directory / "backups" / f"desk-schema-1-{STAMP}.sqlite3") == 5
+
+
+def test_a_database_of_a_version_below_any_is_kept_aside(directory: Path) -> None:
+    fill(directory)
+    with closing(sqlite3.connect(directory / DATABASE_FILE)) as connection:
+        connection.execute("PRAGMA user_version=-5")
+    with pytest.raises(CorruptDatabaseError, match="another program") as refused:
+        open_here(directory)
+    assert refused.value.kept_as.exists()
+
+
 def test_a_migration_that_fails_leaves_the_old_schema_whole(directory: Path) -> None:
     fill(directory, rows=5)
-    broken = Schema(2, {1: ("DELETE FROM preferences", "ALTER TABLE nowhere ADD COLUMN a TEXT")})
+    steps = ("DELETE FROM preferences", "ALTER TABLE nowhere ADD COLUMN a TEXT")
+    broken = Schema(SCHEMA.version + 1, {SCHEMA.version: steps})
     with pytest.raises(StorageError, match="no such table: nowhere"):
         open_here(directory, broken)
     assert count(directory / DATABASE_FILE) == 5

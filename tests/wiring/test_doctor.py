@@ -1,6 +1,7 @@
 import json
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_it_finds_a_damaged_database_and_leaves_it_there(options: Options) -> No
     assert path.read_bytes() == damaged
 
 
+def test_it_finds_that_a_log_is_gone_after_an_unclean_end(options: Options) -> None:
+    path = made(options)
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
+    database = open_database(options.data_dir, now=NOW, lock=lock)
+    in_use = path.read_bytes()
+    database.close(NOW)
+    lock.release()
+    path.write_bytes(in_use)
+    lines, healthy = findings(options)
+    assert not healthy
+    assert "the last orders and trades may be missing" in lines[-1]
+
+
 def test_it_finds_a_page_that_is_broken_in_the_middle(options: Options) -> None:
     path = made(options)
     with sqlite3.connect(path) as connection:
@@ -123,6 +137,26 @@ def test_it_says_who_holds_the_directory(options: Options) -> None:
         assert lock_line().split() == ["lock", "free"]
     (options.data_dir / LOCK_FILE).write_bytes(b"\xff\xfe")
     assert lock_line().split() == ["lock", "free"]
+
+
+@pytest.mark.parametrize("folder", ["/proc/nope", "/proc/nope/at/all", "{file}/below"])
+def test_it_finds_that_a_directory_cannot_be_made(
+    options: Options, tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "file").touch()
+    data_dir = Path(folder.format(file=tmp_path / "file"))
+    lines, healthy = findings(replace(options, data_dir=data_dir))
+    assert not healthy
+    assert "cannot be written" in lines[-1]
+    assert "--data-dir" in lines[-1]
+
+
+def test_it_finds_that_others_may_write_in_the_directory(options: Options) -> None:
+    made(options)
+    options.data_dir.chmod(0o777)
+    lines, healthy = findings(options)
+    assert not healthy
+    assert "chmod go-w" in lines[-1]
 
 
 def test_it_looks_beside_a_running_desk(options: Options) -> None:

@@ -1,5 +1,6 @@
 import asyncio
 import logging
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -24,6 +25,7 @@ from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Plan
 from service_tui.units import ONE
 from service_tui.wiring import live
+from service_tui.wiring.doctor import findings
 from service_tui.wiring.keys import DESK_FILE, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
@@ -178,6 +180,19 @@ async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path
     assert new.agent != old.agent
 
 
+async def test_in_a_removed_directory_no_order_is_done(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        market = next(view for view in start.state.markets.values() if view.is_open)
+        shutil.rmtree(asked.data_dir)
+        ticket = start.desk.submit(buy(market))
+        await start.go(lambda _: ticket.view.state not in {TicketState.QUEUED, TicketState.SENT})
+        assert ticket.view.state in {TicketState.FAILED, TicketState.REFUSED}
+        assert "file was removed, nothing was traded" in ticket.view.outcome
+    assert not asked.data_dir.exists()
+
+
 # -- why a desk stays closed --------------------------------------------------------------------
 
 
@@ -230,6 +245,71 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     async with started(asked) as start:
         await start.go()
     assert len(agents_of(tmp_path)) == 1
+
+
+async def test_a_lost_log_is_told_at_one_start_and_the_next_goes_on(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    path = asked.data_dir / DATABASE_FILE
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and (asked.data_dir / "backups").exists())
+        in_use = path.read_bytes()
+    path.write_bytes(in_use)
+    error = await why_closed(asked)
+    assert "the last orders and trades may be missing" in error.sentence
+    assert "backups: " in error.sentence
+    assert "start again" in error.fix
+    async with started(asked) as start:
+        await start.go()
+
+
+DAMAGE = {
+    "no snapshot": "DELETE FROM snapshots",
+    "snapshots without sense": "UPDATE snapshots SET body = x'0011'",
+    "a hole": "UPDATE journal SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM journal)",
+    "a version of nobody": "PRAGMA user_version = -5",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
+    tmp_path: Path, name: str
+) -> None:
+    asked = options(tmp_path)
+    path = asked.data_dir / DATABASE_FILE
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and list(asked.data_dir.glob("backups/*.sqlite3")))
+    with closing(connect(path)) as database:
+        database.execute(DAMAGE[name])
+        database.commit()
+    assert not findings(asked)[1]
+    error = await why_closed(asked)
+    (backup,) = asked.data_dir.glob("backups/*.sqlite3")
+    assert f"to restore, copy {backup} to {path}" in error.sentence
+    (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
+    assert str(kept) in error.sentence
+    path.write_bytes(backup.read_bytes())
+    path.chmod(0o600)
+    async with started(asked) as start:
+        await start.go()
+    assert len(agents_of(tmp_path)) == 1
+
+
+async def test_an_order_whose_row_is_damaged_is_looked_up(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        market = next(view for view in start.state.markets.values() if view.is_open)
+        start.desk.submit(buy(market))
+        await start.go(lambda s: s.positions)
+        await start.go(lambda s: s.tickets[0].state is TicketState.DONE)
+    with closing(connect(asked.data_dir / DATABASE_FILE)) as database:
+        database.execute("UPDATE tickets SET state = 'weird'")
+        database.commit()
+    async with started(asked) as start:
+        (ticket,) = start.state.tickets
+        assert ticket.state is TicketState.UNKNOWN
+        assert "damaged" in ticket.outcome
+        await start.go(lambda s: s.tickets[0].state is TicketState.DONE)
 
 
 async def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:

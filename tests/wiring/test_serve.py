@@ -257,7 +257,7 @@ async def test_an_attached_desk_finds_the_next_holder_by_itself(tmp_path: Path) 
         assert gone.markets.keys() == known.markets.keys()
         assert "no program serves" in gone.service.problem
         failed = await desk.submit(an_order(gone)).wait()
-        assert failed.state is TicketState.FAILED
+        assert failed.state is TicketState.REFUSED
         async with served(tmp_path, "--speed", "0") as second:
             back = await seen(desk, lambda s: s.service.address == second.address)
             assert back.service.attached

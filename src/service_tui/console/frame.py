@@ -4,8 +4,6 @@ Knows Textual. Must not know the desk nor a screen.
 Used by the console's app, which stands on it.
 """
 
-import asyncio
-import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -21,8 +19,10 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from service_tui.console import fatal, formats
+from service_tui.console.ending import KILLED, Ending, Signals
 from service_tui.console.key_queue import KeyQueue
 from service_tui.console.messages import Copied, Said, ThemeTried
+from service_tui.console.terminal import Terminal
 from service_tui.console.theme import Themes, variable_defaults
 
 DEFAULT_THEME: Final = "night"
@@ -49,9 +49,8 @@ _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
 }
 """Sign and severity of each tone of a notice."""
 
-_SIGNALS: Final = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+HUNG_UP: Final = KILLED + 1
+"""The terminal is gone: as if it had sent SIGHUP."""
 
 
 class TooSmall(Static):
@@ -86,6 +85,8 @@ class Frame(KeyQueue):
     def __init__(self, themes: Themes, log_path: str) -> None:
         super().__init__()
         self.log_path = log_path
+        self.ending: Ending | None = None
+        self._signals = Signals()
         self.theme_names = tuple(theme.name for theme in themes.themes)
         self._theme_problems = tuple(str(problem) for problem in themes.problems)
         self._kept_theme = ""
@@ -98,12 +99,18 @@ class Frame(KeyQueue):
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """End, and keep what stood on the screen as plain text for the next start."""
+        self._bound_the_end(return_code)
         if self.screen_stack:
             # Textual offers a picture as SVG only; the next start wants text, and at once.
             compositor = self.screen_stack[0]._compositor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             strips = compositor.render_strips()
             self.picture = tuple(strip.text.rstrip() for strip in strips)
         super().exit(result, return_code, message)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Ours where there is a terminal to lose; Textual's choice elsewhere."""
+        usual = super().get_driver_class()
+        return Terminal if issubclass(Terminal, usual) else usual
 
     def get_default_screen(self) -> Screen[object]:
         """The screen, with the classes of its size: so the first frame is laid out once."""
@@ -134,14 +141,24 @@ class Frame(KeyQueue):
         line = formats.plain(text, TOAST_MAX).plain
         self.notify(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
 
-    @on(events.Mount)
+    @on(events.Load)
     def _answer_signals(self) -> None:
-        """Answer the signals that would otherwise leave the terminal as it is."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            # Where the loop cannot do it (Windows), nobody sends them either.
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.exit, 0)
+        """Answer what would leave the terminal as it is, before anything is changed in it."""
+        self._signals.answer(self._answer)
+
+    def _answer(self, number: int) -> None:
+        """Begin the end, even where the loop hears of it late or never."""
+        self._bound_the_end(KILLED + number)
+        loop = self._loop
+        # A loop that is closed has ended already.
+        with suppress(RuntimeError):
+            if loop is not None:
+                loop.call_soon_threadsafe(self.exit, 0)
+
+    @on(events.Mount)
+    def _look_after_the_terminal(self) -> None:
+        if isinstance(self._driver, Terminal):
+            self._driver.on_lost = lambda: self.exit(None, HUNG_UP)
         for problem in self._theme_problems:
             self.say(problem, "warn")
 
@@ -154,10 +171,7 @@ class Frame(KeyQueue):
     @on(events.Unmount)
     def _leave_signals(self) -> None:
         """Leave the signals as they were."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.remove_signal_handler(number)
+        self._signals.leave()
 
     def action_help_quit(self) -> None:
         """Who presses ctrl+c wants to leave or to copy; both have other keys."""
@@ -204,9 +218,15 @@ class Frame(KeyQueue):
     def _end_by_fault(self) -> None:
         # Without an exception it was the thread that reads the keyboard: Textual tells no more.
         error = self._exception or RuntimeError()
+        self._bound_the_end(fatal.EXIT_FAULT)
         self._return_code = fatal.EXIT_FAULT
         self._exit_renderables.append(Text(fatal.report(error, self.log_path)))
         self._close_messages_no_wait()
+
+    def _bound_the_end(self, code: int) -> None:
+        driver = self._driver
+        if self.ending is not None:
+            self.ending.begin(code, driver.give_back if isinstance(driver, Terminal) else int)
 
     def _print_error_renderables(self) -> None:
         """Print the first page only: what fails after a fault is its echo."""

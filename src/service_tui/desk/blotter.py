@@ -5,10 +5,13 @@ Used by handlers (to write) and by opening (to read).
 """
 
 import json
+from typing import Final
 
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.units import Micros, Timestamp
+
+_ODD: Final = "its row in the blotter is damaged: how it ended is looked up"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:
@@ -41,6 +44,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
     end = _texts(row.outcome)
     state = TicketState(row.state.value)
     unsettled = state in {TicketState.QUEUED, TicketState.SENT}
+    said = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
     return TicketView(
         ticket_id=row.ticket_id,
         kind=row.kind,
@@ -50,7 +54,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         opened_at=Timestamp(row.at),
         sent_at=_timestamp(end.get("sent_at") or row.sent_at),
         settled_at=_timestamp(row.settled_at),
-        outcome="left open by an earlier run" if unsettled else str(end.get("outcome", "")),
+        outcome=_ODD if row.is_odd else said,
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),

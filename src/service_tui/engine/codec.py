@@ -46,6 +46,10 @@ class JournalError(ValueError):
     """A row of the journal that this program cannot read."""
 
 
+class NewerJournalError(JournalError):
+    """A row or a snapshot that a newer program has written: nothing is wrong with it."""
+
+
 def listing_fields(listing: Listing) -> Named:
     """A listing as JSON-able fields by name."""
     return asdict(listing)
@@ -197,9 +201,12 @@ def decode(kind: str, body: str) -> Event:
         The event, equal to the one that was encoded.
 
     Raises:
-        JournalError: the row is of no kind or shape that this program knows.
+        JournalError: the row is of no shape or, as a subclass, of no kind that this program knows.
     """
+    decoder = _DECODERS.get(kind)
+    if decoder is None:
+        raise NewerJournalError(f"the journal holds {kind!r} rows, which a newer program wrote")
     try:
-        return _DECODERS[kind](json.loads(body))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return decoder(json.loads(body))
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
         raise JournalError(f"a {kind!r} row of the journal cannot be read: {error}") from error

@@ -8,7 +8,13 @@ from dataclasses import asdict
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
-from service_tui.engine.codec import JournalError, Named, listing_fields, listing_of
+from service_tui.engine.codec import (
+    JournalError,
+    Named,
+    NewerJournalError,
+    listing_fields,
+    listing_of,
+)
 from service_tui.engine.market import Market
 from service_tui.engine.venue_fields import (
     position_fields,
@@ -77,11 +83,10 @@ def world_of(fields: Named) -> World:
         A world that trades on exactly as the one that was written down.
 
     Raises:
-        JournalError: it is of a newer format, or not whole.
+        JournalError: it is not whole or, as a subclass, of a newer format.
     """
     try:
-        if fields["format"] > FORMAT:
-            raise JournalError("the snapshot was written by a newer program")
+        _check_format(fields["format"])
         world = World(fields["seed"], fields["at"], fields["ledger"])
         for name in _WORLD_PLAIN:
             setattr(world, name, fields[name])
@@ -93,9 +98,16 @@ def world_of(fields: Named) -> World:
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
         restore_venues(world.venues, fields.get("venues"))
+    except NewerJournalError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise JournalError(f"the snapshot cannot be read: {error}") from error
     return world
+
+
+def _check_format(found: int) -> None:
+    if found > FORMAT:
+        raise NewerJournalError("the snapshot was written by a newer program")
 
 
 def _market_fields(market: Market) -> Named:

@@ -29,6 +29,7 @@ from service_tui.wire.agents import (
     RegisterRequest,
 )
 from service_tui.wire.base import SignalValue
+from service_tui.wire.importing import ImportBody, ImportRequest
 from service_tui.wire.orders import CancelBody, CancelQuery
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
@@ -40,7 +41,7 @@ REBUY_FIX: Final = "it is held already: pass allow_rebuy=True to buy more"
 CONFLICT_FIX: Final = "another source holds this market: leave it, or sell there first"
 
 
-class ServiceClient(Reads):
+class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the service)
     """One agent's way to the service; may be used from several threads.
 
     Reads are repeated while their deadline allows. A trade is sent exactly once: when its answer
@@ -243,6 +244,10 @@ class ServiceClient(Reads):
         """
         if not self.live:
             raise ValueError("a client on paper touches no order of the service")
+
+    def import_market(self, url: str) -> ImportBody:
+        """List a question of a venue by its address; counts against the day's imports."""
+        return self._line.ask(on.IMPORT_MARKET, body=ImportRequest(polymarket_url=url))
 
     def ensure_can_trade(
         self, amount: float = 0.0, *, venue: str | Venue | None = None

@@ -15,9 +15,14 @@ from service_tui.wire import endpoints as on
 from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
+from service_tui.wire.importing import CheckBody, CheckQuery, ImportableBody, ImportableQuery
+from service_tui.wire.market_context import MarketContextBody, MarketContextQuery
 from service_tui.wire.markets import HistoryPoint, HistoryQuery, MarketBody, MarketsQuery
 from service_tui.wire.orders import ExecutablePriceBody, ExecutablePriceQuery, OrderBody
+from service_tui.wire.outcomes import OutcomesBody, OutcomesQuery
 from service_tui.wire.positions import (
+    ExpiringBody,
+    ExpiringQuery,
     PortfolioBody,
     PortfolioQuery,
     PositionBody,
@@ -86,6 +91,35 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         query = HistoryQuery(hours=hours, interval=interval)
         path = {"market_id": market_id}
         return list(self._line.ask(on.MARKET_HISTORY, path=path, query=query).points)
+
+    def get_market_context(
+        self, market_id: str, *, my_probability: float | None = None
+    ) -> MarketContextBody:
+        """What to know before a trade: position, discipline, slippage, edge, warnings."""
+        query = MarketContextQuery(my_probability=my_probability)
+        return self._line.ask(on.MARKET_CONTEXT, path={"market_id": market_id}, query=query)
+
+    def get_importable_markets(
+        self, *, q: str | None = None, min_volume: float = 10_000.0, limit: int = 50
+    ) -> list[ImportableBody]:
+        """Questions that the venues trade and this service does not list yet."""
+        query = ImportableQuery(q=q, min_volume=min_volume, limit=limit)
+        return list(self._line.ask(on.IMPORTABLE, query=query).markets)
+
+    def check_market(self, url: str) -> CheckBody:
+        """Whether the service lists a question already, by its address; costs no import."""
+        return self._line.ask(on.CHECK_MARKET, query=CheckQuery(url=url))
+
+    def get_expiring_positions(self, hours: int = 24) -> list[ExpiringBody]:
+        """What is held and resolves within some hours, soonest first."""
+        query = ExpiringQuery(hours=hours)
+        return list(self._line.ask(on.EXPIRING, query=query).positions)
+
+    def get_outcomes(
+        self, skill: str | None = None, *, since: datetime | None = None
+    ) -> OutcomesBody:
+        """What the trades came to, of one skill where it is named."""
+        return self._line.ask(on.OUTCOMES, query=OutcomesQuery(skill=skill, since=since))
 
     def get_positions(
         self,

@@ -10,9 +10,10 @@ import asyncio
 import json
 import logging
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from service_tui.engine import codec, snapshot
+from service_tui.engine.codec import NewerJournalError
 from service_tui.engine.events import Event, Fill, MarketResolved, OrderEnded, VenueEvent, kind_of
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
@@ -20,11 +21,21 @@ from service_tui.server.events import EventHub
 from service_tui.server.history import ORDER_END, PAYOUT, Past, past_of, payout_fields
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
 from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)
+
+_SENSELESS: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What reading damaged JSON, or making something of it, may end in."""
 
 SNAPSHOT_ROWS: Final = 2_000
 """Rows after which a snapshot is taken: a restart replays at most so many, well under a second."""
@@ -187,7 +198,7 @@ class Keeper:
         body = codec.dumps(snapshot.fields_of(self.world)).encode()
         try:
             await self._journal.add_snapshot(Snapshot(seq, at, body))
-            await self._journal.prune_crowd(seq)
+            await self._journal.prune_tape(seq)
             await self._answers.forget_old(at)
         except StorageError as error:
             log.warning("no snapshot at row %d: %s", seq, error)
@@ -216,18 +227,55 @@ class Keeper:
 
 
 def restore(database: Database) -> tuple[World, int] | None:
-    """The world on disk and the number of its last row; None where there is none. Blocks."""
+    """Read the world on disk; blocks.
+
+    Returns:
+        The world and the number of its last row, None where there is none.
+
+    Raises:
+        DamagedRowsError: rows are missing or make no sense, from whichever snapshot one begins.
+        NewerJournalError: a newer program wrote it.
+    """
     journal = Journal(database)
-    found = journal.latest_snapshot()
-    if found is None:
+    snapshots = journal.snapshots()
+    for found in snapshots:
+        world = _world_in(found)
+        if world is not None:
+            return world, _replay(journal, world, found.seq)
+        journal.keep_aside(found.seq, found.body)
+    if snapshots:
+        raise DamagedRowsError("no snapshot of the sim can be read")
+    return None
+
+
+def _world_in(found: Snapshot) -> World | None:
+    """The world of a snapshot, None where it makes no sense."""
+    try:
+        return snapshot.world_of(json.loads(found.body, parse_constant=_refuse_constant))
+    except NewerJournalError:
+        raise
+    except _SENSELESS as error:
+        log.warning("the snapshot at row %d is passed over (%s)", found.seq, type(error).__name__)
         return None
-    world = snapshot.world_of(json.loads(found.body))
-    seq = found.seq
-    for row in journal.rows_after(found.seq):
-        if row.kind != PAYOUT:
-            world.apply(codec.decode(row.kind, row.body))
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of ours")
+
+
+def _replay(journal: Journal, world: World, seq: int) -> int:
+    """Let everything after row `seq` happen again; the number of the last row."""
+    for row in journal.rows_after(seq):
         seq = row.seq
-    return world, seq
+        if row.kind == PAYOUT:
+            continue
+        try:
+            world.apply(codec.decode(row.kind, row.body))
+        except NewerJournalError:
+            raise
+        except _SENSELESS as error:
+            raise DamagedRowsError(f"row {seq} of the journal makes no sense: {error}") from error
+    return seq
 
 
 async def begin(database: Database, world: World) -> Keeper:

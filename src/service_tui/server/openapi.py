@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from service_tui.server.idempotency import HEADER
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import PLACE_TRADE, Endpoint
+from service_tui.wire.endpoints import Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
 
 Schema = dict[str, JsonValue]
@@ -59,6 +59,10 @@ _ID: Final = re.compile(r"{(\w+)}")
 _ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_:.\-]{1,128}$"}
 
 
+NAMING: Final = frozenset({"market_id", "agent_id", "polymarket_url", "kalshi_url"})
+"""Fields that name something which may not be there."""
+
+
 class Said(TypedDict):
     """One answer of an operation, in the words of FastAPI."""
 
@@ -69,7 +73,10 @@ class Said(TypedDict):
 def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
     """Every status that an endpoint answers with, and the body behind it."""
     has_body, has_query = endpoint.asks is not None, endpoint.query is not None
-    names_market = "{" in endpoint.path or endpoint is PLACE_TRADE
+    fields = {
+        name for model in (endpoint.asks, endpoint.query) if model for name in model.model_fields
+    }
+    names_market = "{" in endpoint.path or not NAMING.isdisjoint(fields)
     governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
     refusals = (
         (400, has_body, "The body ended early, or the request contradicts itself"),

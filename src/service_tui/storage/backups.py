@@ -53,6 +53,17 @@ def back_up_before_migration(directory: Path, *, version: int, now: float) -> Pa
     return copy
 
 
+def back_up_without_log(directory: Path, *, now: float) -> Path:
+    """Copy what is left of a database whose log is gone; such a copy is never thrown away.
+
+    Returns:
+        The copy.
+    """
+    copy = directory / _DIRECTORY / f"desk-without-log-{stamp(now)}.sqlite3"
+    _copy(directory / DATABASE_FILE, copy)
+    return copy
+
+
 def backups_of(directory: Path) -> tuple[Path, ...]:
     """Every whole copy, newest first."""
     copies = (directory / _DIRECTORY).glob("desk-*.sqlite3")
@@ -66,6 +77,8 @@ def stamp(now: float) -> str:
 
 def _copy(database: Path, copy: Path) -> None:
     """Make `copy`, whole or not at all, readable by us alone and complete without a log."""
+    # A directory that was removed while in use must not come back without what was in it.
+    database.stat()
     private_directory(copy.parent)
     unfinished = copy.with_name(f"{copy.name}.part")
     unfinished.unlink(missing_ok=True)

@@ -114,12 +114,16 @@ class Intent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTicket(Intent):
-    """An intent and how far it has come. `settled_at` is None until its state is final."""
+    """An intent and how far it has come. `settled_at` is None until its state is final.
+
+    `is_odd`: the row holds no state of ours, and counts as unknown.
+    """
 
     state: TicketState
     sent_at: float | None
     settled_at: float | None
     outcome: str | None
+    is_odd: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +270,19 @@ def _move(
     row = connection.execute(_STATE, {"of": ticket_id}).fetchone()
     if row is None:
         raise UnknownTicketError(f"there is no ticket {ticket_id}")
-    if to not in TRANSITIONS[TicketState(row[0])]:
+    if to not in TRANSITIONS[_state_of(row[0])]:
         raise TicketStateError(f"ticket {ticket_id} is {row[0]} and cannot become {to}")
     connection.execute(_MOVE, {"of": ticket_id, "to": to, **change})
 
 
 def _stored(row: tables.Tickets) -> StoredTicket:
-    return StoredTicket(**row.model_dump(exclude={"state"}), state=TicketState(row.state))
+    state = _state_of(row.state)
+    return StoredTicket(**row.model_dump(exclude={"state"}), state=state, is_odd=state != row.state)
+
+
+def _state_of(text: str) -> TicketState:
+    """What the text says; anything else is unknown, because the money may be gone."""
+    try:
+        return TicketState(text)
+    except ValueError:
+        return TicketState.UNKNOWN

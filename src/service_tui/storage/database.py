@@ -9,7 +9,7 @@ import asyncio
 import concurrent.futures
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
@@ -20,7 +20,13 @@ from sqlmodel import Session
 
 from service_tui.storage.backups import back_up_daily
 from service_tui.storage.connection import connect_to_read, connect_to_write
-from service_tui.storage.errors import StorageError, in_plain_words, storage_error
+from service_tui.storage.errors import (
+    FileGoneError,
+    StorageError,
+    in_plain_words,
+    storage_error,
+)
+from service_tui.storage.presence import Presence
 from service_tui.storage.tables import Use, statement
 from service_tui.storage.writer import Work, Writer
 
@@ -105,6 +111,8 @@ class Database:
         with suppress(StorageError):
             writer.submit(lambda connection: _mark_use(connection, closed_at=now))
         writer.close()
+        if self._with_wal and writer.failure is not None:
+            _do_without_log(self.path, writer, timeout_s=self._timeout_s)
 
     def _writing(self) -> Writer:
         if self._writer is None:
@@ -116,24 +124,54 @@ class Database:
             writer = self._writing()
             if writer.failure is None:
                 return
-            writer.close()
             with in_plain_words():
+                # What was removed does not come back, and a file put in its place is another desk.
+                writer.presence.check_database()
+                writer.close()
                 self._writer = start_writer(
                     self.path, with_wal=self._with_wal, timeout_s=self._timeout_s
                 )
 
 
 def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
-    """A writer proved able to write: it has noted on disk that a use has begun."""
+    """A writer proved able to write: it has noted on disk that a use has begun.
+
+    The note stands in the database itself before anything else is written, while the log keeps its
+    pages for as long as it is in use: should the log be missing one day, the note tells of it.
+
+    Returns:
+        The writer, running.
+
+    Raises:
+        sqlite3.Error: the disk refuses.
+    """
     connection = connect_to_write(path, with_wal=with_wal, timeout_s=timeout_s)
     try:
         connection.execute("BEGIN IMMEDIATE")
         _mark_use(connection, closed_at=None)
         connection.execute("COMMIT")
+        if with_wal:
+            # Not TRUNCATE: an empty log could not be told from one that a reader has made.
+            connection.execute("PRAGMA wal_checkpoint(FULL)")
     except sqlite3.Error:
         connection.close()
         raise
-    return Writer(connection)
+    return Writer(connection, Presence.of(path))
+
+
+def note_end(path: Path, *, with_wal: bool, timeout_s: float, now: float) -> None:
+    """Note that the last use is over, although it did not end in order."""
+    with closing(connect_to_write(path, with_wal=with_wal, timeout_s=timeout_s)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _mark_use(connection, closed_at=now)
+        connection.execute("COMMIT")
+
+
+def _do_without_log(path: Path, writer: Writer, *, timeout_s: float) -> None:
+    """Say in the database that its log is not missed: the writer has failed, but it has closed."""
+    with suppress(sqlite3.Error, FileGoneError):
+        writer.presence.check_database()
+        connect_to_write(path, with_wal=False, timeout_s=timeout_s).close()
 
 
 def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> None:

@@ -3,12 +3,15 @@
 ```
 StorageError
 ├── StorageFullError         the disk is full; nothing was written
+├── FileRemovedError         the database was removed while it was in use; nothing was kept
 ├── StorageBusyError         another program holds the database, or too many writes wait
 ├── DirectoryLockedError     another process works in this data directory: holder
 ├── LockUnavailableError     this file system cannot lock
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
 ├── CorruptDatabaseError     damaged: kept_as, backups
+├── DamagedRowsError         rows that are missing or make no sense, in a file that is whole
+├── LostLogError             an unclean end, and the log is gone since: copy, backups
 ├── JournalOrderError        a gap or a repetition in the journal
 ├── DuplicateAnswerError     this idempotency key is already answered
 ├── UnknownTicketError       no such ticket
@@ -36,6 +39,14 @@ class StorageError(Exception):
 
 class StorageFullError(StorageError):
     """There is no room on the disk; nothing was written."""
+
+
+class FileRemovedError(StorageError):
+    """The database, or its log, was removed or exchanged while it was in use."""
+
+
+class FileGoneError(OSError):
+    """What a look at an open file's name found: no file, or another one."""
 
 
 class StorageBusyError(StorageError):
@@ -113,6 +124,37 @@ class CorruptDatabaseError(StorageError):
         self.backups = backups
 
 
+class DamagedRowsError(StorageError):
+    """Rows are missing or make no sense, although every page of the file is whole.
+
+    Whoever opened the database closes it and moves it aside.
+    """
+
+
+class LostLogError(StorageError):
+    """The last use did not end in order, and what it had not yet moved from its log is gone.
+
+    Raised once: `copy` is what is left, whole, and the next start goes on with it. `backups` are
+    older whole copies, newest first.
+    """
+
+    def __init__(self, database: Path, *, copy: Path, backups: tuple[Path, ...]) -> None:
+        names = ", ".join(str(backup) for backup in backups) or "none"
+        super().__init__(
+            f"{lost_log(database)}; what is left is kept as {copy} too; backups: {names}"
+        )
+        self.copy = copy
+        self.backups = backups
+
+
+def lost_log(database: Path) -> str:
+    """What is said of a database whose log was removed after an unclean end."""
+    return (
+        f"the last orders and trades may be missing: the program was killed, and {database.name}"
+        f"-wal is gone from {database.parent} since"
+    )
+
+
 class JournalOrderError(StorageError):
     """The journal takes rows without gap and without repetition."""
 
@@ -155,6 +197,9 @@ _FULL: Final = "the disk is full, nothing was written; make room and try again"
 _BUSY: Final = "another program holds the database, nothing was written; try again"
 _DAMAGED: Final = "the database is damaged; close the program and start again to have it checked"
 
+_REMOVED: Final = (
+    "the desk's file was removed, nothing was traded; end the program and start it again"
+)
 _REFUSED: Final = "the disk or the database refused; nothing was acknowledged"
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -178,7 +223,10 @@ def result_code(error: sqlite3.Error) -> int:
 
 def storage_error(error: sqlite3.Error | OSError) -> StorageError:
     """Our error, with a plain sentence, for one of SQLite's or of the system's."""
-    if isinstance(error, OSError):
+    kind: type[StorageError]
+    if isinstance(error, FileGoneError):
+        kind, sentence = FileRemovedError, _REMOVED
+    elif isinstance(error, OSError):
         is_full = error.errno in _NO_ROOM
         kind, sentence = (StorageFullError, _FULL) if is_full else (StorageError, _REFUSED)
     else:

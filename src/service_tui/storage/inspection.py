@@ -22,6 +22,13 @@ from service_tui.storage.tables import Use, statement
 _MAGIC: Final = b"SQLite format 3\0"
 """Source: sqlite.org/fileformat2.html, 1.3.1."""
 
+_MODE_AT: Final = 18
+_WITH_LOG: Final = 2
+"""Which byte tells that a write-ahead log belongs to the file. Source: the same."""
+
+_LOG_HEADER: Final = 32
+"""Bytes before the first page of a log; with no more it is as good as gone. Source: the same, 4."""
+
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -34,10 +41,14 @@ class DamageFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What a database says of itself: its schema version, and whether its last use was closed."""
+    """What a database says of itself: its schema version, and whether its last use was closed.
+
+    `log_is_lost`: it was not closed, and the log that it then must have had is gone.
+    """
 
     version: int
     ended_in_order: bool
+    log_is_lost: bool
 
 
 def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
@@ -51,18 +62,24 @@ def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
         NewerSchemaError: its schema is above `known`.
     """
     with path.open("rb") as file:
-        head = file.read(len(_MAGIC))
-    if head != _MAGIC:
+        head = file.read(_MODE_AT + 1)
+    if not head.startswith(_MAGIC):
         raise DamageFound("the file is not a database" if head else "the file is empty")
+    needs_log = head[_MODE_AT:] == bytes((_WITH_LOG,)) and not _has_log(path)
     _finish_rollback(path, timeout_s=timeout_s)
     with _looked_at(path, timeout_s=timeout_s) as connection:
         version = _version(connection)
         if version > known:
             raise NewerSchemaError(path, found=version, known=known)
-        if version == 0:
+        if version <= 0:
             raise DamageFound("it is a database of another program")
         closed = connection.execute(_CLOSED_AT).fetchone()
-        return Inspection(version, ended_in_order=closed is not None and closed[0] is not None)
+        return Inspection(
+            version,
+            ended_in_order=closed is not None and closed[0] is not None,
+            # A use is on record here before its first write is in the log: see `start_writer`.
+            log_is_lost=needs_log and closed == (None,),
+        )
 
 
 def check_pages(path: Path, *, timeout_s: float) -> None:
@@ -110,6 +127,14 @@ def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]
         if is_damage(error) or result_code(error) in {0, sqlite3.SQLITE_ERROR}:
             raise DamageFound(str(error)) from error
         raise
+
+
+def _has_log(path: Path) -> bool:
+    """Whether there is a log with anything in it; whoever only reads may have made an empty one."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > _LOG_HEADER
+    except FileNotFoundError:
+        return False
 
 
 def _finish_rollback(path: Path, *, timeout_s: float) -> None:

@@ -6,14 +6,17 @@ Used by the server: it appends before it answers, and replays at the start.
 """
 
 import asyncio
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
+    Connection,
     and_,
     bindparam,
     delete,
@@ -27,8 +30,9 @@ from sqlmodel import col
 from service_tui.storage import tables
 from service_tui.storage.answers import Answer, remember
 from service_tui.storage.database import Database
-from service_tui.storage.errors import JournalOrderError, StorageError
-from service_tui.storage.tables import OF_THE_CROWD, statement
+from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
+from service_tui.storage.lock import open_private
+from service_tui.storage.tables import OF_THE_TAPE, statement
 
 SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
@@ -54,7 +58,7 @@ _PRUNE: Final = statement(
     delete(tables.Journal).where(
         col(tables.Journal.seq).in_(
             select(col(tables.Journal.seq))
-            .where(OF_THE_CROWD, col(tables.Journal.seq) < bindparam("before"))
+            .where(OF_THE_TAPE, col(tables.Journal.seq) < bindparam("before"))
             .limit(bindparam("chunk"))
             .offset(literal_column("0"))
         )
@@ -187,31 +191,62 @@ class Journal:
 
         await self._database.write(work)
 
-    def latest_snapshot(self) -> Snapshot | None:
-        """The snapshot to begin the replay from.
+    def snapshots(self) -> list[Snapshot]:
+        """The snapshots from which a replay may begin, newest first, after a look at the rows.
+
+        One that cannot be read is passed over, and kept aside in a file.
 
         Returns:
-            The newest one that can be read, None where there is none at all.
+            None at all only where nothing has happened yet.
 
         Raises:
-            StorageError: there are snapshots and none can be read.
+            DamagedRowsError: rows after the older snapshot are missing, or none can be read.
         """
+        readable, broken = self._found()
+        for seq, body in broken.items():
+            self.keep_aside(seq, body)
+        return readable
+
+    def check(self) -> None:
+        """Look at the rows as `snapshots` does, and change nothing.
+
+        Raises:
+            DamagedRowsError: rows after the older snapshot are missing, or none can be read.
+        """
+        self._found()
+
+    def _found(self) -> tuple[list[Snapshot], dict[int, bytes]]:
+        """The snapshots, newest first, and the bodies of those that cannot be read."""
         newest_first = select(
             col(tables.Snapshots.seq), col(tables.Snapshots.at), col(tables.Snapshots.body)
         ).order_by(col(tables.Snapshots.seq).desc())
         with self._database.reader() as session:
-            found = session.connection().execute(newest_first).all()
+            connection = session.connection()
+            found = connection.execute(newest_first).all()
+            _check_whole(connection, [seq for seq, _, _ in found])
+        readable: list[Snapshot] = []
+        broken: dict[int, bytes] = {}
         for seq, at, body in found:
             try:
-                return Snapshot(seq, at, zlib.decompress(body))
+                readable.append(Snapshot(seq, at, zlib.decompress(body)))
             except zlib.error:
-                continue
-        if found:
-            raise StorageError("no snapshot of the sim can be read; restore a backup")
-        return None
+                broken[seq] = body
+        if broken and not readable:
+            raise DamagedRowsError("no snapshot of the sim can be read")
+        return readable, broken
 
-    async def prune_crowd(self, before_seq: int) -> int:
-        """Forget the crowd's rows before `before_seq` that both snapshots make needless.
+    def keep_aside(self, seq: int, body: bytes) -> None:
+        """Keep a snapshot that makes no sense in a file, before younger ones take its place."""
+        path = self._database.path
+        path = path.with_name(f"{path.name}.corrupt-snapshot-{seq}")
+        # It may be there from an earlier start; and a full disk is no reason to stop here.
+        with suppress(StorageError, OSError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with os.fdopen(open_private(path, flags), "wb") as file:
+                file.write(body)
+
+    async def prune_tape(self, before_seq: int) -> int:
+        """Forget the tape's rows before `before_seq` that both snapshots make needless.
 
         Returns:
             How many rows went; none while there are fewer than two snapshots.
@@ -245,6 +280,27 @@ def _last_seq(connection: sqlite3.Connection) -> int:
     # Pruning never takes the last row: it stays before the older of two snapshots.
     (last,) = connection.execute(_LAST_SQL).fetchone()
     return int(last)
+
+
+def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
+    """Look for holes where no row may be missing: after the older snapshot.
+
+    Before it the tape's rows are forgotten, and what else is missing cannot be told.
+    """
+    last = connection.scalar(_LAST) or 0
+    if not snapshots:
+        if last:
+            raise DamagedRowsError(f"the journal has {last} rows and no snapshot to begin from")
+        return
+    oldest, newest = min(snapshots), max(snapshots)
+    if last < newest:
+        raise DamagedRowsError(
+            f"the journal ends at row {last}, and its snapshot was taken at row {newest}"
+        )
+    after = select(func.count()).where(col(tables.Journal.seq) > oldest)
+    missing = last - oldest - (connection.scalar(after) or 0)
+    if missing:
+        raise DamagedRowsError(f"{missing} rows of the journal after row {oldest} are missing")
 
 
 def _wanted(history: History) -> ColumnElement[bool]:

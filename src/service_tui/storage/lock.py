@@ -10,7 +10,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from stat import S_IWGRP, S_IWOTH
+from stat import S_ISREG, S_IWGRP, S_IWOTH
 from typing import Final, Self
 
 from service_tui.storage.errors import (
@@ -149,6 +149,20 @@ def private_directory(directory: Path) -> None:
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableDirectoryError(
+            f"{directory} cannot be used as a data directory: {error.strerror}"
+        ) from error
+    refuse_foreign_directory(directory)
+
+
+def refuse_foreign_directory(directory: Path) -> None:
+    """Check that an existing directory is ours, that we can and others cannot write in it.
+
+    Raises:
+        UnreadableDirectoryError: it is not.
+    """
+    try:
         status = directory.stat()
     except OSError as error:
         raise UnreadableDirectoryError(
@@ -172,7 +186,34 @@ def refuse_foreign_file(path: Path) -> None:
         return
     except OSError as error:
         raise UnreadableDirectoryError(f"{path} cannot be read: {error.strerror}") from error
-    if path.is_symlink() or not path.is_file():
+    _refuse_odd(path, status)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open a plain file of ours, making it (0600) where `flags` say so; nothing else is touched.
+
+    Returns:
+        The descriptor. Neither a link nor a pipe in place of the file is followed or waited for.
+
+    Raises:
+        UnreadableDirectoryError: it belongs to another user, others may write it, or it is no
+            plain file.
+        OSError: it cannot be opened.
+    """
+    refuse_foreign_file(path)
+    flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        # Once more, now that it cannot be exchanged any longer.
+        _refuse_odd(path, os.fstat(descriptor))
+    except UnreadableDirectoryError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _refuse_odd(path: Path, status: os.stat_result) -> None:
+    if not S_ISREG(status.st_mode):
         raise UnreadableDirectoryError(f"{path} is not a plain file; move it away")
     _refuse_foreign(path, status)
 

@@ -8,17 +8,27 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service_tui.storage.backups import back_up_before_migration
+from service_tui.storage.backups import (
+    back_up_before_migration,
+    back_up_without_log,
+    backups_of,
+)
 from service_tui.storage.connection import (
     BUSY_TIMEOUT_S,
     COMPANIONS,
     DATABASE_FILE,
     connect_to_write,
 )
-from service_tui.storage.database import Database, start_writer
-from service_tui.storage.errors import LockUnavailableError, StorageError, in_plain_words
+from service_tui.storage.database import Database, note_end, start_writer
+from service_tui.storage.errors import (
+    LockUnavailableError,
+    LostLogError,
+    StorageError,
+    in_plain_words,
+)
 from service_tui.storage.inspection import (
     DamageFound,
+    Inspection,
     check_pages,
     inspect,
     is_damage,
@@ -39,8 +49,9 @@ def open_database(
     """Open the directory's database for writing, making it where there is none. Blocks.
 
     Fails with `CorruptDatabaseError` when it was damaged, and is moved aside; with
-    `NewerSchemaError` when a newer program wrote it; with `UnreadableDirectoryError` when others
-    may write in it; with another `StorageError` for all that the disk refuses.
+    `NewerSchemaError` when a newer program wrote it; with `LostLogError`, once, when its log was
+    removed after an unclean end; with `UnreadableDirectoryError` when others may write in it; with
+    another `StorageError` for all that the disk refuses.
 
     Args:
         directory: the data directory.
@@ -77,15 +88,29 @@ def open_for_reading(
         StorageError: there is none, or it is damaged, of an older schema, or, as a subclass, of a
             newer one; it is left as it is.
     """
-    path = _guarded(directory)
-    try:
-        with in_plain_words():
-            seen = inspect(path, known=schema.version, timeout_s=timeout_s)
-    except DamageFound as damage:
-        raise StorageError(f"{path} is damaged ({damage}); open it for writing once") from damage
+    seen = look_at(directory, timeout_s=timeout_s, schema=schema)
+    path = directory / DATABASE_FILE
     if seen.version < schema.version:
         raise StorageError(f"{path} has an older schema; open it for writing once")
     return Database(path, writer=None, with_wal=False, timeout_s=timeout_s)
+
+
+def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> Inspection:
+    """Look at a database that another process may be writing. Blocks.
+
+    Returns:
+        What it says of itself.
+
+    Raises:
+        StorageError: there is none, or it is damaged or, as a subclass, of a newer schema; it is
+            left as it is.
+    """
+    path = _guarded(directory)
+    try:
+        with in_plain_words():
+            return inspect(path, known=schema.version, timeout_s=timeout_s)
+    except DamageFound as damage:
+        raise StorageError(f"{path} is damaged ({damage}); open it for writing once") from damage
 
 
 @contextmanager
@@ -125,6 +150,12 @@ def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema
     # Without the lock, one may have ended in order while another did not.
     if not (is_alone and seen.ended_in_order):
         check_pages(path, timeout_s=timeout_s)
+    if seen.log_is_lost:
+        backups = backups_of(path.parent)
+        copy = back_up_without_log(path.parent, now=now)
+        # Said once: the next start goes on.
+        note_end(path, with_wal=is_alone, timeout_s=timeout_s, now=now)
+        raise LostLogError(path, copy=copy, backups=backups)
     if seen.version < schema.version:
         back_up_before_migration(path.parent, version=seen.version, now=now)
         connection = connect_to_write(path, with_wal=is_alone, timeout_s=timeout_s)

@@ -26,7 +26,17 @@ class Schema:
     steps: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
 
 
-SCHEMA: Final = Schema(version=1)
+SCHEMA: Final = Schema(
+    version=2,
+    steps={
+        1: (
+            "DROP INDEX journal_of_the_crowd",
+            """CREATE INDEX journal_of_the_tape ON journal (seq)
+            WHERE agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')""",
+        ),
+    },
+)
+"""Version 2 forgets comings and goings of markets as well as the crowd's rows."""
 
 
 def create(path: Path, *, version: int) -> None:

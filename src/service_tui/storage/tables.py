@@ -15,8 +15,9 @@ from sqlmodel import Field, SQLModel
 
 _STRICT: Final = {"sqlite_strict": True}
 _OF_AGENTS: Final = text("agent_id IS NOT NULL")
-OF_THE_CROWD: Final = text("agent_id IS NULL AND kind = 'crowd'")
-"""Rows that may be forgotten once two snapshots hold what they did."""
+OF_THE_TAPE: Final = text("agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')")
+"""Rows that may be forgotten once two snapshots hold what they did: the crowd's, and the comings
+and goings of markets. What an agent was paid stands in rows of its own."""
 
 UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
 """Tickets whose end is not known: to reconcile at a start."""
@@ -31,7 +32,7 @@ class Journal(SQLModel, table=True):
     __table_args__ = (
         Index("journal_by_agent", "agent_id", "seq", sqlite_where=_OF_AGENTS),
         Index("journal_by_market", "market_id", "seq", sqlite_where=_OF_AGENTS),
-        Index("journal_of_the_crowd", "seq", sqlite_where=OF_THE_CROWD),
+        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
         _STRICT,
     )
 

@@ -16,11 +16,13 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from service_tui.storage.bell import Answer, Bell
 from service_tui.storage.errors import (
+    FileGoneError,
     StorageBusyError,
     StorageError,
     result_code,
     storage_error,
 )
+from service_tui.storage.presence import Presence
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -79,10 +81,11 @@ class _Job(Generic[T]):
 class Writer:
     """Runs works on its connection, one group after the other, in the order of their coming."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
+        self.presence = presence
         self._connection = connection
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._failure: sqlite3.Error | None = None
+        self._failure: sqlite3.Error | FileGoneError | None = None
         self._is_closed = False
         self._bells: dict[asyncio.AbstractEventLoop, Bell] = {}
         self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
@@ -170,6 +173,11 @@ class Writer:
             _run_works(group, connection)
             is_committing = any(job.error is None for job in group)
             connection.execute("COMMIT" if is_committing else "ROLLBACK")
+            # After the commit, so that whatever is acknowledged was in the file under its name.
+            self.presence.check()
+        except FileGoneError as error:
+            _fail(group, error)
+            self._failure = error
         except sqlite3.Error as error:
             _fail(group, error)
             with suppress(sqlite3.Error):
@@ -210,7 +218,7 @@ def _run(job: _Waiting, connection: sqlite3.Connection) -> bool:
     return job.error is None
 
 
-def _fail(group: list[_Waiting], error: sqlite3.Error) -> None:
+def _fail(group: list[_Waiting], error: sqlite3.Error | FileGoneError) -> None:
     for job in group:
         job.error = job.error or storage_error(error)
 

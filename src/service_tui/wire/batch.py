@@ -2,7 +2,8 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
 
 from service_tui.terms import Side, Venue
 from service_tui.units import AMOUNT_MAX
@@ -20,7 +21,9 @@ from service_tui.wire.base import (
 
 LEGS_MAX = 30
 
-Spend = Annotated[float, Field(gt=0, le=AMOUNT_MAX)]
+Spend = Annotated[
+    float, Field(gt=0, le=AMOUNT_MAX, json_schema_extra={"multipleOf": 0.01}, description="money")
+]
 
 
 class LegRequest(WireModel):
@@ -31,8 +34,18 @@ class LegRequest(WireModel):
     amount: Spend
 
 
+_ATOMIC_ON_SIM: JsonDict = {
+    "not": {
+        "properties": {"atomic": {"const": True}, "venue": {"enum": [Venue.EVM, Venue.SOL]}},
+        "required": ["atomic", "venue"],
+    }
+}
+
+
 class BatchRequest(WireModel):
     """1 to 30 buys. `atomic` means all or none, within `max_slippage` in probability points."""
+
+    model_config = ConfigDict(json_schema_extra=_ATOMIC_ON_SIM)
 
     trades: Annotated[
         tuple[LegRequest, ...], Field(strict=False, min_length=1, max_length=LEGS_MAX)

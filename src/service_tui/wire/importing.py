@@ -89,13 +89,12 @@ class ImportRequest(WireModel):
     polymarket_url: Address
     # ours: accepted; a market of the embedded service is listed for all of its agents.
     shared: bool = True
-    market_ids: Annotated[tuple[Identifier, ...], Field(strict=False)] | None = None
-
-    @model_validator(mode="after")
-    def _few(self) -> Self:
-        if self.market_ids is not None and not 0 < len(self.market_ids) <= MARKET_IDS_MAX:
-            raise ValueError(f"1 to {MARKET_IDS_MAX} market_ids")
-        return self
+    market_ids: (
+        Annotated[
+            tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=MARKET_IDS_MAX)
+        ]
+        | None
+    ) = None
 
 
 class ImportTickerRequest(WireModel):

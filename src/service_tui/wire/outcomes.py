@@ -4,14 +4,14 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from service_tui.wire.base import Count, Line, Moment, Money, WireModel
+from service_tui.wire.base import AskedMoment, Count, Line, Moment, Money, WireModel
 
 
 class OutcomesQuery(WireModel):
     """Of which skill, and what was closed since when; wall time."""
 
     skill: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
-    since: Moment | None = None
+    since: AskedMoment | None = None
 
 
 class ConfidenceBody(WireModel):

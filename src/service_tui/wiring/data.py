@@ -14,7 +14,13 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.storage.database import Database
-from service_tui.storage.errors import DirectoryLockedError, Holder, LockUnavailableError
+from service_tui.storage.errors import (
+    DamagedRowsError,
+    DirectoryLockedError,
+    Holder,
+    LockUnavailableError,
+)
+from service_tui.storage.inspection import move_aside
 from service_tui.storage.lock import DataDirLock, private_directory
 from service_tui.storage.opening import open_database
 
@@ -42,7 +48,7 @@ class Data:
 
 @asynccontextmanager
 async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
-    """The data directory, locked and open, closed in order."""
+    """The data directory, locked and open, closed in order; what cannot be read is moved aside."""
     try:
         lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
     except LockUnavailableError as error:
@@ -53,6 +59,9 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
         database = open_database(data_dir, now=clock.now(), lock=lock)
         try:
             yield Data(database, lock)
+        except DamagedRowsError as damage:
+            database.close(clock.now())
+            raise move_aside(database.path, reason=str(damage), now=clock.now()) from damage
         finally:
             database.close(clock.now())
     finally:

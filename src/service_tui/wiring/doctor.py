@@ -7,6 +7,7 @@ Used by cli.
 import os
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -14,10 +15,12 @@ from typing import Final
 
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
-from service_tui.storage.lock import holder_of
-from service_tui.storage.opening import open_for_reading
+from service_tui.storage.journal import Journal
+from service_tui.storage.lock import holder_of, refuse_foreign_directory
+from service_tui.storage.opening import look_at, open_for_reading
+from service_tui.storage.schema import SCHEMA
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 
@@ -42,25 +45,56 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"terminal   {os.environ.get('TERM', 'not set')}, {_kind_of_output()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
-    if options.data_dir.exists() and not os.access(options.data_dir, os.W_OK):
-        problems.append(f"{options.data_dir} cannot be written: give another --data-dir")
-    problems += _damages(options.data_dir)
+    problems += _closed_door(options.data_dir) or _damages(options.data_dir)
     lines += [f"PROBLEM    {problem}" for problem in problems] or ["all is well"]
     return lines, not problems
 
 
+def _closed_door(data_dir: Path) -> list[str]:
+    """Why a start could not write in its directory, or make it; nothing stays behind."""
+    try:
+        there = next((path for path in (data_dir, *data_dir.parents) if path.exists()), Path())
+        if there == data_dir:
+            refuse_foreign_directory(data_dir)
+        # To ask is not enough: a mode says nothing about a file system that takes no files.
+        with tempfile.TemporaryDirectory(prefix=".service-tui-", dir=there):
+            return []
+    except StorageError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"{data_dir} cannot be written ({error.strerror}): give another --data-dir"]
+
+
 def _damages(data_dir: Path) -> Iterator[str]:
     """What is wrong with the files that a start needs; a directory not made yet is in order."""
-    if (data_dir / DATABASE_FILE).exists():
+    path = data_dir / DATABASE_FILE
+    if path.exists():
         try:
-            open_for_reading(data_dir, timeout_s=BUSY_S).close(0.0)
-            check_pages(data_dir / DATABASE_FILE, timeout_s=BUSY_S)
+            seen = look_at(data_dir, timeout_s=BUSY_S)
+            check_pages(path, timeout_s=BUSY_S)
+            if seen.log_is_lost:
+                yield lost_log(path)
+            if seen.version == SCHEMA.version:
+                _check_rows(data_dir)
         except (StorageError, DamageFound, sqlite3.Error) as error:
             yield str(error)
     try:
         stored_desk_keys(data_dir)
     except KeysError as error:
         yield str(error)
+
+
+def _check_rows(data_dir: Path) -> None:
+    """Look for what a start could not make a world of.
+
+    Raises:
+        StorageError: rows are missing, or cannot be read.
+    """
+    database = open_for_reading(data_dir, timeout_s=BUSY_S)
+    try:
+        Journal(database).check()
+    finally:
+        database.close(0.0)
 
 
 def _kind_of_output() -> str:

@@ -29,12 +29,13 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
-from service_tui.engine.codec import JournalError
+from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
+    LostLogError,
     NewerSchemaError,
     StorageError,
 )
@@ -241,8 +242,9 @@ _FIXES: Final[dict[type[Exception], str]] = {
     DirectoryLockedError: "close the other one, look with --read-only, or give another --data-dir",
     NewerSchemaError: "use the newer program, or give another --data-dir",
     CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
+    LostLogError: "start again to go on with what is left",
     StorageError: "see the log, or give another --data-dir",
-    JournalError: "restore a backup, or give another --data-dir",
+    NewerJournalError: "use the newer program, or give another --data-dir",
     KeysError: "mend or move the file away",
     ServiceError: "see the log, and whether the disk has room",
     ValueError: "correct the address or the key",

@@ -1,38 +1,88 @@
 """The log on disk: for its owner's eyes only.
 
 Knows files and modes. Must not know who logs.
-Used by cli.
+Used by cli, which logs before anything else looks at the folder: so it is looked at here.
 """
 
+import faulthandler
 import logging
 import os
+import signal
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.errors import StorageError
+from service_tui.storage.lock import open_private, private_directory
+
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2
+STACKS_BYTES: Final = 1_000_000
+"""A file of stacks that is larger begins anew."""
+
+
+class LogError(Exception):
+    """A log that cannot be kept where it was wanted; one plain sentence."""
 
 
 def keep_log(path: Path) -> None:
     """Log to a file from now on, making its folder where there is none.
 
     Raises:
-        OSError: it cannot be written.
+        LogError: folder or file is not ours alone, or cannot be written; nothing was touched.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    try:
+        private_directory(path.parent)
+        handler = PrivateLog(path, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8")
+    except StorageError as error:
+        raise LogError(str(error)) from error
+    except OSError as error:
+        raise LogError(f"{path} cannot be written: {error.strerror}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # The HTTP library would log whole addresses, queries included.
     logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
+_stacks: list[int] = []
+"""The open file of stacks, once there is one."""
+
+
+def keep_stacks(path: Path) -> None:
+    """Have the places of all threads written to a file: at a crash, and whenever SIGUSR1 comes.
+
+    Places only, never a value. The program goes on after SIGUSR1.
+
+    Raises:
+        LogError: the file is not ours alone, or cannot be written.
+    """
+    try:
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except StorageError as error:
+        raise LogError(str(error)) from error
+    except OSError as error:
+        raise LogError(f"{path} cannot be written: {error.strerror}") from error
+    os.fchmod(descriptor, 0o600)
+    if os.fstat(descriptor).st_size > STACKS_BYTES:
+        os.ftruncate(descriptor, 0)
+    # Open for as long as the process lives: a crash has no time to open anything.
+    _stacks[:] = [descriptor]
+    faulthandler.enable(descriptor)
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1, descriptor)
+
+
+def note_stacks() -> None:
+    """Write down where all threads are now, if there is a file for it."""
+    for descriptor in _stacks:
+        faulthandler.dump_traceback(descriptor)
+
+
 class PrivateLog(RotatingFileHandler):
     """A log that nobody else can read, from its first byte and after each rotation."""
 
     def _open(self) -> TextIOWrapper:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.fchmod(descriptor, 0o600)
         return os.fdopen(descriptor, "a", encoding=self.encoding, errors="backslashreplace")

@@ -8,9 +8,13 @@ Used by cli (show) and start (keep).
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from service_tui.console.ending import KILLED, Signals
+from service_tui.storage.errors import StorageError
+from service_tui.storage.lock import open_private, refuse_foreign_directory
 
 PICTURE_FILE: Final = "last-screen.txt"
 PICTURE_MAX: Final = 200_000
@@ -30,9 +34,10 @@ def show(data_dir: Path) -> bool:
     """
     try:
         size = os.get_terminal_size(sys.stderr.fileno())
-        with (data_dir / PICTURE_FILE).open(encoding="utf-8") as file:
+        descriptor = open_private(data_dir / PICTURE_FILE, os.O_RDONLY)
+        with os.fdopen(descriptor, encoding="utf-8") as file:
             header, *lines = file.read(PICTURE_MAX).splitlines()
-    except (OSError, ValueError):
+    except (OSError, ValueError, StorageError):
         return False
     if header != f"{size.columns}x{size.lines}":
         return False
@@ -46,7 +51,12 @@ def show(data_dir: Path) -> bool:
 
 @contextmanager
 def shown(data_dir: Path) -> Generator[None]:
-    """Show the last picture first; should the console never come up, give the terminal back."""
+    """Show the last picture first; should the console never come up, give the terminal back.
+
+    Until the console answers them itself, a signal ends the program at once.
+    """
+    signals = Signals()
+    signals.answer(_give_back_and_end)
     drawn = show(data_dir)
     try:
         yield
@@ -54,6 +64,17 @@ def shown(data_dir: Path) -> Generator[None]:
         if drawn:
             sys.stderr.write(_BACK)
         raise
+    finally:
+        signals.leave()
+
+
+def _give_back_and_end(number: int) -> None:
+    # Straight to the terminal: the signal may have come in the middle of a write to the stream.
+    # What is off already stays so.
+    with suppress(OSError):
+        os.write(2, f"{_LEAVE}{_BACK}".encode())
+    # Not by an exception, which may be swallowed by whatever is being imported.
+    os._exit(KILLED + number)
 
 
 def keep(data_dir: Path, lines: tuple[str, ...]) -> None:
@@ -61,13 +82,21 @@ def keep(data_dir: Path, lines: tuple[str, ...]) -> None:
     if not lines:
         return
     path = data_dir / PICTURE_FILE
+    fresh = path.with_name(f".{PICTURE_FILE}.{os.getpid()}")
     try:
         size = os.get_terminal_size(sys.stderr.fileno())
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        refuse_foreign_directory(data_dir)
+        fresh.unlink(missing_ok=True)
+        descriptor = open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except (OSError, ValueError, StorageError):
+        return
+    try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write("\n".join((f"{size.columns}x{size.lines}", *map(_printable, lines))))
+        fresh.replace(path)
     except (OSError, ValueError):
-        return
+        with suppress(OSError):
+            fresh.unlink()
 
 
 def _printable(line: str) -> str:

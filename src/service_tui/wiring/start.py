@@ -16,12 +16,14 @@ from urllib.parse import urlsplit
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskDoors
+from service_tui.console.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
+from service_tui.wiring.logfile import note_stacks
 from service_tui.wiring.options import Options
 from service_tui.wiring.picture import keep
 
@@ -94,6 +96,7 @@ def open_console(options: Options) -> int:
         log_path=str(options.log_path),
         data_path=str(options.data_dir),
     )
+    app.ending = Ending(note=note_stacks)
     app.run()
     keep(options.data_dir, app.picture)
     return app.return_code or 0

@@ -6,7 +6,7 @@ from service_tui.engine.limits import PLANS
 from service_tui.server.present import settings_body, user_settings_body
 from service_tui.server.refusals import invalid_items
 from service_tui.server.service import Asked, Routes
-from service_tui.units import NotMicrosError, micros
+from service_tui.units import Micros, NotMicrosError, micros
 from service_tui.wire.endpoints import (
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
@@ -71,7 +71,7 @@ def _changed(asked: Asked, name: str, value: object) -> object:
         The value as AgentSettings holds it.
 
     Raises:
-        Denied: 422 for more than the plan allows, or finer than a micro.
+        Denied: 422 for more than the plan allows, for finer than a micro, or for less than one.
     """
     ceiling = PLANS[asked.agent.settings.plan].trades_per_day_max
     if name == "max_trades_per_day" and isinstance(value, int) and ceiling is not None:
@@ -81,11 +81,19 @@ def _changed(asked: Asked, name: str, value: object) -> object:
         return value
     if name in MONEY and isinstance(value, float):
         try:
-            return micros(value)
+            return _micros(value)
         except NotMicrosError as error:
             raise invalid_items([(("body", name), str(error), "decimal")]) from error
     # Zero thresholds mean "off". Source: decisions, "Stop and target prices".
     return None if name.endswith("_pct") and not value else value
+
+
+def _micros(amount: float) -> Micros:
+    """An amount that is nothing only where nothing was asked for."""
+    whole = micros(amount)
+    if not whole and amount:
+        raise NotMicrosError(f"{amount} is less than a millionth")
+    return whole
 
 
 async def read(asked: Asked) -> SettingsBody:

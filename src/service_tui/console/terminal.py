@@ -1,0 +1,68 @@
+"""The terminal as the program writes to it: it may be closed or stop reading at any moment.
+
+Knows Textual's driver. Its thread dies with a closed terminal, after which its queue, once full,
+would hold every writer for ever.
+Used by the frame.
+"""
+
+import os
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Full
+from typing import Final
+
+from textual.drivers.linux_driver import LinuxDriver
+
+LOOK_AGAIN_S: Final = 0.2
+"""How long a full queue is waited for before the thread behind it is looked at again."""
+
+GIVE_BACK: Final = (
+    "\x1b[?2026l\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l"
+    "\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
+)
+"""Ends all that the console ever switches on; what is off already stays so."""
+
+
+class Terminal(LinuxDriver):
+    """A driver that says so when its terminal is gone, and waits for nobody then."""
+
+    on_lost: Callable[[], object] | None = None
+    """Called once, on the loop, when nothing can be written any more."""
+
+    def write(self, data: str) -> None:
+        """Have something written, as long as there is a terminal."""
+        thread = self._writer_thread
+        while thread is not None and thread.is_alive():
+            with suppress(Full):
+                thread._queue.put(data, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                return
+        self._tell()
+
+    def close(self) -> None:
+        """Wait until all is written, as long as there is a terminal."""
+        thread = self._writer_thread
+        while thread is not None and thread.is_alive():
+            with suppress(Full):
+                thread._queue.put(None, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                thread.join()
+
+    def give_back(self) -> None:
+        """Restore the terminal at once, from any thread, whatever the others are doing."""
+        if self._writer_thread is None:
+            return
+        descriptor = self._writer_thread.fileno()
+        if self.attrs_before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
+        # Who does not read must not keep us; the shell shares this setting.
+        os.set_blocking(descriptor, False)
+        try:
+            os.write(descriptor, GIVE_BACK.encode())
+        finally:
+            os.set_blocking(descriptor, True)
+
+    def _tell(self) -> None:
+        tell, self.on_lost = self.on_lost, None
+        if tell is not None:
+            self._loop.call_soon_threadsafe(tell)

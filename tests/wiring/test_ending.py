@@ -1,0 +1,70 @@
+import signal
+from pathlib import Path
+
+import pytest
+
+from own_terminal import COLUMNS, LINES, own_terminal
+from service_tui.cli import LOG_FILE, STACKS_FILE
+from service_tui.wiring.picture import BADGE, PICTURE_FILE
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a last picture, which is drawn before anything else is there."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / PICTURE_FILE).write_text(f"{COLUMNS}x{LINES}\nwhat was known")
+    (data / PICTURE_FILE).chmod(0o600)
+    return data
+
+
+DRAWN = BADGE.encode()
+ENTERED = b"\x1b[?1003h"
+"""What tells that the last picture stands, and that the console itself has begun."""
+
+
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [
+        ("SIGTERM", DRAWN),
+        ("SIGHUP", DRAWN),
+        ("SIGINT", DRAWN),
+        ("SIGQUIT", DRAWN),
+        ("SIGTERM", ENTERED),
+        ("SIGINT", ENTERED),
+    ],
+)
+def test_a_signal_while_the_console_comes_up_gives_the_terminal_back(
+    data: Path, name: str, after: bytes
+) -> None:
+    number = getattr(signal, name)
+    with own_terminal(data.parent, "--data-dir", str(data)) as run:
+        run.read_until(after)
+        run.kill(number)
+        assert run.wait(10) in {128 + number, 0}
+        assert run.is_as_before()
+        assert b"Traceback" not in run.shown
+
+
+def test_the_places_of_all_threads_are_written_down_and_the_console_goes_on(data: Path) -> None:
+    with own_terminal(data.parent, "--data-dir", str(data)) as run:
+        run.read_until(b"online")
+        run.kill(signal.SIGUSR1)
+        stacks = data / STACKS_FILE
+        while b"Current thread" not in stacks.read_bytes():
+            run.read_on()
+        assert stacks.stat().st_mode & 0o777 == 0o600
+        run.read_on()
+        run.kill(signal.SIGQUIT)
+        assert run.wait(10) == 0
+        assert run.is_as_before()
+
+
+def test_a_closed_terminal_ends_the_program_in_order(data: Path) -> None:
+    with own_terminal(data.parent, "--data-dir", str(data), "--speed", "60") as run:
+        run.read_until(b"online")
+        run.close()
+        assert run.wait(7) == 129
+    assert (data / "desk.lock").read_bytes() == b""
+    assert not (data / "desk.sqlite3-wal").exists()
+    assert "fault" not in (data / LOG_FILE).read_text()
