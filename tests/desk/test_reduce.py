@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from samples import NOW, market, position, sample_state
 from service_tui.desk import reduce as reducing
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -99,6 +101,9 @@ FACTS = {
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
     LimitsSeen: st.just(LimitsSeen(STATE.limits)),
+    BriefingSeen: st.builds(
+        BriefingSeen, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
+    ),
     TradesSeen: st.builds(TradesSeen, st.just(STATE.trades), st.integers(0, 9)),
     WorldSeen: st.just(WorldSeen(STATE.world, STATE.news)),
     DetailSeen: st.just(DetailSeen(STATE.detail)),

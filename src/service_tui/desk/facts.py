@@ -6,6 +6,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 
 from dataclasses import dataclass
 
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -55,6 +56,14 @@ class LimitsSeen:
     """The service told its limits."""
 
     limits: LimitsView
+
+
+@dataclass(frozen=True, slots=True)
+class BriefingSeen:
+    """The service told what wants attention."""
+
+    briefing: BriefingView
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +213,7 @@ Fact = (
     | PositionsSeen
     | AccountSeen
     | LimitsSeen
+    | BriefingSeen
     | TradesSeen
     | WorldSeen
     | DetailSeen

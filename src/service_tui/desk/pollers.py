@@ -23,6 +23,7 @@ from service_tui.client.errors import (
 from service_tui.client.retry import next_delay
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -50,6 +51,7 @@ from service_tui.desk.translate import (
     position_views,
     world_view,
 )
+from service_tui.desk.translate_briefing import briefing_view
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
@@ -176,7 +178,7 @@ async def read_account(ports: Ports, _: Watched) -> Read:
 async def read_briefing(ports: Ports, _: Watched) -> Read:
     """The heartbeat."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
-    return [], reply.latency_s
+    return [BriefingSeen(briefing_view(reply.answer), reply.dropped)], reply.latency_s
 
 
 async def read_trades(ports: Ports, _: Watched) -> Read:

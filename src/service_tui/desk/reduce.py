@@ -9,6 +9,7 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -67,6 +68,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, account=summed(fact.account, state.positions))
         case LimitsSeen():
             return replace(state, limits=fact.limits)
+        case BriefingSeen():
+            briefed = replace(state, briefing=fact.briefing)
+            return _dropped(briefed, Topic.BRIEFING, fact.dropped)
         case TradesSeen():
             return _dropped(replace(state, trades=fact.trades), Topic.TRADES, fact.dropped)
         case WorldSeen():
