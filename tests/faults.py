@@ -17,11 +17,15 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.desk import Desk
+from service_tui.desk.opening import DeskMemory
+from service_tui.desk.pollers import PERIODS
+from service_tui.desk.ports import Surroundings
 from service_tui.desk.records import Phase, PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter, StoredTicket
+from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
@@ -225,3 +229,24 @@ async def rows(stage: Stage) -> list[StoredTicket]:
     """The blotter's rows, newest first, with all that was written until now."""
     await stage.database.write(lambda _: None)
     return Blotter(stage.database).recent(50)
+
+
+async def killed_while_sending(stage: Stage, line: Line) -> None:
+    """Run a desk and end it, without any closing, while an order is on its way."""
+    around = Surroundings(
+        stage.client,
+        stage.database,
+        stage.clock,
+        lambda: f"first{len(line.sent)}",
+        random.Random(2),
+    )
+    initial = replace(first_state(), polls=PERIODS)
+    desk = Desk(initial, around, Blotter(stage.database), DeskMemory(stage.database, stage.clock))
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(desk.run())
+        await until(desk, ready, stage)
+        ticket = desk.submit(buy(stage.open_markets()[0]))
+        await until(desk, lambda _: line.waiting, stage)
+        running.cancel()
+    assert ticket.view.state is TicketState.SENT
+    assert (await rows(stage))[0].state is StoredState.QUEUED

@@ -328,6 +328,48 @@ async def test_what_is_no_number_in_range_costs_one_row(row: str) -> None:
     assert reply.dropped == 1
 
 
+async def test_a_null_where_none_may_be_says_nothing() -> None:
+    reply = await markets_of(page(MARKET | {"tags": None, "tick_size": None, "status": None}))
+    assert reply.dropped == 0
+    assert (reply.answer.markets[0].tags, reply.answer.markets[0].tick_size) == ((), 0.01)
+    reply = await markets_of(page(MARKET | {"tags": None}, MARKET | {"id": None, "tags": None}))
+    assert (len(reply.answer.markets), reply.dropped) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"shares": None, "shares_bought": None, "cost": None, "new_price": None},
+        {"market_id": None, "side": None, "warnings": None, "position": {"sim_balance": None}},
+        {"fill_status": "matched at last", "status": "FILLED"},
+    ],
+)
+async def test_a_trade_answer_that_says_little_is_an_answer(said: dict[str, object]) -> None:
+    app = App((200, {"success": True, **said}, {}))
+    reply = await client_of(app).trades.place(ORDER)
+    assert reply.answer.success
+    assert reply.answer.cost == 0.0
+    assert not {"shares", "shares_bought", "cost"} & reply.answer.model_fields_set
+
+
+async def test_a_limit_that_is_null_is_no_limit_that_can_be_believed() -> None:
+    body = {"sdk_real_trading_enabled": True, "sdk_max_trade_amount": None}
+    with pytest.raises(MalformedError, match="sdk_max_trade_amount"):
+        await client_of(App((200, body, {}))).settings.get()
+
+
+async def test_trades_whose_words_are_not_ours_are_read_all_the_same() -> None:
+    row = {
+        "id": "t", "trade_id": None, "market_id": "m", "side": "yes", "action": "buy",
+        "shares": None, "cost": None, "venue": None, "status": "Parked",
+        "created_at": "2027-01-15T08:00:00Z",
+    }  # fmt: skip
+    reply = await client_of(App((200, {"trades": [row], "total_count": None}, {}))).trades.list()
+    assert reply.dropped == 0
+    assert reply.answer.trades[0].status == "Parked"
+
+
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff x", "\ud800"])
 async def test_half_a_letter_costs_nothing(half: str) -> None:
     text = page(MARKET, MARKET | {"question": "here"}).replace("here", f"Rain {half}?")

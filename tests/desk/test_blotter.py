@@ -1,8 +1,5 @@
-import asyncio
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -12,13 +9,13 @@ from faults import (
     TRADES,
     UNANSWERED,
     Fault,
-    Line,
     asleep,
     at_work,
     breaking,
     buy,
     ended,
     is_order,
+    killed_while_sending,
     ready,
     rows,
     said,
@@ -26,16 +23,12 @@ from faults import (
     world_holds,
 )
 from service_tui.desk.commands import AskQuote
-from service_tui.desk.desk import Desk
-from service_tui.desk.opening import DeskMemory
-from service_tui.desk.pollers import PERIODS
-from service_tui.desk.ports import Surroundings
 from service_tui.desk.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE
-from support import Stage, first_state, open_stage, open_test_desk
+from support import open_stage, open_test_desk
 
 # -- not sent, or sent and not answered ---------------------------------------------------------
 
@@ -243,23 +236,6 @@ async def test_a_desk_killed_in_the_middle_settles_its_order_at_the_next_start(
             states = {one.ticket_id: one.state for one in desk.state.tickets}
             assert states[ticket.ticket_id] is own[0].state
         assert len(line.orders()) == 2
-
-
-async def killed_while_sending(stage: Stage, line: Line) -> None:
-    """Run a desk and end it, without any closing, while an order is on its way."""
-    around = Surroundings(
-        stage.client, stage.database, stage.clock, lambda: f"first{len(line.sent)}", Random(2)
-    )
-    initial = replace(first_state(), polls=PERIODS)
-    desk = Desk(initial, around, Blotter(stage.database), DeskMemory(stage.database, stage.clock))
-    async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(desk.run())
-        await until(desk, ready, stage)
-        ticket = desk.submit(buy(stage.open_markets()[0]))
-        await until(desk, lambda _: line.waiting, stage)
-        running.cancel()
-    assert ticket.view.state is TicketState.SENT
-    assert (await rows(stage))[0].state is StoredState.QUEUED
 
 
 async def test_nothing_trades_while_an_earlier_order_cannot_be_looked_up(tmp_path: Path) -> None:

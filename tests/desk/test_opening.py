@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import asleep, at_work, buy, ended, ready, until
+from faults import asleep, at_work, buy, ended, ready, said, until
 from samples import sample_state
 from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
 from service_tui.desk.commands import SetPreference, SetStar
@@ -17,6 +17,7 @@ from service_tui.storage.cache import Cache
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.endpoints import MARKETS
 from support import Stage, first_state, open_stage, open_test_desk
 
 
@@ -198,3 +199,26 @@ async def test_a_database_that_cannot_be_read_keeps_the_desk_shut(
             async with open_test_desk(stage):
                 opened = True
         assert not opened
+
+
+async def test_a_key_that_the_service_repeats_is_neither_shown_nor_kept(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        hidden = "".join(f"\\u{ord(letter):04x}" for letter in stage.key)
+        market = f'{{"id": "m", "question": "{hidden}", "current_probability": 0.5}}'
+        broken = f"{stage.key[:9]}\u200b{stage.key[9:]}"
+        answer = f'{{"markets": [{market}], "agent_id": "{broken}"}}'
+        line.fault = lambda request: (
+            said(answer.encode()) if request.url.path == MARKETS.path else None
+        )
+        state = await until(desk, lambda s: list(s.markets) == ["m"], stage)
+        assert state.markets["m"].question == "[key]"
+        await stage.clock.advance(25)
+        assert frozen_at(stage) is not None
+    assert holding(tmp_path, stage.key) == []
+
+
+def holding(folder: Path, word: str) -> list[Path]:
+    """The files that hold a word."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert files
+    return [path for path in files if word.encode() in path.read_bytes()]

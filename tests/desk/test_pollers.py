@@ -2,12 +2,13 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import httpx
 import pytest
 
 from faults import Fault, asleep, at_work, breaking, buy, ended, is_quote, ready, said, until
-from service_tui.desk import pollers
+from service_tui.desk import market_pages, pollers
 from service_tui.desk.commands import AskQuote, Refresh, WatchMarket
 from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
@@ -160,6 +161,42 @@ async def test_a_refused_key_is_not_sent_again_and_says_what_to_check(tmp_path: 
         assert desk.state.markets
 
 
+async def test_the_operators_key_does_not_make_up_for_the_agents(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        desk.submit(WatchMarket(stage.open_markets()[0].market_id))
+        await until(desk, lambda s: s.detail, stage)
+        line.fault = lambda request: (
+            said({"error": "unknown key"}, 401) if "/api/sdk/" in request.url.path else None
+        )
+        await until(desk, lambda s: s.service.phase is Phase.UNAUTHORIZED, stage)
+        asked = line.asked(WORLD.path)
+        for _ in range(40):
+            await stage.clock.advance(0.5)
+            assert desk.state.service.phase is Phase.UNAUTHORIZED
+            assert "unknown key" in desk.state.service.problem
+        assert line.asked(WORLD.path) > asked + 5
+        assert tones(desk.state) == ["bad"]
+        # Another key, and the agent is heard again.
+        line.fault = lambda _: None
+        stage.client._refused.clear()
+        desk.submit(Refresh())
+        await until(desk, online, stage)
+        assert desk.state.service.problem == ""
+
+
+async def test_an_operators_key_that_is_refused_is_no_refused_agent(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda request: (
+            said({"error": "no operator"}, 401) if request.url.path == WORLD.path else None
+        )
+        await until(desk, lambda s: "no operator" in s.service.problem, stage)
+        await stage.clock.advance(20)
+        assert online(desk.state)
+        assert "no operator" in desk.state.service.problem
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.DONE
+
+
 # -- rows that are none -------------------------------------------------------------------------
 
 
@@ -201,7 +238,7 @@ SIDE = {
 
 
 async def test_markets_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pollers, "PAGE", 20)
+    monkeypatch.setattr(market_pages, "PAGE", 20)
     async with at_work(tmp_path) as (desk, stage, line):
         assert set(desk.state.markets) == set(stage.world.markets)
         assert line.asked(MARKETS.path) >= len(stage.world.markets) // 20
@@ -210,12 +247,149 @@ async def test_markets_come_page_by_page(tmp_path: Path, monkeypatch: pytest.Mon
 async def test_a_page_that_is_missing_loses_no_market(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pollers, "PAGE", 20)
+    monkeypatch.setattr(market_pages, "PAGE", 20)
     async with at_work(tmp_path) as (desk, stage, line):
         known = len(desk.state.markets)
         line.fault = lambda request: said(b"[]") if b"offset=20" in request.url.query else None
         await stage.clock.advance(5)
         assert len(desk.state.markets) == known
+
+
+def page_of(request: httpx.Request, rows: list[dict[str, object]], most: int) -> list[object]:
+    """A page as a service gives it that never gives more than so many rows."""
+    query = parse_qs(request.url.query.decode())
+    offset = int(query["offset"][0])
+    return list(rows[offset : offset + most])
+
+
+def market_row(number: int) -> dict[str, object]:
+    return {"id": f"m{number}", "question": "?", "current_probability": 0.5}
+
+
+@pytest.mark.parametrize("tells", [{}, {"total": 120}, {"total_count": 120}])
+async def test_a_service_that_gives_less_than_is_asked_for_is_read_to_its_end(
+    tmp_path: Path, tells: dict[str, int]
+) -> None:
+    listed = [market_row(number) for number in range(120)]
+    async with at_work(tmp_path) as (desk, stage, line):
+
+        def fault(request: httpx.Request) -> Answer:
+            if request.url.path != MARKETS.path:
+                return None
+            return said({"markets": page_of(request, listed, 50), "agent_id": "a", **tells})
+
+        line.fault = fault
+        state = await until(desk, lambda s: "m0" in s.markets, stage)
+        assert list(state.markets) == [f"m{number}" for number in range(120)]
+
+
+async def test_a_page_that_comes_again_ends_the_list_and_doubles_nothing(tmp_path: Path) -> None:
+    listed = [market_row(number) for number in range(50)]
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda request: (
+            said({"markets": listed, "agent_id": "a"}) if request.url.path == MARKETS.path else None
+        )
+        asked = line.asked(MARKETS.path)
+        state = await until(desk, lambda s: "m0" in s.markets, stage)
+        assert len(state.markets) == 50
+        assert line.asked(MARKETS.path) - asked <= 4
+        assert all(b"sort=created" in one.url.query for one in line.sent if is_list(one))
+
+
+async def test_a_list_without_end_is_bounded_and_forgets_nothing_that_was_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(market_pages, "PAGES_MAX", 3)
+    async with at_work(tmp_path) as (desk, stage, line):
+        known = set(desk.state.markets)
+
+        def fault(request: httpx.Request) -> Answer:
+            if request.url.path != MARKETS.path:
+                return None
+            offset = int(parse_qs(request.url.query.decode())["offset"][0])
+            rows = [market_row(offset + number) for number in range(500)]
+            return said({"markets": rows, "agent_id": "a"})
+
+        line.fault = fault
+        state = await until(desk, lambda s: "m0" in s.markets, stage)
+        assert len(state.markets) == len(known) + 1_500
+        assert known < set(state.markets)
+
+
+def is_list(request: httpx.Request) -> bool:
+    return request.url.path == MARKETS.path
+
+
+@pytest.mark.parametrize("refused", [{"all"}, {"all", "closed"}])
+async def test_a_service_that_takes_one_status_at_a_time_is_asked_so(
+    tmp_path: Path, refused: set[str]
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+
+        def fault(request: httpx.Request) -> Answer:
+            if not is_list(request):
+                return None
+            (status,) = parse_qs(request.url.query.decode())["status"]
+            if status in refused or b"sparkline" in request.url.query:
+                return said({"detail": [{"loc": ["query", "status"], "msg": "no"}]}, 422)
+            row = {**market_row(0), "id": f"m-{status}", "status": status}
+            return said({"markets": [row], "agent_id": "a"})
+
+        line.fault = fault
+        wanted = {f"m-{status}" for status in ("active", "closed", "resolved")}
+        wanted -= {f"m-{status}" for status in refused}
+        await until(desk, lambda s: set(s.markets) == wanted, stage)
+        line.sent.clear()
+        await stage.clock.advance(10)
+        asked = Counter(
+            parse_qs(one.url.query.decode())["status"][0] for one in line.sent if is_list(one)
+        )
+        assert asked["all"] == 0
+        assert asked["active"] >= 4
+        assert online(desk.state)
+
+
+# -- answers that nobody foresaw ----------------------------------------------------------------
+
+
+async def test_a_word_that_is_none_on_the_tape_costs_one_row(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market = stage.open_markets()[0].market_id
+        trade = {
+            "at": "2027-01-15T08:00:00Z", "trader": "heron", "side": "yes", "action": "buy",
+            "shares": 1.0, "price": 0.5,
+        }  # fmt: skip
+        rows = [trade, {**trade, "action": "burn"}, {**trade, "side": "maybe"}, {"at": 5}]
+        tape = {"market_id": market, "resolution_criteria": "", "points": [], "news": []}
+        line.fault = lambda request: (
+            said({**tape, "trades": rows}) if request.url.path.endswith("/tape") else None
+        )
+        desk.submit(WatchMarket(market))
+        state = await until(desk, lambda s: s.detail, stage)
+        assert len(state.detail.trades) == 1
+        assert state.service.dropped[Topic.DETAIL] == 3
+        line.fault = lambda _: None
+        await until(desk, lambda s: not s.service.dropped_rows, stage)
+
+
+@pytest.mark.parametrize("error", [ValueError("sk"), OverflowError(), KeyError("x")])
+async def test_an_answer_that_cannot_be_translated_is_a_problem_and_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    async with at_work(tmp_path) as (desk, stage, _):
+        with monkeypatch.context() as patched:
+            patched.setattr(market_pages, "market_view", broken)
+            patched.setattr(pollers, "detail_of_tape", broken)
+            state = await until(desk, lambda s: s.service.problem, stage)
+            assert "no word for" in state.service.problem
+            assert "markets" in state.service.problem
+            desk.submit(WatchMarket(stage.open_markets()[0].market_id))
+            await until(desk, lambda s: s.detail and s.detail.problem, stage)
+            assert online(desk.state)
+        await until(desk, lambda s: not s.service.problem, stage)
 
 
 # -- pace, focus, other services ----------------------------------------------------------------

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from samples import NOW, market, position, sample_state
 from service_tui.desk import reduce as reducing
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -16,6 +18,7 @@ from service_tui.desk.facts import (
     FleetSeen,
     LimitsSeen,
     Listening,
+    LookedUp,
     MarketsSeen,
     Noticed,
     PositionsSeen,
@@ -98,12 +101,22 @@ FACTS = {
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
     LimitsSeen: st.just(LimitsSeen(STATE.limits)),
+    BriefingSeen: st.builds(
+        BriefingSeen, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
+    ),
     TradesSeen: st.builds(TradesSeen, st.just(STATE.trades), st.integers(0, 9)),
     WorldSeen: st.just(WorldSeen(STATE.world, STATE.news)),
     DetailSeen: st.just(DetailSeen(STATE.detail)),
     QuoteSeen: st.builds(lambda n: QuoteSeen(QuoteView(n, ok=True)), st.integers(0, 9)),
     TicketChanged: st.builds(TicketChanged, tickets),
-    ServiceAnswered: st.builds(ServiceAnswered, st.sampled_from(Topic), times, st.floats(0, 9)),
+    ServiceAnswered: st.builds(
+        ServiceAnswered,
+        st.sampled_from(Topic),
+        times,
+        st.floats(0, 9),
+        st.none() | st.floats(-1e9, 1e9),
+    ),
+    LookedUp: st.builds(LookedUp, texts),
     ServiceFailed: st.builds(
         ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
     ),

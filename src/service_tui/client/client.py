@@ -119,6 +119,9 @@ class Client:
         self._names: Names = names
         self._gates = Gates(clock)
         self._refused: dict[Key, Reason] = {}
+        self.skew_s: float | None = None
+        """How far, at least, our clock was ahead of the service's at the last answer that told."""
+
         self.renew(keys)
         self.agents = Agents(self)
         self.briefing = Briefing(self)
@@ -204,6 +207,7 @@ class Client:
             outcome = await self._try(asked)
             if isinstance(outcome, Reply):
                 self._gates.answered(endpoint.path)
+                self.skew_s = self.skew_s if outcome.skew_s is None else outcome.skew_s
                 return outcome
             self._gates.failed(endpoint.path)
             tries += 1
@@ -319,12 +323,12 @@ class Client:
                 finally:
                     await response.aclose()
         except NOT_SENT as error:
-            why = line(str(error)) or type(error).__name__
+            why = self._why(error)
             return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
         except (TimeoutError, httpx.TimeoutException):
             return unanswered(f"no whole answer within {left_s:.3g} s", asked.called)
         except httpx.TransportError as error:
-            why = line(str(error)) or type(error).__name__
+            why = self._why(error)
             return unanswered(f"the line broke before the answer was whole: {why}", asked.called)
         return Heard(
             status=response.status_code,
@@ -335,6 +339,11 @@ class Client:
             at=self._clock.now(),
             latency_s=self._clock.monotonic() - started,
         )
+
+    def _why(self, error: httpx.TransportError) -> str:
+        """What the transport says; it may repeat what came over the line."""
+        said = self._keys.masked(str(error).encode("utf-8", "replace"))
+        return line(said.decode("utf-8", "replace")) or type(error).__name__
 
 
 async def _bounded(response: httpx.Response) -> bytes:

@@ -1,19 +1,33 @@
 """Keys, and the one address that each may be sent to.
 
-Knows addresses. Must not know calls; no repr of this room shows a secret.
+Knows addresses and the sanitiser. Must not know calls; no repr of this room shows a secret.
 Used by client; made in wiring.
 """
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import httpx
 
+from service_tui.client.reply import is_list, is_object
+from service_tui.wire.text import has_controls, letters
+
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,253}")
 _PORT_MAX: Final = 65_535
+
+MASK: Final = "[key]"
+"""What stands where a service repeated a key."""
+
+_PLAIN: Final = re.compile(rb"[\t\n\r -\[\]-~]*")
+"""Bytes that can hide nothing: plain letters, and no backslash."""
+
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_VISIBLE: Final = '"\\/'
 _KEY: Final = re.compile(r"[!-~]{8,200}")
 """ours: shorter than eight letters is a typing error, and could not be masked in foreign text."""
 
@@ -61,11 +75,66 @@ class Keys:
     operator: Key | None = None
 
     def masked(self, raw: bytes) -> bytes:
-        """What came from outside, without these keys: a service may echo what it was sent."""
-        for key in (self.api, self.operator):
-            if key is not None:
-                raw = raw.replace(key.secret.encode(), b"[key]")
-        return raw
+        """Take these keys out of what came from outside: a service may echo what it was sent.
+
+        A key is also found where escapes of JSON hide it, or letters that are dropped before
+        anything is shown. This is the one place: nobody has read the bytes before.
+
+        Returns:
+            The same bytes where they hold no key.
+        """
+        secrets = [key.secret for key in (self.api, self.operator) if key is not None]
+        for secret in secrets:
+            raw = raw.replace(secret.encode(), MASK.encode())
+        if not secrets or _PLAIN.fullmatch(raw):
+            return raw
+        text = raw.decode("utf-8", "replace")
+        resolved = _ESCAPE.sub(_resolved, text) if "\\" in text else text
+        # Commands to a terminal may reach over several strings: then each is looked at.
+        if not has_controls(resolved) and not _holds(resolved, secrets):
+            return raw
+        masked = _masked_json(text, secrets)
+        if _holds(masked, secrets):
+            # Hidden in another way still: nothing of it is worth reading.
+            return MASK.encode()
+        return raw if masked == text else masked.encode("utf-8", "replace")
+
+
+def _holds(text: str, secrets: Sequence[str]) -> bool:
+    """Whether a secret shows in a text, at the latest once it is cleaned."""
+    shown = text if text.isascii() and text.isprintable() else letters(text)
+    return any(secret in shown for secret in secrets)
+
+
+def _resolved(escape: re.Match[str]) -> str:
+    """The letter that an escape of JSON stands for; of the short ones few are visible."""
+    code, letter = escape.groups()
+    if code:
+        return chr(int(code, 16))
+    return letter if letter in _VISIBLE else " "
+
+
+def _masked_json(text: str, secrets: Sequence[str]) -> str:
+    """The same without any string that holds a secret; the text itself where none does."""
+    try:
+        tree: object = json.loads(text)
+        masked = _masked_value(tree, secrets)
+        return text if masked == tree else json.dumps(masked, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _masked_value(value: object, secrets: Sequence[str]) -> object:
+    if isinstance(value, str):
+        return MASK if _holds(value, secrets) else value
+    if is_list(value):
+        return [_masked_value(entry, secrets) for entry in value]
+    if is_object(value):
+        return {
+            str(_masked_value(name, secrets)): _masked_value(entry, secrets)
+            for name, entry in value.items()
+        }
+    return value
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:

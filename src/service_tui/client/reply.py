@@ -5,14 +5,14 @@ Used by client for each answer.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeGuard, TypeVar
 
 from pydantic import ValidationError
 
 from service_tui.units import Timestamp
-from service_tui.wire.base import WireModel
+from service_tui.wire.base import LenientModel, WireModel
 from service_tui.wire.text import line
 
 Answer = TypeVar("Answer", bound=WireModel)
@@ -22,6 +22,9 @@ VALUES_MAX: Final = 100_000
 FAULTS_MAX: Final = 5_000
 """ours: some times what the largest honest page has. Two megabytes of `{}` as rows would otherwise
 hold the loop for three seconds and take a gigabyte for their faults (measured)."""
+
+DATE_STEP_S: Final = 1.0
+"""A Date header names whole seconds."""
 
 _Location = tuple[int | str, ...]
 
@@ -46,8 +49,16 @@ class Reply(Generic[Answer]):
 
     @property
     def skew_s(self) -> float | None:
-        """Seconds that our clock is ahead of the service's; None when that is not known."""
-        return None if self.server_date is None else self.at - self.server_date
+        """Seconds that our clock is ahead of the service's (below 0: behind), at the least.
+
+        A slow answer or a second cut off seem to be skew: what they explain is none. None when the
+        service did not say.
+        """
+        if self.server_date is None:
+            return None
+        most = self.at - self.server_date
+        least = most - self.latency_s - DATE_STEP_S
+        return max(0.0, least) if most > 0 else most
 
 
 class NotProtocolError(Exception):
@@ -73,11 +84,11 @@ def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
     if tree is None:
         raise NotProtocolError("the answer is not a JSON object")
     answer, faults = _validated(answers, _raw_of(tree))
-    if answer is not None:
-        return answer, 0
+    if answer is None and issubclass(answers, LenientModel) and _drop_nulls(tree, faults):
+        answer, faults = _validated(answers, _raw_of(tree))
     dropped = 0
     fatal = [fault for fault in faults if _row_of(tree, fault) is None]
-    if not fatal:
+    if answer is None and not fatal:
         dropped = _drop_rows(tree, faults)
         answer, fatal = _validated(answers, _raw_of(tree))
     if answer is None:
@@ -98,6 +109,11 @@ def tree_of(raw: bytes) -> Mapping[str, object] | None:
 
 def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
     """True for a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_fields(value: object) -> TypeGuard[MutableMapping[str, object]]:
+    """True for a JSON object, of which something may be taken out."""
     return isinstance(value, dict)
 
 
@@ -127,6 +143,31 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
             raise NotProtocolError(f"the answer has {error.error_count():,} faults") from None
         faults = error.errors(include_input=False, include_url=False, include_context=False)
         return None, [fault["loc"] for fault in faults]
+
+
+def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
+    """Take out the nulls that are faults: a null is no value. Says how many they were."""
+    found = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
+    for held, name in found:
+        held.pop(name, None)
+    return len(found)
+
+
+def _null_of(
+    tree: Mapping[str, object], fault: _Location
+) -> tuple[MutableMapping[str, object], str] | None:
+    """The object that holds the null to which a fault leads, and its name there."""
+    node: object = tree
+    for part in fault:
+        if is_list(node) and isinstance(part, int):
+            node = node[part]
+        elif is_fields(node) and isinstance(part, str) and part in node:
+            if node[part] is None:
+                return node, part
+            node = node[part]
+        else:
+            return None
+    return None
 
 
 def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:

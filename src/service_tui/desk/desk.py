@@ -27,7 +27,7 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.facts import Fact, Noticed, Revealed, TicketChanged
+from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged
 from service_tui.desk.handlers import agents, settings, trades
 from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
@@ -38,6 +38,7 @@ from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
+from service_tui.terms import Action
 from service_tui.wire.endpoints import HEALTH
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,9 @@ DRAIN_S: Final = 2.0
 
 SEND_WITHIN_S: Final = 10.0
 """ours: an order that has waited longer for its turn is not what the person sees any more."""
+
+HELD_BACK_S: Final = 60.0
+"""ours: so long no buy is placed while what an earlier run left unknown cannot be looked up."""
 
 PROBE_S: Final = 4.0
 RECONCILE_S: Final = 10.0
@@ -77,6 +81,7 @@ class Desk:
         self._clock = around.clock
         self._new_id = around.new_id
         self._rng = around.rng
+        self._began = around.clock.monotonic()
         self._listen = around.listen
         self._count = 0
         self._tickets: dict[str, Ticket] = {}
@@ -196,15 +201,40 @@ class Desk:
             await self._handle(ticket)
             return
         came_at = self._clock.monotonic()
-        # What was left unknown by an earlier run is looked up before anything trades.
-        await self._either(self._settled, SEND_WITHIN_S)
+        if _is_buy(ticket.command):
+            # What was left unknown by an earlier run is looked up before anything buys.
+            await self._either(self._settled, min(SEND_WITHIN_S, max(0.0, self._held_s())))
         async with self._slots:
-            if not self._settled.is_set():
-                self._fail(ticket, "an earlier order is unknown and not looked up yet")
+            why = self._held_back(ticket.command)
+            if why:
+                self._fail(ticket, why)
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
                 self._fail(ticket, "it waited too long for the orders before it")
             else:
                 await self._handle(ticket)
+
+    def _held_back(self, command: Command) -> str:
+        """Hold a buy back for a while, never a sale: that brings money.
+
+        Returns:
+            Why it is not placed; empty when it may be, and what is then at risk is told.
+        """
+        if self._settled.is_set() or not _is_buy(command):
+            return ""
+        if self._held_s() > 0:
+            return (
+                "an earlier order is unknown and not looked up yet: "
+                f"in {self._held_s():.0f} s buys pass without"
+            )
+        for ticket in self._state.tickets:
+            if ticket.state is TicketState.UNKNOWN:
+                said = f"{ticket.what} is still unknown: what it may take stays reserved"
+                self._say(Noticed("warn", said))
+        return ""
+
+    def _held_s(self) -> float:
+        """Seconds for which buys are still held back at most."""
+        return self._began + HELD_BACK_S - self._clock.monotonic()
 
     def _ended(self, ticket: Ticket, _: object) -> None:
         """Whatever became of its task, nobody waits for this command any longer."""
@@ -310,10 +340,9 @@ class Desk:
             unknown = [
                 ticket
                 for ticket in self._state.tickets
-                if ticket.state is TicketState.UNKNOWN
-                and ticket.client_ref
-                and (with_old or not is_overdue(ticket, now))
+                if ticket.state is TicketState.UNKNOWN and (with_old or not is_overdue(ticket, now))
             ]
+            problem = ""
             try:
                 if unknown:
                     await reconcile(unknown, self.ports)
@@ -321,7 +350,10 @@ class Desk:
                 if with_old:
                     old_at = self._clock.monotonic() + RECONCILE_OLD_S
             except ServiceError as error:
+                problem = str(error)
                 log.info("unknown trades stay unknown: %s", error)
+            if problem != self._state.service.lookup_problem:
+                self._say(LookedUp(problem))
             await self._clock.sleep(RECONCILE_S)
 
     async def _save(self) -> None:
@@ -333,3 +365,8 @@ class Desk:
             if self._state is not saved:
                 saved = self._state
                 await self._memory.save(saved)
+
+
+def _is_buy(command: Command) -> bool:
+    """Whether it spends money."""
+    return isinstance(command, PlaceTrade) and command.action is Action.BUY

@@ -6,6 +6,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 
 from dataclasses import dataclass
 
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -58,6 +59,14 @@ class LimitsSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class BriefingSeen:
+    """The service told what wants attention."""
+
+    briefing: BriefingView
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TradesSeen:
     """The newest trades."""
 
@@ -78,6 +87,7 @@ class DetailSeen:
     """Chart, news and trades of the market in focus."""
 
     detail: DetailView
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +106,17 @@ class TicketChanged:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAnswered:
-    """A call succeeded: the topic is fresh as of `at`."""
+    """A call succeeded: the topic is fresh as of `at`.
+
+    `skew_s` is how far our clock is ahead of the service's, None where that is not known;
+    `by_operator`: it was asked with the operator's key, and says nothing of the agent's.
+    """
 
     topic: Topic
     at: Timestamp
     latency_s: float
+    skew_s: float | None = None
+    by_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,14 @@ class ServiceFailed:
     problem: str
     unauthorized: bool = False
     offline: bool = True
+    by_operator: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """Unknown orders were looked up; `problem` says why that could not be done, else empty."""
+
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +213,7 @@ Fact = (
     | PositionsSeen
     | AccountSeen
     | LimitsSeen
+    | BriefingSeen
     | TradesSeen
     | WorldSeen
     | DetailSeen
@@ -196,6 +221,7 @@ Fact = (
     | TicketChanged
     | ServiceAnswered
     | ServiceFailed
+    | LookedUp
     | Served
     | EquityMarked
     | StarSet

@@ -6,29 +6,81 @@ Used by desk.desk, at the start and again and again while something is unknown.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
+from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.handlers.trades import settle
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import NO_TRACE, TicketState, TicketView, Topic, TradeView
+from service_tui.desk.records import (
+    NO_TRACE,
+    NOT_FOUND,
+    TicketState,
+    TicketView,
+    Topic,
+    TradeView,
+)
 from service_tui.desk.translate import trade_view
-from service_tui.terms import TradeStatus
+from service_tui.desk.verdict import strayed_words
+from service_tui.terms import Action, TradeStatus
 from service_tui.units import Timestamp, decimal
-from service_tui.wire.base import moment
 from service_tui.wire.endpoints import TRADES
 from service_tui.wire.trades import TradesQuery
 
 UNKNOWN_HORIZON_S: Final = 600.0
 """A trade without a trace after this long may be sent again by the person. Source: failures."""
 
-SKEW_MAX_S: Final = 3_600.0
-"""ours: how far a service's clock may be behind ours and its trades still be found."""
+FURTHER_S: Final = 3_600.0
+BLIND_S: Final = 86_400.0
+"""ours: how much older than an order a row must be before those behind it are not looked at, where
+the service says what its clock shows, and where it does not."""
 
 PAGE: Final = 200
 PAGES_MAX: Final = 20
+LOOK_MAX_S: Final = 60.0
+"""ours: how long one look may take; after that it is as good as not everything was seen."""
+
+
+@dataclass(slots=True)
+class _Look:
+    """What one look through the service's trades brought, page by page.
+
+    `doubt` says why a trade may be there all the same; empty when everything that counts was read.
+    `unsigned` are those without any reference: a service may not give it back.
+    """
+
+    wanted: frozenset[str]
+    found: dict[str, TradeView] = field(default_factory=dict[str, TradeView])
+    doubt: str = ""
+    unsigned: list[TradeView] = field(default_factory=list[TradeView])
+    seen: set[str] = field(default_factory=set[str])
+    in_order: bool = True
+    last_at: Timestamp | None = None
+
+    def take(self, views: Sequence[TradeView], dropped: int) -> None:
+        """Add a page."""
+        self.found |= {view.client_ref: view for view in views if view.client_ref in self.wanted}
+        self.unsigned += [view for view in views if not view.client_ref]
+        times = [*([] if self.last_at is None else [self.last_at]), *(view.at for view in views)]
+        self.in_order = self.in_order and all(a >= b for a, b in pairwise(times))
+        self.last_at = times[-1] if times else None
+        if dropped:
+            self.doubt = self.doubt or "some rows of its trades cannot be read"
+        if views and {view.trade_id for view in views} <= self.seen:
+            self.doubt = "it gives the same page of trades again and again"
+        self.seen |= {view.trade_id for view in views}
+
+    def is_past(self, at: Timestamp) -> bool:
+        """Whether only older trades can follow; never where they do not come newest first."""
+        return self.in_order and self.last_at is not None and self.last_at < at
+
+    @property
+    def has_all(self) -> bool:
+        """Whether every order that is looked for was found."""
+        return self.wanted <= self.found.keys()
 
 
 async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
@@ -41,14 +93,22 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     Raises:
         ServiceError: the service did not answer; the tickets stay unknown.
     """
-    since = Timestamp(min(ticket.opened_at for ticket in tickets) - SKEW_MAX_S)
-    found, is_whole = await _own_trades({one.client_ref for one in tickets}, since, ports)
-    for ticket in tickets:
-        trade = found.get(ticket.client_ref)
-        if trade is not None:
+    try:
+        look = await _look(tickets, ports)
+    except ServiceError as error:
+        for ticket in _still_unknown(tickets, ports):
+            _leave_if_overdue(ticket, f"its trades cannot be asked for, {error.sentence}", ports)
+        raise
+    # What the person closed meanwhile is closed.
+    for ticket in _still_unknown(tickets, ports):
+        trade = look.found.get(ticket.client_ref)
+        if trade is None:
+            doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
+            _leave_if_overdue(ticket, doubt, ports)
+        elif trade.status is TradeStatus.UNCONFIRMED and not trade.shares:
+            _leave_if_overdue(ticket, "it lists the order, but has not confirmed it", ports)
+        else:
             await _settle_found(ticket, trade, ports)
-        elif is_whole and is_overdue(ticket, ports.now()):
-            _leave_to_the_person(ticket, ports)
 
 
 def is_overdue(ticket: TicketView, now: Timestamp) -> bool:
@@ -66,41 +126,100 @@ async def give_up(command: GiveUp, ports: Ports) -> None:
     elif not ticket.is_lost:
         ports.say(Noticed("warn", "it is still being looked up: wait until it says no trace"))
     else:
-        await settle(ports, ticket, TicketState.FAILED, (f"{NO_TRACE}; closed by you", ""))
+        await settle(ports, ticket, TicketState.FAILED, (f"{ticket.outcome}; closed by you", ""))
 
 
-async def _own_trades(
-    wanted: set[str], since: Timestamp, ports: Ports
-) -> tuple[dict[str, TradeView], bool]:
-    """The service's rows by our reference, and whether every row since then could be read."""
-    found: dict[str, TradeView] = {}
-    is_whole = True
-    for page in range(PAGES_MAX):
-        query = TradesQuery(
-            limit=PAGE, offset=page * PAGE, since=moment(since), include_failed=True
-        )
+def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketView]:
+    """Those of the tickets that have no end yet, as they stand now."""
+    asked = {ticket.ticket_id for ticket in tickets}
+    return [
+        ticket
+        for ticket in ports.state().tickets
+        if ticket.ticket_id in asked and ticket.state is TicketState.UNKNOWN
+    ]
+
+
+def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
+    """Why an order that was not found may be there all the same; empty when it surely is not."""
+    if not ticket.client_ref:
+        return "it carries no reference to know it by"
+    action = Action.BUY if ticket.amount else Action.SELL
+    if any(
+        trade.action == action
+        and trade.at >= before
+        and f"{trade.market_id}:{trade.side.value}" == ticket.holding
+        for trade in look.unsigned
+    ):
+        return look.doubt or "a trade like it is there, without a reference"
+    return look.doubt
+
+
+async def _look(tickets: Sequence[TicketView], ports: Ports) -> _Look:
+    """Go through the trades, newest first, until they are older than every order."""
+    look = _Look(frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref))
+    opened_at = min(ticket.opened_at for ticket in tickets)
+    begun, offset = ports.clock.monotonic(), 0
+    for _ in range(PAGES_MAX):
+        # No `since`: by whose clock it would be read nobody knows.
+        query = TradesQuery(limit=PAGE, offset=offset, include_failed=True)
         reply = await ports.client.call(TRADES, query=query)
+        count = len(reply.answer.trades) + reply.dropped
+        # A page that is merely short proves no end: a service may give less than was asked for.
+        if not count:
+            return look
+        is_first, known = not offset, len(look.seen)
         views = [trade_view(row) for row in reply.answer.trades]
-        found |= {view.client_ref: view for view in views if view.client_ref in wanted}
-        is_whole = is_whole and not reply.dropped
-        if wanted <= found.keys() or len(views) + reply.dropped < PAGE:
-            return found, is_whole
-    return found, False
+        look.take(views, reply.dropped)
+        is_repeated = not is_first and len(look.seen) == known
+        if look.has_all or is_repeated or look.is_past(_before(opened_at, ports)):
+            return look
+        if ports.clock.monotonic() - begun > LOOK_MAX_S:
+            break
+        offset += count
+    look.doubt = look.doubt or "it has more trades than can be looked through"
+    return look
+
+
+def _before(opened_at: Timestamp, ports: Ports) -> Timestamp:
+    """A time by the service's clock that is surely before an order."""
+    ahead_s = ports.client.skew_s
+    if ahead_s is None:
+        return Timestamp(opened_at - BLIND_S)
+    return Timestamp(opened_at - max(0.0, ahead_s) - FURTHER_S)
 
 
 async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> None:
     if trade.status is TradeStatus.FAILED:
         await settle(ports, ticket, TicketState.FAILED, ("it came there and failed", ""))
         return
+    if trade.status is TradeStatus.CANCELLED and not trade.shares:
+        await settle(ports, ticket, TicketState.FAILED, ("it came there and ended unfilled", ""))
+        return
+    if trade.status is TradeStatus.SUBMITTED and not trade.shares:
+        said = ("it came there and rests on the book: no shares yet", "")
+        await settle(ports, ticket, TicketState.DONE, said)
+        return
     said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+    strayed = strayed_words(ticket, trade)
+    if strayed:
+        said = f"{said}, but {strayed}"
+        ports.say(Noticed("bad", f"{ticket.what}: {strayed}"))
     await settle(ports, ticket, TicketState.DONE, (said, ""))
     for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES):
         ports.poke(topic)
 
 
-def _leave_to_the_person(ticket: TicketView, ports: Ports) -> None:
-    """After the horizon only a person may send again; said once."""
-    if ticket.outcome != NO_TRACE:
-        fix = "check the positions, send it again yourself if you want it; d in 0 closes this one"
-        ports.say(TicketChanged(replace(ticket, outcome=NO_TRACE, fix=fix)))
-        ports.say(Noticed("warn", f"{ticket.what}: {NO_TRACE} — {fix}"))
+def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
+    """After the horizon only a person may send again; said once, with how certain it is."""
+    if not is_overdue(ticket, ports.now()):
+        return
+    outcome = f"{NOT_FOUND}: {doubt}" if doubt else NO_TRACE
+    if outcome == ticket.outcome:
+        return
+    fix = "check the positions, send it again yourself if you want it; d in 0 closes this one"
+    if doubt:
+        fix = "it may have happened all the same: check the positions first; d in 0 closes this one"
+    left = replace(ticket, outcome=outcome, fix=fix)
+    ports.say(TicketChanged(left))
+    if left.has_no_trace or not ticket.is_lost:
+        ports.say(Noticed("warn", f"{ticket.what}: {outcome} — {fix}"))

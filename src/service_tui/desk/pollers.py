@@ -5,12 +5,16 @@ Used by desk.desk, which owns their tasks. A poller backs off to 30 s while its 
 asking while the key is refused, and always leaves a fact behind.
 """
 
+import logging
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.client.errors import (
+    Called,
+    InvalidError,
+    MalformedError,
     PlanRequiredError,
     RefusedError,
     ServiceError,
@@ -19,33 +23,35 @@ from service_tui.client.errors import (
 from service_tui.client.retry import next_delay
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
     FleetSeen,
     LimitsSeen,
-    MarketsSeen,
     PositionsSeen,
     ServiceAnswered,
     ServiceFailed,
     WorldSeen,
 )
 from service_tui.desk.handlers.trades import recent_trades
+from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
+    UNTRANSLATABLE,
     account_view,
     amount,
     detail_of_history,
     detail_of_tape,
     fleet_view,
     limits_view,
-    market_view,
     news_view,
     position_views,
     world_view,
 )
+from service_tui.desk.translate_briefing import briefing_view
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
@@ -54,7 +60,6 @@ from service_tui.wire.endpoints import (
     BRIEFING,
     DESK_AGENTS,
     MARKET_HISTORY,
-    MARKETS,
     PORTFOLIO,
     POSITIONS,
     SETTINGS,
@@ -62,9 +67,11 @@ from service_tui.wire.endpoints import (
     USER_SETTINGS,
     WORLD,
 )
-from service_tui.wire.markets import HistoryQuery, MarketBody, MarketsQuery
+from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
 from service_tui.wire.world import TapeQuery
+
+log = logging.getLogger(__name__)
 
 PERIODS: Final = {
     Topic.MARKETS: 2.0,
@@ -78,8 +85,6 @@ PERIODS: Final = {
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
-PAGE: Final = 500
-PAGES_MAX: Final = 20
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
 HISTORY_HOURS_MAX: Final = 168
@@ -90,10 +95,14 @@ REFUSED_REST_S: Final = 3_600.0
 
 @dataclass(slots=True)
 class Watched:
-    """The market in focus, set by the console; None is none."""
+    """The market in focus, set by the console; None is none.
+
+    `wants_plain_words`: the service refused the words by which all markets are asked for at once.
+    """
 
     market_id: str | None = None
     span_s: int = 0
+    wants_plain_words: bool = False
 
 
 Read = tuple[list[Fact], float | None]
@@ -103,27 +112,17 @@ Reading = Callable[[Ports, Watched], Awaitable[Read]]
 """Asks once."""
 
 
-async def read_markets(ports: Ports, _: Watched) -> Read:
+async def read_markets(ports: Ports, watched: Watched) -> Read:
     """All markets, page by page."""
-    bodies: list[MarketBody] = []
-    dropped = 0
-    latency_s = 0.0
-    for page in range(PAGES_MAX):
-        query = MarketsQuery(
-            status="all",
-            limit=PAGE,
-            offset=page * PAGE,
-            include="sparkline",
-            tradeable_only=False,
-        )
-        reply = await ports.client.call(MARKETS, query=query)
-        bodies.extend(reply.answer.markets)
-        dropped += reply.dropped
-        latency_s = reply.latency_s
-        if len(reply.answer.markets) + reply.dropped < PAGE:
-            break
-    views = tuple(market_view(body) for body in bodies)
-    return [MarketsSeen(views, dropped=dropped)], latency_s
+    if not watched.wants_plain_words:
+        try:
+            fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
+        except InvalidError:
+            watched.wants_plain_words = True
+        else:
+            return [fact], latency_s
+    fact, latency_s = await all_markets(ports, ONE_BY_ONE)
+    return [fact], latency_s
 
 
 async def read_positions(ports: Ports, _: Watched) -> Read:
@@ -135,7 +134,7 @@ async def read_positions(ports: Ports, _: Watched) -> Read:
     for body in reply.answer.positions:
         try:
             views.extend(position_views(body, known.markets.get(body.market_id)))
-        except ValueError:
+        except UNTRANSLATABLE:
             # A side that is neither yes nor no: the wire takes any word there.
             dropped += 1
     ours = [view for view in views if view.venue is Venue.SIM]
@@ -179,7 +178,7 @@ async def read_account(ports: Ports, _: Watched) -> Read:
 async def read_briefing(ports: Ports, _: Watched) -> Read:
     """The heartbeat."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
-    return [], reply.latency_s
+    return [BriefingSeen(briefing_view(reply.answer), reply.dropped)], reply.latency_s
 
 
 async def read_trades(ports: Ports, _: Watched) -> Read:
@@ -205,7 +204,9 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
         tape = await ports.client.call(
             TAPE, path=path, query=TapeQuery(span_s=span_s, points=CHART_POINTS)
         )
-        return [DetailSeen(detail_of_tape(tape.answer, span_s))], tape.latency_s
+        detail = detail_of_tape(tape.answer, span_s)
+        dropped = tape.dropped + len(tape.answer.trades) - len(detail.trades)
+        return [DetailSeen(detail, dropped)], tape.latency_s
     hours = min(HISTORY_HOURS_MAX, max(1, -(-span_s // HOUR_S))) if span_s else HISTORY_HOURS_MAX
     step = max(5, hours * 60 // CHART_POINTS)
     history = await ports.client.call(
@@ -213,7 +214,8 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
     )
     known = ports.state().markets.get(market_id)
     criteria = known.criteria if known else ""
-    return [DetailSeen(detail_of_history(history.answer, span_s, criteria))], history.latency_s
+    detail = detail_of_history(history.answer, span_s, criteria)
+    return [DetailSeen(detail, history.dropped)], history.latency_s
 
 
 async def read_agents(ports: Ports, _: Watched) -> Read:
@@ -260,14 +262,15 @@ async def poll(
         rest: returns after so many seconds, or at once when somebody poked the topic.
         rng: jitter of the back-off.
     """
-    reading = READINGS[topic]
+    embedded = ports.state().service.embedded
+    by_operator = topic in EMBEDDED_ONLY or (embedded and topic is Topic.DETAIL)
     failures = 0
     while True:
         try:
-            facts, latency_s = await reading(ports, watched)
+            facts, latency_s = await _read(topic, ports, watched)
         except ServiceError as error:
             failures += 1
-            ports.say(_failure(topic, error, ports.now()))
+            ports.say(replace(_failure(topic, error, ports.now()), by_operator=by_operator))
             if topic is Topic.DETAIL:
                 _say_no_detail(ports, watched, str(error))
             refused = isinstance(error, (UnauthenticatedError, PlanRequiredError))
@@ -278,8 +281,19 @@ async def poll(
                 ports.say(fact)
             # Who asked nothing has heard nothing, and must not call the service online.
             if latency_s is not None:
-                ports.say(ServiceAnswered(topic, ports.now(), latency_s))
+                skew_s = ports.client.skew_s
+                ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
             await rest(topic, PERIODS[topic])
+
+
+async def _read(topic: Topic, ports: Ports, watched: Watched) -> Read:
+    """Ask once; an answer that nobody foresaw must not end the desk. Source: failures, F-06."""
+    try:
+        return await READINGS[topic](ports, watched)
+    except UNTRANSLATABLE as error:
+        log.warning("%s: %s in an answer", topic.value, type(error).__name__)
+        said = "the answer holds what the desk has no word for"
+        raise MalformedError(said, Called("GET", topic.value)) from None
 
 
 def _failure(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:

@@ -25,6 +25,9 @@ from service_tui.units import Micros, Probability, Timestamp
 NO_TRACE: Final = "no trace of it after 10 minutes"
 """Outcome of an unknown order that was looked for long enough; the person decides what is next."""
 
+NOT_FOUND: Final = "not found after 10 minutes"
+"""How the outcome begins where it was looked for as long, but not everything could be read."""
+
 
 class TicketState(StrEnum):
     """How far a command has come. `unknown`: sent, no answer; nobody repeats it by himself."""
@@ -186,9 +189,15 @@ class TicketView:
     shares: Micros = Micros(0)
 
     @property
-    def is_lost(self) -> bool:
-        """True when it is unknown and no trace was found in time."""
+    def has_no_trace(self) -> bool:
+        """True when it is unknown, and the service surely knows nothing of it."""
         return self.state is TicketState.UNKNOWN and self.outcome == NO_TRACE
+
+    @property
+    def is_lost(self) -> bool:
+        """True when it is unknown and was not found in time: the person may close it."""
+        unread = self.state is TicketState.UNKNOWN and self.outcome.startswith(NOT_FOUND)
+        return unread or self.has_no_trace
 
     @property
     def in_flight(self) -> bool:
@@ -242,8 +251,10 @@ class ServiceView:
     """The service that this desk talks to, and how that goes.
 
     `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
-    by topic, the rows of the last answer that were not of the protocol. `address` is where agents
-    of this machine reach the embedded service; `attached` when another process serves it.
+    by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
+    least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
+    `address` is where agents of this machine reach the embedded service; `attached` when another
+    process serves it.
     """
 
     label: str
@@ -257,6 +268,8 @@ class ServiceView:
     problem_of: Topic | None = None
     dropped: Mapping[Topic, int] = field(default_factory=dict[Topic, int])
     read_only: bool = False
+    skew_s: float | None = None
+    lookup_problem: str = ""
     address: str = ""
     attached: bool = False
 

@@ -9,6 +9,7 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts import (
     AccountSeen,
+    BriefingSeen,
     DetailSeen,
     EquityMarked,
     Fact,
@@ -16,6 +17,7 @@ from service_tui.desk.facts import (
     FleetSeen,
     LimitsSeen,
     Listening,
+    LookedUp,
     MarketsSeen,
     Noticed,
     PositionsSeen,
@@ -66,12 +68,15 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, account=summed(fact.account, state.positions))
         case LimitsSeen():
             return replace(state, limits=fact.limits)
+        case BriefingSeen():
+            briefed = replace(state, briefing=fact.briefing)
+            return _dropped(briefed, Topic.BRIEFING, fact.dropped)
         case TradesSeen():
             return _dropped(replace(state, trades=fact.trades), Topic.TRADES, fact.dropped)
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
         case DetailSeen():
-            return replace(state, detail=fact.detail)
+            return _dropped(replace(state, detail=fact.detail), Topic.DETAIL, fact.dropped)
         case QuoteSeen():
             return _with_quote(state, fact)
         case TicketChanged():
@@ -80,6 +85,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _answered(state, fact)
         case ServiceFailed():
             return _failed(state, fact)
+        case LookedUp():
+            looked = replace(state.service, lookup_problem=fact.problem)
+            return replace(state, service=looked)
         case Served():
             served = replace(state.service, address=fact.address, attached=fact.attached)
             return replace(state, service=served)
@@ -200,8 +208,15 @@ def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
 
 def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     seen = {**state.seen, fact.topic: fact.at}
+    if fact.by_operator and state.service.phase is Phase.UNAUTHORIZED:
+        # The agent's key is refused all the same. Source: failures, F-04.
+        return replace(state, seen=seen)
     service = replace(
-        state.service, phase=Phase.ONLINE, last_ok_at=fact.at, latency_s=fact.latency_s
+        state.service,
+        phase=Phase.ONLINE,
+        last_ok_at=fact.at,
+        latency_s=fact.latency_s,
+        skew_s=fact.skew_s,
     )
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
@@ -215,7 +230,7 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
 def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     service = state.service
     phase = service.phase
-    if fact.unauthorized:
+    if fact.unauthorized and not fact.by_operator:
         phase = Phase.UNAUTHORIZED
     elif phase is Phase.UNAUTHORIZED:
         # Nothing is asked any more; what a late call met must not hide what is to be checked.

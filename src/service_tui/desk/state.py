@@ -7,6 +7,7 @@ Used by desk.reduce (which makes the next one) and by every screen.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -60,6 +61,7 @@ class DeskState:
     fills: tuple[FillView, ...] = ()
     revealed: RevealedView | None = None
     listening: bool = False
+    briefing: BriefingView | None = None
 
     @property
     def in_flight(self) -> int:

@@ -20,7 +20,7 @@ from service_tui.desk.records import (
     WorldView,
     summed,
 )
-from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side
+from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side, TradeStatus
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
@@ -30,7 +30,17 @@ from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
-from service_tui.wire.world import MeanwhileBody, NewsBody, ResolvedBody, TapeBody, WorldBody
+from service_tui.wire.world import (
+    MeanwhileBody,
+    NewsBody,
+    ResolvedBody,
+    TapeBody,
+    TapeTrade,
+    WorldBody,
+)
+
+UNTRANSLATABLE = (ValueError, ArithmeticError, LookupError)
+"""What a body may raise here that the wire takes and the desk has no word or number for."""
 
 
 def amount(value: float) -> Micros:
@@ -200,7 +210,8 @@ def trade_view(row: TradeRow) -> TradeView:
         price_before=row.price_before,
         price_after=row.price_after,
         venue=row.venue,
-        status=row.status,
+        # A word that is not ours confirms nothing.
+        status=row.status if isinstance(row.status, TradeStatus) else TradeStatus.UNCONFIRMED,
         reasoning=row.reasoning or "",
         source=row.source or "",
         at=timestamp(row.created_at),
@@ -218,7 +229,7 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
             problem=body.error or "refused without a reason",
             fix=body.fix or body.error_hint or "",
         )
-    shares = amount(body.shares or body.shares_bought or body.shares_sold)
+    shares = amount(shares_of(body, action))
     money = amount(body.cost)
     buys = action is Action.BUY
     return QuoteView(
@@ -290,24 +301,30 @@ def world_view(body: WorldBody) -> WorldView:
 
 
 def detail_of_tape(body: TapeBody, span_s: int) -> DetailView:
-    """Chart, news and trades of one market of the embedded service."""
+    """Chart, news and trades of one market of the embedded service; rows that are none go."""
     return DetailView(
         market_id=body.market_id,
         span_s=span_s,
         criteria=body.resolution_criteria,
         points=tuple((timestamp(point.at), point.price) for point in body.points),
         news=tuple(news_view(row) for row in body.news),
-        trades=tuple(
-            TapeTradeView(
-                at=timestamp(row.at),
-                trader=row.trader,
-                side=Side(row.side),
-                action=Action(row.action),
-                shares=amount(row.shares),
-                price=row.price,
-            )
-            for row in body.trades
-        ),
+        trades=tuple(view for row in body.trades if (view := _tape_trade_view(row)) is not None),
+    )
+
+
+def _tape_trade_view(row: TapeTrade) -> TapeTradeView | None:
+    """One row of the tape; None when it is neither buy nor sale, of neither yes nor no."""
+    try:
+        side, action = Side(row.side), Action(row.action)
+    except ValueError:
+        return None
+    return TapeTradeView(
+        at=timestamp(row.at),
+        trader=row.trader,
+        side=side,
+        action=action,
+        shares=amount(row.shares),
+        price=row.price,
     )
 
 
@@ -321,6 +338,12 @@ def detail_of_history(body: HistoryBody, span_s: int, criteria: str) -> DetailVi
         news=(),
         trades=(),
     )
+
+
+def shares_of(body: TradeBody, action: Action) -> float:
+    """The shares that an answer says were bought or sold, whichever was ordered."""
+    own = body.shares_bought if action is Action.BUY else body.shares_sold
+    return own or body.shares
 
 
 def _agent_view(body: DeskAgentBody) -> AgentView:
@@ -378,9 +401,10 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
 
 def filled_words(body: TradeBody, action: Action) -> str:
     """The outcome of a trade in one sentence."""
-    shares = body.shares or body.shares_bought or body.shares_sold
-    if body.fill_status is not None and shares <= 0:
-        return f"{body.fill_status.value}: no shares yet"
+    shares = shares_of(body, action)
+    state = body.fill_status or body.status or body.order_status
+    if state is not None and shares <= 0:
+        return f"{state}: no shares yet"
     average = body.cost / shares if shares > 0 else 0.0
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
     after = f"; price now {body.new_price:.3f}" if body.new_price else ""

@@ -13,7 +13,17 @@ from pydantic import (
 )
 
 from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
-from service_tui.wire.base import Amount, AskedMoment, Count, Line, Moment, Money, Price, WireModel
+from service_tui.wire.base import (
+    Amount,
+    AskedMoment,
+    Count,
+    LenientModel,
+    Line,
+    Moment,
+    Money,
+    Price,
+    WireModel,
+)
 
 _VERSIONS: Final = TypeAdapter(
     dict[
@@ -74,7 +84,7 @@ class SkillBlock(WireModel):
 class VenueBlock(WireModel):
     """One venue at a glance. `cash_balance` and `balance` are the same figure."""
 
-    currency: Line
+    currency: Line = ""
     balance: Money | None = None
     cash_balance: Money | None = None
     portfolio_value: Money | None = None
@@ -142,12 +152,21 @@ class RedeemBlock(WireModel):
     actions: tuple[Line, ...] = ()
 
 
+class AlertBody(WireModel):
+    """A risk alert in parts. Source: wire reference, 2.4, "Risk alert item"."""
+
+    market_id: Line = ""
+    side: Line = ""
+    exit_reason: Line = ""
+    message: Line = ""
+
+
 def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:
     """Blocks under the neutral names of their venues, whichever names the service speaks."""
     return {VENUE_ALIASES.get(name, name): block for name, block in blocks.items()}
 
 
-class BriefingBody(WireModel):
+class BriefingBody(LenientModel):
     """Both shapes: `venues.<venue>` and the spec's top-level blocks (decisions, "Wire")."""
 
     venues: Annotated[dict[str, VenueBlock | None], AfterValidator(_neutral)]
@@ -160,7 +179,9 @@ class BriefingBody(WireModel):
         validation_alias=AliasChoices(Venue.EVM.value, PUBLIC_VENUES[Venue.EVM]),
         serialization_alias=Venue.EVM.value,
     )
-    risk_alerts: tuple[Line, ...] = ()
+    # Text or objects. Source: wire reference, 3.7.
+    risk_alerts: tuple[Line | AlertBody, ...] = ()
+    triggered_risk_alerts: tuple[AlertBody, ...] | None = None
     risk_warnings: tuple[Line, ...] = ()
     # None unless the asker said which versions it runs.
     skill_updates: tuple[SkillUpdateBody, ...] | None = None

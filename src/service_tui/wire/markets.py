@@ -10,6 +10,7 @@ from service_tui.wire.base import (
     AnyVenue,
     Count,
     Identifier,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -101,7 +102,7 @@ class MarketsQuery(WireModel):
         return value
 
 
-class MarketsBody(WireModel):
+class MarketsBody(LenientModel):
     """A page of markets, with a reason when it is empty."""
 
     markets: tuple[MarketBody, ...]

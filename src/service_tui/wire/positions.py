@@ -9,6 +9,7 @@ from service_tui.wire.base import (
     Amount,
     AnyVenue,
     Count,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -97,7 +98,7 @@ class PnlSummary(WireModel):
     combined: PnlBody = PnlBody()
 
 
-class PositionsBody(WireModel):
+class PositionsBody(LenientModel):
     """All positions of the caller that match the query."""
 
     agent_id: Line

@@ -22,6 +22,8 @@ _ESCAPES: Final = re.compile(
     r"|\x1b[ -/]*[0-~]?"  # all other escapes: one letter, perhaps after some marks
 )
 _PLAIN: Final = re.compile(r"[ -~]*\Z")
+_INTRODUCER: Final = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
+_UNSHOWN: Final = bytes([*range(33), 127])
 _SIMPLE: Final = re.compile(
     "[ -\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u205e\u20a0-\u20bf"
     "\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]*\\Z"
@@ -51,6 +53,21 @@ def prose(text: str, limit: int = PROSE_MAX) -> str:
     # Escapes go first: their payload may run over several lines.
     lines = [" ".join(_clean(part).split()) for part in _bare(text[: limit * 8]).splitlines()]
     return _cut(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), limit)
+
+
+def has_controls(text: str) -> bool:
+    """Whether a terminal could take a part of it for a command, so that the part is left out."""
+    return _INTRODUCER.search(text) is not None
+
+
+def letters(text: str) -> str:
+    """Join its visible plain letters, so that what was hidden between others shows.
+
+    Returns:
+        Less than `line` and `prose` leave: no word that they would join is missed.
+    """
+    bare = _bare(text) if has_controls(text) else text
+    return bare.encode("ascii", "ignore").translate(None, _UNSHOWN).decode()
 
 
 def _bare(text: str) -> str:

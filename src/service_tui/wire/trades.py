@@ -2,7 +2,14 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 from pydantic.config import JsonDict
 
 from service_tui.terms import Action, OrderType, Side, TradeStatus, Venue
@@ -12,6 +19,7 @@ from service_tui.wire.base import (
     AskedMoment,
     Count,
     Identifier,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -30,6 +38,19 @@ SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
 
+
+_STATUSES = {status.value: status for status in TradeStatus}
+
+
+def _status(value: object) -> object:
+    """A known word in whichever case; every other one stays as it was said."""
+    return _STATUSES.get(value.lower(), value) if isinstance(value, str) else value
+
+
+AnyStatus = Annotated[
+    TradeStatus | Line, Field(union_mode="left_to_right"), BeforeValidator(_status)
+]
+"""A trade's state; the list of the words is not closed. Source: spec, "Trade status"."""
 
 _SIZES: JsonDict = {
     "oneOf": [
@@ -102,7 +123,7 @@ class TradeRequest(WireModel):
 class TradeBalance(WireModel):
     """Where the published client looks for the balance."""
 
-    sim_balance: Money
+    sim_balance: Money | None = None
 
 
 class GoLiveStep(WireModel):
@@ -123,21 +144,24 @@ class GoLiveBody(WireModel):
     steps: tuple[GoLiveStep, ...]
 
 
-class TradeBody(WireModel):
-    """What became of an order. `cost` is positive: proceeds on a sale, 0 while resting."""
+class TradeBody(LenientModel):
+    """What became of an order. `cost` is positive: proceeds on a sale, 0 while resting.
+
+    An answer that leaves out which market and side it is about is still an answer.
+    """
 
     success: bool
     trade_id: Line | None = None
-    market_id: Line
-    side: Side
+    market_id: Line = ""
+    side: Side | None = None
     shares_bought: Amount = 0.0
     shares_sold: Amount = 0.0
     shares_requested: Amount = 0.0
     # The spec's names beside the published client's.
     shares: Amount = 0.0
-    status: TradeStatus | None = None
+    status: AnyStatus | None = None
     order_status: Line | None = None
-    fill_status: TradeStatus | None = None
+    fill_status: AnyStatus | None = None
     cost: Amount = 0.0
     new_price: Price = 0.0
     price_before: Price | None = None
@@ -184,13 +208,13 @@ class TradeRow(WireModel):
     market_question: Line = ""
     side: Side
     action: Line
-    shares: Amount
-    cost: Amount
+    shares: Amount = 0.0
+    cost: Amount = 0.0
     price_before: Price | None = None
     price_after: Price | None = None
     avg_price: Price | None = None
     venue: AnyVenue = Venue.SIM
-    status: TradeStatus = TradeStatus.FILLED
+    status: AnyStatus = TradeStatus.FILLED
     source: Line | None = None
     skill_slug: Line | None = None
     reasoning: Prose | None = None
@@ -204,8 +228,8 @@ class TradeRow(WireModel):
     simulated: bool = False
 
 
-class TradesBody(WireModel):
+class TradesBody(LenientModel):
     """A page of the history."""
 
     trades: tuple[TradeRow, ...]
-    total_count: Count
+    total_count: Count = 0

@@ -22,10 +22,10 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
-    filled_words,
     quote_view,
     trade_view,
 )
+from service_tui.desk.verdict import LOOKED_UP, quote_doubt, verdict_of
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Mode, Venue
@@ -92,8 +92,8 @@ def _before(state: DeskState, ticket_id: str) -> list[TicketView]:
     if any(ticket.ticket_id == ticket_id for ticket in state.tickets):
         while next(newest_first).ticket_id != ticket_id:
             continue
-    # A lost one is the person's to decide; it reserves nothing any more.
-    return [ticket for ticket in newest_first if ticket.in_flight and not ticket.is_lost]
+    # Of what has surely left no trace nothing is reserved any more; the person decides.
+    return [ticket for ticket in newest_first if ticket.in_flight and not ticket.has_no_trace]
 
 
 def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Objection]:
@@ -174,7 +174,7 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     except RefusedError as error:
         await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
     except OutcomeUnknownError as error:
-        said = (f"sent, no answer: {error}", "it is looked up; do not send it again")
+        said = (f"sent, no answer: {error}", LOOKED_UP)
         await settle(ports, ticket, TicketState.UNKNOWN, said)
     except ServiceError as error:
         said = (f"nothing was sent: {error}", "try again when the service answers")
@@ -184,12 +184,11 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
 
 
 async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
-    """A trade answer: filled, resting, or the venue's orderly no."""
-    if not body.success:
-        said = (body.error or "refused without a reason", body.fix or body.error_hint or "")
-        await settle(ports, ticket, TicketState.REFUSED, said)
+    """A trade answer, as far as it can be believed."""
+    verdict = verdict_of(order, body)
+    await settle(ports, ticket, verdict.state, (verdict.outcome, verdict.fix))
+    if verdict.state is TicketState.REFUSED:
         return
-    await settle(ports, ticket, TicketState.DONE, (filled_words(body, order.action), ""))
     # The account too: an answer about it may be on its way that was true before this trade.
     for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
         ports.poke(topic)
@@ -245,6 +244,10 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
     else:
         shares = held.shares if held is not None else Micros(0)
         quote = quote_view(question.request_id, reply.answer, order.action, shares)
+        doubt = quote_doubt(order, reply.answer)
+        if doubt:
+            fix = "order nothing here before this is cleared up; the blotter shows the trades"
+            quote = QuoteView(question.request_id, ok=False, problem=doubt, fix=fix)
     ports.say(QuoteSeen(quote))
 
 

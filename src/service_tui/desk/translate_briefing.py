@@ -1,0 +1,57 @@
+"""The heartbeat of the wire as a view, in both of the shapes that it may come in.
+
+Knows wire and the view. Must not know the client, the state or time.
+Used by the poller of the briefing.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from service_tui.desk.briefing import BriefingView, VenueBriefing
+from service_tui.terms import Venue
+from service_tui.wire.base import timestamp
+from service_tui.wire.briefing import AlertBody, BriefingBody, VenueBlock
+from service_tui.wire.text import line
+
+NAME_MAX: Final = 40
+
+
+def briefing_view(body: BriefingBody) -> BriefingView:
+    """What of a heartbeat an operator is told."""
+    blocks = {line(name, NAME_MAX): block for name, block in body.venues.items()}
+    blocks.setdefault(Venue.EVM.value, None)
+    venues = tuple(_venue_view(name, block, body) for name, block in blocks.items())
+    return BriefingView(
+        checked_at=timestamp(body.checked_at),
+        # A venue of which nothing at all is said is not worth a line.
+        venues=tuple(venue for venue in venues if venue != VenueBriefing(venue.venue)),
+        alerts=_once(_alert_words(one) for one in (*body.risk_alerts, *_triggered(body))),
+        warnings=_once(body.risk_warnings),
+        actions=_once(body.actions),
+    )
+
+
+def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> VenueBriefing:
+    """One venue; of the EVM venue the spec's own block says a part."""
+    block = block or VenueBlock()
+    actions, count = block.actions, block.redeemable_count
+    if name == Venue.EVM:
+        actions, count = (*actions, *body.evm.actions), max(count, body.evm.redeemable_count)
+    return VenueBriefing(name, _once(actions), count, len(block.positions_needing_attention))
+
+
+def _triggered(body: BriefingBody) -> tuple[AlertBody, ...]:
+    return body.triggered_risk_alerts or ()
+
+
+def _alert_words(alert: str | AlertBody) -> str:
+    """An alert in a sentence, whether the service says one or only its parts."""
+    if isinstance(alert, str):
+        return alert
+    side = f"{alert.side.upper()} of " if alert.side else ""
+    return alert.message or f"{alert.exit_reason or 'alert'}: {side}{alert.market_id}".strip(": ")
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each text once, none empty."""
+    return tuple(dict.fromkeys(text for text in texts if text))
