@@ -3,6 +3,7 @@
 import math
 import random
 
+from service_tui.desk.fleet import AgentView, FillView, FleetView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -95,6 +96,63 @@ def position(view: MarketView, side: Side, rng: random.Random) -> PositionView:
         realized=Micros(0),
         resolves_at=view.resolves_at,
         opened_at=Timestamp(NOW - 5_000),
+    )
+
+
+def fleet(cash: Micros, equity: Micros) -> FleetView:
+    names = ("desk", "heron", "moss-runner", "tide [/red]")
+    statuses = (
+        AgentStatus.UNCLAIMED,
+        AgentStatus.ACTIVE,
+        AgentStatus.SUSPENDED,
+        AgentStatus.UNCLAIMED,
+    )
+    agents = tuple(
+        AgentView(
+            agent_id=f"a-{place + 1}",
+            name=name,
+            description="watches the gauges of the river" if place == 1 else "",
+            status=status,
+            plan=Plan.ELITE if place == 2 else Plan.PRO,
+            claimed=status is not AgentStatus.UNCLAIMED,
+            claim_url=f"http://127.0.0.1:8017/claim/reef-{place}",
+            paused=place == 3,
+            suspended=status is AgentStatus.SUSPENDED,
+            cash=Micros(cash - place * 1_310_000_000),
+            equity=Micros(equity - place * 640_000_000),
+            total_pnl=Micros((120 - 170 * place) * 1_000_000),
+            day_pnl=Micros((41 - 23 * place) * 1_000_000),
+            positions_count=7 - place,
+            trades_count=131 * place + 12,
+            last_trade_at=Timestamp(NOW - 40 * (place + 1)) if place < 3 else None,
+            created_at=Timestamp(NOW - 86_400 * 3),
+            is_own=place == 0,
+        )
+        for place, (name, status) in enumerate(zip(names, statuses, strict=True))
+    )
+    return FleetView(agents, Plan.PRO, 10)
+
+
+def fills(views: list[MarketView]) -> tuple[FillView, ...]:
+    return tuple(
+        FillView(
+            seq=900 - place,
+            at=Timestamp(NOW - 7 * place),
+            agent_id=f"a-{place % 3 + 1}",
+            agent_name=("desk", "heron", "moss-runner")[place % 3],
+            market_id=views[place].market_id,
+            question=views[place].question,
+            venue=Venue.SIM,
+            side=Side.YES if place % 2 else Side.NO,
+            action=Action.SELL if place % 4 == 3 else Action.BUY,
+            shares=Micros(51_200_000),
+            price=0.412,
+            price_after=0.418,
+            money=Micros(21_094_000 + place * 1_700_000),
+            realized=Micros(3_100_000),
+            source="desk" if place % 3 == 0 else "gauge-watcher",
+        )
+        for place in range(min(9, len(views)))
     )
 
 
@@ -241,6 +299,9 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             for i in range(120)
         ),
         stars=frozenset({views[2].market_id, views[5].market_id}) if count > 5 else frozenset(),
+        fleet=fleet(cash, equity),
+        fills=fills(views),
+        listening=True,
         seen=dict.fromkeys(Topic, NOW),
         polls=dict.fromkeys(Topic, 2.0),
     )

@@ -12,7 +12,7 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.engine.agents import Agent
@@ -115,10 +115,12 @@ def first_state(*, read_only: bool = False) -> DeskState:
 
 
 @asynccontextmanager
-async def open_test_desk(stage: Stage, initial: DeskState | None = None) -> AsyncGenerator[Desk]:
+async def open_test_desk(
+    stage: Stage, initial: DeskState | None = None, *, listen: Listen | None = None
+) -> AsyncGenerator[Desk]:
     ids = (f"id{count:06d}-{random.Random(count).getrandbits(64):x}" for count in itertools.count())
     around = Surroundings(
-        stage.client, stage.database, stage.clock, lambda: next(ids), random.Random(2)
+        stage.client, stage.database, stage.clock, lambda: next(ids), random.Random(2), listen
     )
     async with open_desk(initial or first_state(), around) as desk:
         yield desk

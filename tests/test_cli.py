@@ -70,7 +70,7 @@ def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path:
     assert not (tmp_path / "share").exists()
 
 
-@pytest.mark.parametrize("door", ["login", "demo", "doctor"])
+@pytest.mark.parametrize("door", ["serve", "login", "demo", "doctor"])
 def test_every_command_has_its_help(door: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.run([door, "--help"])
@@ -94,6 +94,8 @@ WRONG_WORDS = {
     "nobody's home": (["--data-dir", "~nobody-of-that-name/x"], "home"),
     "two services": (["--url", "https://a", "--profile", "b"], "give one"),
     "login without an address": (["login"], "--url https://host"),
+    "a port that is none": (["serve", "--port", "70000"], "65535"),
+    "a service of its own elsewhere": (["serve", "--url", "https://a"], "no --url"),
     "a picture without a folder": (["demo"], "--screenshot"),
     "line breaks and escapes": (["doctor", "one\ntwo\x1b[2Jthree"], "one?two?[2Jthree"),
 }

@@ -7,4 +7,24 @@ which hands the embedded server's transport to the desk. State flows down, comma
 every noun bears the same file name on each floor.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from service_tui.sdk.client import ServiceClient as ServiceClient
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """What scripts import from here, loaded only when they do: the console must not wait for it.
+
+    Returns:
+        The thing of that name.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    if name == "ServiceClient":
+        return importlib.import_module("service_tui.sdk.client").ServiceClient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The doors of the program: console, login, demo, doctor; exit codes.
+"""The doors of the program: console, serve, login, demo, doctor; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -34,17 +34,19 @@ WRONG_WORDS: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login"})
+KEEPS_LOG: Final = frozenset({"console", "login", "serve"})
 LOG_FILE: Final = "service-tui.log"
 STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
+PORT_MAX: Final = 65_535
 
 EXAMPLES: Final = """\
 examples:
   service-tui                                open the desk on the embedded service (play money)
   service-tui --speed 10                     the same, the offline world ten times as fast
   service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
+  service-tui serve --port 8400              the same service for agents, without a console
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui demo --screenshot DIR          make the pictures of the screens
@@ -74,10 +76,7 @@ def run(words: Sequence[str]) -> int:
     environment = read_environment(os.environ)
     parser = _parser(environment)
     given = parser.parse_args(words)
-    if given.url is not None and given.profile is not None:
-        parser.error("--url and --profile name two services: give one of them")
-    if given.door == "login" and given.url is None:
-        parser.error("login needs the address of the service: --url https://host")
+    _check(parser, given)
     log_path = ""
     try:
         options = _options(given, environment)
@@ -103,6 +102,16 @@ def run(words: Sequence[str]) -> int:
         return BUG
 
 
+def _check(parser: _Parser, given: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if given.url is not None and given.profile is not None:
+        parser.error("--url and --profile name two services: give one of them")
+    if given.door == "serve" and (given.url or given.profile or given.read_only):
+        parser.error("serve runs the embedded service: no --url, --profile or --read-only")
+    if given.door == "login" and given.url is None:
+        parser.error("login needs the address of the service: --url https://host")
+
+
 def _parser(environment: Environment) -> _Parser:
     """The words of the command line."""
     parser = _Parser(
@@ -117,8 +126,28 @@ def _parser(environment: Environment) -> _Parser:
     )
     parser.add_argument("--version", action="version", version=f"service-tui {__version__}")
     _add_common(parser, top=True)
+    parser.add_argument(
+        "--listen",
+        metavar="N",
+        type=_port,
+        default=0,
+        help="port on which agents reach the desk's service (default: any free one)",
+    )
     doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=_Parser)
     parser.set_defaults(door="console")
+    serve = doors.add_parser(
+        "serve", help="run the embedded service for agents, without a console", allow_abbrev=False
+    )
+    _add_common(serve)
+    serve.add_argument(
+        "--port", metavar="N", type=_port, default=0, help="0 takes any free one (default)"
+    )
+    serve.add_argument(
+        "--limits",
+        choices=("on", "off"),
+        default="on",
+        help="off: no rates, no caps; for benches and soaks",
+    )
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
@@ -190,6 +219,17 @@ def _seed(text: str) -> int:
     return seed
 
 
+def _port(text: str) -> int:
+    """A port of this machine, 0 to 65535."""
+    try:
+        port = int(text)
+    except ValueError:
+        port = -1
+    if not 0 <= port <= PORT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {PORT_MAX}")
+    return port
+
+
 def _options(given: argparse.Namespace, environment: Environment) -> Options:
     """The start that was asked for: flags, then environment, then what was stored."""
     base = given.data_dir or environment.data_dir
@@ -221,6 +261,8 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         plan=Plan(given.plan) if given.plan else None,
         read_only=given.read_only,
         allow_insecure=environment.allow_insecure,
+        listen=given.port if given.door == "serve" else given.listen,
+        limits=given.door != "serve" or given.limits == "on",
     )
 
 
@@ -285,6 +327,18 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def _serve(options: Options, _: argparse.Namespace) -> int:
+    """Run the embedded service until a signal ends it."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
+
+    try:
+        serve(options)
+    except (DeskClosedError, PortTakenError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 def _login(options: Options, given: argparse.Namespace) -> int:
     """Ask for the key, never show it, store it for its address."""
     from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
@@ -332,4 +386,10 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
     return OK if healthy else CANNOT
 
 
-_DOORS: Final = {"console": _console, "login": _login, "demo": _demo, "doctor": _doctor}
+_DOORS: Final = {
+    "console": _console,
+    "serve": _serve,
+    "login": _login,
+    "demo": _demo,
+    "doctor": _doctor,
+}

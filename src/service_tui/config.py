@@ -1,7 +1,7 @@
 """Settings from the environment; they end in wiring and are never passed on whole.
 
 Knows names of variables and the platform's folders. Must not know any other room.
-Used by cli and wiring.
+Used by cli and wiring, and by sdk for the names.
 """
 
 from collections.abc import MutableMapping
@@ -17,7 +17,7 @@ URL_VARIABLE: Final = "SERVICE_API_URL"
 INSECURE_VARIABLE: Final = "SERVICE_ALLOW_INSECURE_BASE_URL"
 WALLET_VARIABLE: Final = "WALLET_PRIVATE_KEY"
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
-_TRUE: Final = frozenset({"1", "true", "yes"})
+TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
     return Environment(
         api_key=environ.get(KEY_VARIABLE) or None,
         api_url=environ.get(URL_VARIABLE) or None,
-        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in _TRUE,
+        allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS,
         data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
     )

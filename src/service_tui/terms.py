@@ -27,6 +27,12 @@ VENUE_ALIASES: Final = {
 """Names of the public wire for the same venues. Source: wire reference, section 0."""
 
 
+PUBLIC_VENUES: Final = {
+    venue: name for name, venue in VENUE_ALIASES.items() if venue is not Venue.SIM
+}
+"""The same the other way round; `sim` has one name everywhere."""
+
+
 class Side(StrEnum):
     """The claim that pays 1 when the market ends YES or NO."""
 
@@ -55,6 +61,15 @@ class OrderType(StrEnum):
     FAK = "FAK"
 
 
+class OrderEnd(StrEnum):
+    """Why an order rests no more."""
+
+    FILLED = "filled"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    MARKET_CLOSED = "market_closed"
+
+
 class MarketStatus(StrEnum):
     """Where a market stands. `closed`: past `resolves_at`, outcome not confirmed."""
 
@@ -72,6 +87,8 @@ class TradeStatus(StrEnum):
     UNCONFIRMED = "unconfirmed"
     CONFIRMED = "confirmed"
     FAILED = "failed"
+    # ours: an order that ended without a fill is neither submitted, filled nor failed.
+    CANCELLED = "cancelled"
 
 
 class AgentStatus(StrEnum):

@@ -220,6 +220,52 @@ async def bench_durable(count: int = 3_000) -> None:
             report("quote through the client, p50", statistics.median(quotes) * 1e3, "ms")
 
 
+async def bench_loopback(rounds: int = 120) -> None:
+    """Trades over sixteen connections of another process, against the engine's own rate."""
+    from service_tui.engine.exchange import Order  # noqa: PLC0415
+    from service_tui.server.loopback import listen  # noqa: PLC0415
+    from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
+    from service_tui.units import ONE  # noqa: PLC0415
+    from support import open_stage  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        async with open_stage(Path(folder), plan=Plan.ELITE) as stage:
+            service = stage.sim.service
+            service.limits = False
+            market_id = stage.open_markets()[0].market_id
+
+            async def pairs() -> None:
+                for _ in range(rounds):
+                    order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
+                    fill = await service.keeper.place(order, stage.clock.now())
+                    order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
+                    await service.keeper.place(order, stage.clock.now())
+
+            async def direct() -> float:
+                started = time.perf_counter()
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(CONNECTIONS):
+                        tasks.create_task(pairs())
+                return rounds * CONNECTIONS * 2 / (time.perf_counter() - started)
+
+            engine, line = [], []
+            async with listen(stage.sim.app) as url:
+                for _ in range(3):
+                    engine.append(await direct())
+                    load = await asyncio.create_subprocess_exec(
+                        sys.executable,
+                        str(Path(__file__).with_name("load.py")),
+                        *(url, stage.key, market_id, str(CONNECTIONS), str(rounds)),
+                        stdout=asyncio.subprocess.PIPE,
+                    )
+                    said, _ = await load.communicate()
+                    line.append(float(said))
+            best = statistics.median(engine)
+            report("durable trades, sixteen at a time", best, "/s")
+            rate = statistics.median(line)
+            report("over loopback, 16 connections", rate, "/s", f"{rate / best:.2f}x (>= 0.4x)")
+
+
 async def bench_refresh(seconds: int = 12, count: int = 5_000) -> None:
     """5,000 markets replaced every second, a key pressed again and again: the longest wait."""
     from console.bench_host import run_markets  # noqa: PLC0415
@@ -231,10 +277,13 @@ async def bench_refresh(seconds: int = 12, count: int = 5_000) -> None:
     report("the same, own CPU time only", max(used) * 1e3, "ms", "(<= 50)")
 
 
+CONNECTIONS = 16
+
 SECTIONS = {
     "start": bench_start,
     "engine": bench_engine,
     "durable": lambda: asyncio.run(bench_durable()),
+    "loopback": lambda: asyncio.run(bench_loopback()),
     "refresh": lambda: asyncio.run(bench_refresh()),
 }
 

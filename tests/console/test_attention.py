@@ -7,18 +7,27 @@ from hypothesis import strategies as st
 from console.snapshot import assert_snapshot
 from doors import Running, running, seen_before
 from samples import NOW, QUESTIONS, sample_state
-from service_tui.console.needs import AWAY, DISMISSED, MOVED_MAX, Need, meanwhile, needs
+from service_tui.console.needs import (
+    AWAY,
+    DISMISSED,
+    MOVED_MAX,
+    SETTLED_FOR_S,
+    Need,
+    meanwhile,
+    needs,
+)
 from service_tui.console.screens.attention import AttentionScreen
 from service_tui.console.screens.away_text import away_text
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import (
     MeanwhileView,
     NewsView,
+    PositionView,
     ResolvedView,
     TicketState,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import Mode, Side
+from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Probability, Timestamp
 
 STATE = seen_before(sample_state())
@@ -55,6 +64,12 @@ def away(state: DeskState = STATE) -> DeskState:
 
 def words(state: DeskState, now: float = NOW) -> list[str]:
     return [need.word for need in needs(state, Timestamp(now))]
+
+
+def at_cost(**changes: object) -> PositionView:
+    """A position that is worth what it cost."""
+    held = STATE.positions[0]
+    return replace(held, cost=held.mark_value, unrealized=Micros(0), **changes)
 
 
 def screen(seen: Running) -> AttentionScreen:
@@ -94,16 +109,38 @@ def test_refusals_are_forgotten_after_ten_minutes_and_unknown_orders_never() -> 
 
 @pytest.mark.parametrize(("left_s", "needed"), [(901, False), (899, True), (1, True), (-5, True)])
 def test_positions_about_to_resolve_need_somebody(left_s: float, *, needed: bool) -> None:
-    held = replace(STATE.positions[0], resolves_at=Timestamp(NOW + left_s))
+    held = at_cost(resolves_at=Timestamp(NOW + left_s))
     quiet = replace(CALM, positions=(held,), markets={})
     assert words(quiet) == (["resolves"] if needed else [])
 
 
 def test_the_time_that_counts_is_the_worlds() -> None:
-    held = replace(STATE.positions[0], resolves_at=Timestamp(NOW + 3_000))
+    held = at_cost(resolves_at=Timestamp(NOW + 3_000))
     fast = replace(CALM, positions=(held,), markets={}, world=replace(STATE.world, speed=60))
     assert words(fast, NOW) == []
     assert words(fast, NOW + 36) == ["resolves"]
+
+
+def test_a_position_far_from_its_cost_is_told_also_while_its_outcome_is_awaited() -> None:
+    fallen = at_cost(resolves_at=None, status=MarketStatus.CLOSED)
+    fallen = replace(fallen, cost=Micros(2 * fallen.cost), unrealized=Micros(-fallen.cost))
+    (need,) = needs(replace(CALM, positions=(fallen,), markets={}), NOW)
+    assert (need.word, need.tone) == ("moved", "loss")
+    assert need.advice == "since bought, its outcome is awaited"
+
+
+def test_what_came_to_its_end_is_told_for_a_while() -> None:
+    ended = at_cost(
+        status=MarketStatus.RESOLVED,
+        outcome=True,
+        realized=Micros(5_000_000),
+        resolves_at=Timestamp(NOW - 60),
+    )
+    state = replace(CALM, positions=(), closed=(ended,))
+    (need,) = needs(state, NOW)
+    assert (need.word, need.is_dismissable) == ("settled", True)
+    assert "resolved YES" in need.advice
+    assert words(state, NOW + 2 * SETTLED_FOR_S) == []
 
 
 @pytest.mark.parametrize(
@@ -122,7 +159,7 @@ def test_the_time_that_counts_is_the_worlds() -> None:
 def test_a_move_is_measured_on_the_side_held(
     side: Side, before: float | None, now: float, *, needed: bool
 ) -> None:
-    held = replace(STATE.positions[0], side=side, resolves_at=None)
+    held = at_cost(side=side, resolves_at=None)
     market = replace(STATE.markets[held.market_id], price=Probability(now), price_24h_ago=before)
     state = replace(CALM, positions=(held,), markets={held.market_id: market})
     assert words(state) == (["moved"] if needed else [])

@@ -15,11 +15,11 @@ from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.screens import market_pane
 from service_tui.console.screens.markets import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.desk.commands import PlaceTrade, SetPreference, SetStar, WatchMarket
-from service_tui.desk.records import MarketView, Phase
+from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference, SetStar, WatchMarket
+from service_tui.desk.records import MarketView, Phase, QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus
-from service_tui.units import Probability
+from service_tui.units import Micros, Probability
 
 STATE = sample_state(60)
 SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
@@ -201,7 +201,14 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
     async with markets(opens_dialogs=True) as view:
         market = view.screen.table.selected()
         assert market is not None
-        await view.press("b", "5", "enter")
+        await view.press("b", "5")
+        form = view.app.screen
+        assert isinstance(form, TradeForm)
+        await until(view.pilot, lambda: form._quoting._asked is not None)
+        (ask,) = [command for command in view.app.given if isinstance(command, AskQuote)]
+        quote = QuoteView(ask.request_id, ok=True, shares=Micros(10), money=Micros(5))
+        form.take(replace(STATE, quote=quote), NOW)
+        await view.press("enter")
         await view.pilot.pause()
         (order,) = [command for command in view.app.given if isinstance(command, PlaceTrade)]
         assert order.market_id == market.market_id

@@ -25,6 +25,8 @@ SCREENS = {
     "attention": ("0",),
     "portfolio": ("1",),
     "markets": ("2", "j"),
+    "agents": ("7",),
+    "plan": ("7", "j", "P"),
     "settings": ("8",),
     "blotter": ("9",),
     "ticket": ("2", "j", "b"),

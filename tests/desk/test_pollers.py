@@ -83,7 +83,7 @@ async def test_a_page_of_somebody_else_is_an_outage_and_leaves_what_was_known(
         assert desk.state.markets == known
         problem = desk.state.service.problem
         assert "status 200, text/html" in problem
-        assert "GET /api/sdk/" in problem
+        assert "GET /api/" in problem
         assert "sign in" not in problem
 
 

@@ -12,12 +12,17 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
+    FillHeard,
+    FleetSeen,
     LimitsSeen,
+    Listening,
     MarketsSeen,
     Noticed,
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    Revealed,
+    Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
@@ -25,6 +30,7 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.fleet import RevealedView
 from service_tui.desk.records import (
     EquityPoint,
     Phase,
@@ -101,9 +107,22 @@ FACTS = {
     ServiceFailed: st.builds(
         ServiceFailed, st.sampled_from(Topic), times, texts, st.booleans(), st.booleans()
     ),
+    Served: st.builds(Served, texts, st.booleans()),
     EquityMarked: st.builds(EquityMarked, st.builds(EquityPoint, times, money)),
     StarSet: st.builds(StarSet, texts, st.booleans()),
     PreferenceSet: st.builds(PreferenceSet, texts, texts),
+    FleetSeen: st.just(FleetSeen(STATE.fleet)),
+    FillHeard: st.builds(
+        lambda fill, seq, price: FillHeard(replace(fill, seq=seq, price_after=price)),
+        st.sampled_from(STATE.fills),
+        st.integers(0, 900),
+        st.floats(0, 1),
+    ),
+    Revealed: st.sampled_from([
+        Revealed(None),
+        Revealed(RevealedView("a-1", "heron", is_key=True, secret="s")),  # noqa: S106
+    ]),
+    Listening: st.builds(Listening, st.booleans()),
     Noticed: st.builds(Noticed, st.just("info"), texts),
 }
 

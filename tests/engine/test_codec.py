@@ -11,6 +11,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -18,14 +19,19 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     Note,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
     Payout,
     PlanSet,
+    Redeemed,
     SpeedSet,
     Ticked,
+    TradeFailed,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, Plan, Side
+from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
 
 # Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -106,6 +112,73 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
     "key": st.builds(KeyRotated, texts, moments, texts),
     "plan": st.builds(PlanSet, moments, st.sampled_from(Plan)),
+    "order": st.builds(
+        OrderPlaced,
+        order_id=texts,
+        agent_id=texts,
+        venue=st.sampled_from(Venue),
+        market_id=texts,
+        side=sides,
+        action=st.sampled_from(Action),
+        order_type=st.sampled_from(OrderType),
+        size=micros,
+        price=micros,
+        asked=micros,
+        shares=micros,
+        money=micros,
+        fee=micros,
+        rests=micros,
+        reserved=micros,
+        price_before=prices,
+        price_after=prices,
+        at=moments,
+        world_at=moments,
+        realized=micros,
+        expires_at=moments,
+        number=micros,
+        taken=st.lists(st.tuples(micros, micros), max_size=3).map(tuple),
+        note=notes,
+    ),
+    "order_fill": st.builds(
+        OrderFilled,
+        order_id=texts,
+        agent_id=texts,
+        market_id=texts,
+        shares=micros,
+        money=micros,
+        realized=micros,
+        at=moments,
+        world_at=moments,
+        number=micros,
+        taken=st.lists(st.tuples(micros, micros), max_size=3).map(tuple),
+    ),
+    "order_end": st.builds(
+        OrderEnded,
+        order_id=texts,
+        agent_id=texts,
+        market_id=texts,
+        reason=st.sampled_from(OrderEnd),
+        at=moments,
+        world_at=moments,
+        shares=micros,
+        money=micros,
+        realized=micros,
+        returned=micros,
+    ),
+    "redeemed": st.builds(
+        Redeemed,
+        agent_id=texts,
+        venue=st.sampled_from(Venue),
+        market_id=texts,
+        side=sides,
+        shares=micros,
+        cost=micros,
+        payout=micros,
+        at=moments,
+        world_at=moments,
+    ),
+    "client": st.builds(ClientSeen, texts, moments, texts),
+    "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
 }
 
 
@@ -162,6 +235,13 @@ ROWS: Final = {
     "speed": "[1.0,2.0,60]",
     "key": '["a1",1.5,"hash"]',
     "plan": '[1.5,"elite"]',
+    "order": (
+        '["o1","a1","evm_venue","m1","yes","buy","GTC",100,500000,200,20,10,1,180,90,0.5,0.51,'
+        '1.0,2.0,0,0.0,600000000,[[510000,20]],["why","src","s",null]]'
+    ),
+    "order_fill": '["o1","a1","m1",20,10,0,1.0,2.0,600000000,[[500000,20]]]',
+    "order_end": '["o1","a1","m1","cancelled",1.0,2.0,40,20,0,80]',
+    "redeemed": '["a1","sol_venue","m1","no",40,20,40,1.0,2.0]',
 }
 """Rows as they lie on disks today: this table only ever grows."""
 

@@ -115,7 +115,10 @@ class Trader:
         return fill
 
     def buy(self, dollars: float, **other: object) -> Fill:
-        return self.place(self.order(Action.BUY, round(dollars * ONE), **other))
+        fill = self.place(self.order(Action.BUY, round(dollars * ONE), **other))
+        # On the Free plan the next one is refused until the cooldown is over.
+        self.at = Timestamp(self.at + PLANS[self.agent.settings.plan].sim_cooldown_s)
+        return fill
 
     def sell(self, shares: int, **other: object) -> Fill:
         return self.place(self.order(Action.SELL, shares, **other))

@@ -5,13 +5,16 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from starlette.datastructures import Headers
 
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
-from service_tui.server.access import BODY_MAX, hash_of
+from service_tui.server.access import BODY_MAX, Access, hash_of
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
+from service_tui.server.refusals import Denied
 from service_tui.terms import Plan
+from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
@@ -42,7 +45,12 @@ OF_OPERATORS: Final = [one for one in ALL if one.operator]
 
 
 def path_of(endpoint: Endpoint[WireModel]) -> str:
-    ids = {"market_id": "some-market", "agent_id": "some-agent", "claim_code": "reef-1"}
+    ids = {
+        "market_id": "some-market",
+        "agent_id": "some-agent",
+        "claim_code": "reef-1",
+        "order_id": "some-order",
+    }
     return endpoint.path.format_map(ids)
 
 
@@ -137,6 +145,31 @@ async def test_a_missing_or_malformed_key_is_a_401_that_says_what_to_check(tmp_p
         assert passed == []
 
 
+async def test_the_key_is_taken_from_either_header(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        for headers in (bearer(stage.key), [("X-API-Key", stage.key)], [("x-api-key", stage.key)]):
+            response = await ask(stage, "GET", AGENT.path, headers)
+            assert response.json()["agent_id"] == stage.agent_id
+
+
+@pytest.mark.parametrize("plan", Plan)
+async def test_what_needs_a_plan_is_a_403_that_says_how_to_get_it(
+    tmp_path: Path, plan: Plan
+) -> None:
+    async with open_stage(tmp_path, plan=plan) as stage:
+        access = Access(hash_of(OPERATOR))
+        headers = Headers({"Authorization": f"Bearer {stage.key}"})
+        for wanted in Plan:
+            gated = Endpoint("GET", "/api/sdk/gated", AgentBody, plan=wanted)
+            if list(Plan).index(plan) >= list(Plan).index(wanted):
+                assert access.agent(stage.world, headers, gated) is stage.agent
+                continue
+            with pytest.raises(Denied) as said:
+                access.agent(stage.world, headers, gated)
+            assert said.value.status == 403
+            assert f"--plan {wanted.value}" in json.loads(said.value.body.model_dump_json())["fix"]
+
+
 async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         before = world_of(stage)
@@ -205,6 +238,24 @@ WRONG_PATHS: Final = {
     "/api/sdk/markets/": "/api/sdk/markets",
     "/api/sdk/position": "/api/sdk/positions",
     "/api/sdk/trades/": "/api/sdk/trades",
+    "/api/sdk/agents": "/api/sdk/agents/me",
+    "/api/sdk/agent/settings": "/api/sdk/agents/me/settings",
+    "/api/sdk/register": "/api/sdk/agents/register",
+    "/api/sdk/me": "/api/sdk/agents/me",
+    "/api/sdk/markets/some-market/": "/api/sdk/markets/some-market",
+    "/api/agents/me": "/api/sdk/agents/me",
+    "/sdk/agents/me": "/api/sdk/agents/me",
+    "/api/v1/sdk/markets": "/api/sdk/markets",
+    "/v1/markets/some-market": "/api/sdk/markets/some-market",
+    "/API/SDK/Markets": "/api/sdk/markets",
+    "/markets": "/api/sdk/markets",
+    "/health": "/api/sdk/health",
+    "/api/sdk/buy": "/api/sdk/trade",
+    "/api/sdk/trade/history": "/api/sdk/trades",
+    "/api/sdk/user": "/api/sdk/user/settings",
+    "/api/sdk/portfolios": "/api/sdk/portfolio",
+    "/api/sdk/breifing": "/api/sdk/briefing",
+    "/api/sdk/metrics": "/openapi.json",
     "/api/sdk/nothing/of/this": "/openapi.json",
     "/": "/openapi.json",
     "/docs": "/openapi.json",
@@ -226,8 +277,8 @@ WRONG_METHODS: Final = (
     ("GET", PLACE_TRADE.path, "POST"),
     ("DELETE", PLACE_TRADE.path, "POST"),
     ("POST", AGENT.path, "GET"),
-    ("PUT", SETTINGS.path, "GET or POST"),
-    ("OPTIONS", SETTINGS.path, "GET or POST"),
+    ("PUT", SETTINGS.path, "GET or PATCH or POST"),
+    ("OPTIONS", SETTINGS.path, "GET or PATCH or POST"),
 )
 
 

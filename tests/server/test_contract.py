@@ -17,12 +17,17 @@ import pytest
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
+    BATCH,
     BRIEFING,
+    CANCEL_ALL_ORDERS,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ORDER,
+    CHECK_MARKET,
     CLAIM,
     CONTEXT,
     DESK_ACCOUNT,
@@ -32,12 +37,21 @@ from service_tui.wire.endpoints import (
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    EXECUTABLE_PRICE,
+    EXPIRING,
     HEALTH,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    IMPORTABLE,
     LEADERS,
     MARKET,
+    MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
+    OPEN_ORDERS,
+    OUTCOMES,
     PATCH_AGENT,
+    PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     PORTFOLIO,
@@ -73,6 +87,10 @@ class Scene:
     other_id: str
     ending_id: str
     heard: dict[str, "Heard"] = field(default_factory=dict)
+
+    def listed_on(self, venue: Venue) -> str:
+        found = [m for m in self.stage.open_markets() if m.listing.home is venue]
+        return max(found, key=lambda market: market.listing.resolves_at).market_id
 
     def shares(self, name: str) -> float:
         return self.heard[name].json["shares_bought"]
@@ -141,6 +159,12 @@ def body(**fields: object) -> Ask:
     return lambda _: {"json": fields}
 
 
+def address(endpoint: Endpoint[WireModel]) -> Ask:
+    """The first question that could be imported, by the field that the endpoint reads."""
+    field = "kalshi_url" if endpoint is IMPORT_TICKER else "polymarket_url"
+    return lambda scene: {"json": {field: scene.heard["importable"].json["markets"][0]["url"]}}
+
+
 SCRIPT: Final = (
     Call("health", HEALTH),
     Call("register", REGISTER, body(name="second", description="another one")),
@@ -151,6 +175,7 @@ SCRIPT: Final = (
     Call("settings", SETTINGS),
     Call("raise limits", POST_SETTINGS, body(sdk_max_trade_amount=50, sdk_daily_limit=200.5)),
     Call("user settings", USER_SETTINGS),
+    Call("patch settings", PATCH_SETTINGS, body(default_stop_loss_pct=0.3)),
     Call(
         "change user settings",
         PATCH_USER_SETTINGS,
@@ -199,8 +224,34 @@ SCRIPT: Final = (
     ),
     Call("too many shares", PLACE_TRADE, trade(action="sell", shares=999_999)),
     Call("too much money", PLACE_TRADE, trade(amount=500.01)),
-    Call("another venue", PLACE_TRADE, trade(amount=5, venue="polymarket", dry_run=True)),
-    Call("unclaimed", PLACE_TRADE, trade(amount=5, venue="polymarket"), 403),
+    Call(
+        "a venue where it is not traded",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "unclaimed",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.EVM), amount=5, venue="polymarket"),
+        403,
+    ),
+    Call(
+        "a quote on a venue",
+        PLACE_TRADE,
+        trade(market_id=lambda s: s.listed_on(Venue.SOL), amount=5, venue="kalshi", dry_run=True),
+    ),
+    Call(
+        "price to trade at",
+        EXECUTABLE_PRICE,
+        lambda s: {
+            "path": {"market_id": s.listed_on(Venue.EVM)},
+            "params": {"side": "yes", "action": "buy", "apply_buffer": "False"},
+        },
+    ),
+    Call("open orders", OPEN_ORDERS),
+    Call("cancel nothing", CANCEL_ALL_ORDERS),
+    Call("cancel nothing here", CANCEL_MARKET_ORDERS, of_market),
+    Call("cancel nobody's", CANCEL_ORDER, lambda _: {"path": {"order_id": "o1"}}, 404),
     Call("beyond the limit", PLACE_TRADE, trade(amount=400, price=0.0002)),
     Call("a quote beyond all", PLACE_TRADE, trade(amount=1_000_000_000, dry_run=True)),
     Call(
@@ -228,6 +279,23 @@ SCRIPT: Final = (
     Call("portfolio", PORTFOLIO, query(venue="all")),
     Call("briefing", BRIEFING),
     Call("briefing since", BRIEFING, query(since="2020-01-01T00:00:00Z", skill_versions="{}")),
+    Call("importable", IMPORTABLE, query(limit=3, venue="kalshi")),
+    Call("check", CHECK_MARKET, query(ticker="WEATHER-1-1")),
+    Call("import unclaimed", IMPORT_MARKET, address(IMPORT_MARKET), 403),
+    Call("import by ticker unclaimed", IMPORT_TICKER, address(IMPORT_TICKER), 403),
+    Call(
+        "batch",
+        BATCH,
+        lambda s: {"json": {"trades": [{"market_id": s.other_id, "side": "no", "amount": 3}]}},
+    ),
+    Call("expiring", EXPIRING, query(hours=168)),
+    Call("outcomes", OUTCOMES, query(skill="rain-maker", since="2020-01-01T00:00:00Z")),
+    Call(
+        "market context",
+        MARKET_CONTEXT,
+        lambda s: of_market(s) | {"params": {"venue": "all", "my_probability": "0.7"}},
+    ),
+    Call("no market context", MARKET_CONTEXT, nowhere, 404),
     Call("world", WORLD),
     Call("tape", TAPE, of_market),
     Call(
@@ -427,7 +495,8 @@ def test_the_list_honours_its_filters(heard: dict[str, Heard]) -> None:
     assert all("will" in one["question"].lower() for one in found)
     assert 0 < len(ids(heard["list soon"])) < heard["list by volume"].json["total_count"]
     assert heard["list in Python's words"].json["total_count"] >= 60
-    assert ids(heard["list of another venue"]) == []
+    elsewhere = heard["list of another venue"].json["markets"]
+    assert {one["import_source"] for one in elsewhere} == {"polymarket"}
     assert heard["list with the import source first"].json["total_count"] >= 60
 
 
@@ -514,7 +583,7 @@ def test_a_dry_run_says_what_the_order_then_gets_and_changes_nothing(
 REFUSED: Final = {
     "too many shares": "INSUFFICIENT_SHARES",
     "too much money": "TRADE_TOO_LARGE",
-    "another venue": "VENUE_NOT_SERVED",
+    "a venue where it is not traded": "VENUE_NOT_SERVED",
     "beyond the limit": "PRICE_BEYOND_LIMIT",
     "a quote beyond all": "PRICE_OUT_OF_RANGE",
     "a sale beyond all": "PRICE_OUT_OF_RANGE",
@@ -647,7 +716,7 @@ def test_the_briefing_has_both_shapes(heard: dict[str, Heard]) -> None:
     answer = heard["briefing"].json
     assert answer["venues"]["sim"]["balance"] == answer["venues"]["sim"]["cash_balance"]
     assert answer["venues"]["sim"]["positions_count"] == 3
-    assert answer["evm_venue"] == {"redeemable_count": 0, "actions": []}
+    assert answer["polymarket"] == {"redeemable_count": 0, "actions": []}
     assert answer["actions"] == []
     assert answer["performance"]["rank"] in {1, 2}
     assert answer["performance"]["total_agents"] == 2

@@ -229,7 +229,7 @@ async def test_the_leaderboard_ranks_agents_by_what_they_made(tmp_path: Path) ->
             order = Order(agent, market_id, Side.YES, Action.BUY, spend)
             await stage.sim.service.keeper.place(order, stage.clock.now())
         body = (await ask(stage, LEADERS, stage.key)).json()
-        assert set(body) == {"sdk_agents", "native_agents", "polymarket", "kalshi"}
+        assert set(body) == {"sdk_agents", "native_agents", "evm_venue", "sol_venue"}
         rows = body["sdk_agents"]
         assert all(set(row) == ROW for row in rows)
         assert [row["rank"] for row in rows] == [1, 2, 3]

@@ -63,11 +63,24 @@ async def test_the_document_describes_every_endpoint_and_resolves(tmp_path: Path
 def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     """One operation against its endpoint: summary, body, parameters, answers."""
     assert operation["summary"] == endpoint.summary != ""
-    assert {"200", "401", "422"} <= set(operation["responses"])
+    responses = operation["responses"]
+    assert {"200", "403", "503"} <= set(responses)
+    assert ("401" in responses) is not endpoint.keyless
+    assert ("413" in responses) is (endpoint.asks is not None)
+    assert all(one["description"] for one in responses.values())
+    assert operation["description"]
+    schemes = {name for one in operation["security"] for name in one}
+    expected = {"operator"} if endpoint.operator else {"bearer", "header"}
+    assert schemes == (set() if endpoint.keyless else expected)
     parameters = operation.get("parameters", [])
     in_path = {one["name"]: one for one in parameters if one["in"] == "path"}
     assert set(in_path) == set(re.findall(r"{(\w+)}", endpoint.path))
     assert all(one["required"] is True for one in in_path.values())
+    headers = [one["name"] for one in parameters if one["in"] == "header"]
+    assert headers == (["Idempotency-Key"] if endpoint.once else [])
+    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    assert ("409" in operation["responses"]) == (endpoint.once or governs)
+    assert ("429" in operation["responses"]) == (not endpoint.operator)
     in_query = {one["name"] for one in parameters if one["in"] == "query"}
     asked = endpoint.query.model_fields if endpoint.query else {}
     assert in_query == set(asked)

@@ -13,7 +13,7 @@ from service_tui.storage.errors import (
     LockUnavailableError,
     UnreadableDirectoryError,
 )
-from service_tui.storage.lock import LOCK_FILE, DataDirLock
+from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
 
 NOW = 1_800_000_000.0
 
@@ -51,6 +51,26 @@ def test_a_second_lock_hears_who_holds_the_first(directory: Path) -> None:
         DataDirLock.acquire(directory, pid=2, now=NOW + 1)
     assert after.value.holder == Holder(4711, NOW, "http://127.0.0.1:8017")
     lock.release()
+
+
+def test_asking_who_holds_it_takes_nothing_and_believes_no_dead_process(directory: Path) -> None:
+    assert holder_of(directory) is None
+    lock = DataDirLock.acquire(directory, pid=4711, now=NOW)
+    lock.publish("http://127.0.0.1:8017")
+    assert holder_of(directory) == Holder(4711, NOW, "http://127.0.0.1:8017")
+    left = (directory / LOCK_FILE).read_bytes()
+    lock.release()
+    (directory / LOCK_FILE).write_bytes(left)
+    assert holder_of(directory) is None
+    second = DataDirLock.acquire(directory, pid=2, now=NOW)
+    second.release()
+
+
+@pytest.mark.parametrize("since", [NOW, 0.0, 1e30, float("nan"), None])
+def test_a_holder_is_told_in_words_whatever_its_file_says(since: float | None) -> None:
+    words = Holder(7, since, None).in_words()
+    assert words.startswith("process 7")
+    assert ("since 2027-01-1" in words) is (since == NOW)
 
 
 def test_a_shorter_address_leaves_nothing_of_the_longer_one(directory: Path) -> None:

@@ -17,12 +17,17 @@ from service_tui.engine.limits import (
     PLANS,
     TRADE_MAX,
 )
+from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
+from service_tui.engine.orders import ORDER_MIN, default_type
 from service_tui.server.app import ROUTES, STREAMS
 from service_tui.server.refusals import denied, invalid_items, unauthenticated
+from service_tui.server.reported import REFRESH_S as PNL_REFRESH_S
 from service_tui.terms import (
     NEW_AGENT_CASH_SIM,
     VENUE_ALIASES,
+    Action,
     MarketStatus,
+    OrderType,
     Plan,
     Side,
     TradeStatus,
@@ -36,6 +41,8 @@ from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.endpoints import ALL, DESK
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 from service_tui.wire.markets import MarketBody
+from service_tui.wire.orders import OrderBody
+from service_tui.wire.positions import PositionBody
 from service_tui.wire.settings import (
     SettingsBody,
     SettingsPatch,
@@ -99,8 +106,10 @@ def test_a_field_of_the_settings(row: Field) -> None:
     check_field(SettingsBody, row)
 
 
-def test_the_settings_have_the_specs_fields_and_no_other() -> None:
-    assert [row.name for row in SETTINGS] == list(SettingsBody.model_fields)
+def test_the_settings_have_the_specs_fields_and_those_of_the_wire_reference() -> None:
+    # Wire 3.8.
+    more = ["wallet_uses_deposit_wallet", "deposit_wallet_address", "linked_wallet_address"]
+    assert [row.name for row in SETTINGS] + more == list(SettingsBody.model_fields)
 
 
 # -- Spec, "Agent", "Market", "Trade" (fields known) ---------------------------------------
@@ -240,12 +249,21 @@ ENDPOINTS: Final = (
     Row("spec", "PATCH", "/api/sdk/user/settings"),
     Row("spec", "GET", "/api/sdk/briefing"),
     Row("spec", "GET", "/api/sdk/positions"),
+    Row("spec", "GET", "/api/sdk/outcomes"),
+    Row("wire 2.1, extra", "PATCH", "/api/sdk/settings"),
+    Row("wire 2.3, extra", "GET", "/api/sdk/positions/expiring"),
     Row("wire 2.1, extra", "GET", "/api/sdk/health", "none"),
     Row("wire 2.1, gap", "GET", "/api/sdk/user/settings"),
     Row("wire 2.2, gap", "GET", "/api/sdk/markets"),
     Row("wire 2.2, gap", "GET", "/api/sdk/markets/{market_id}"),
     Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/history"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets/importable"),
+    Row("wire 2.2, gap", "GET", "/api/sdk/markets/check"),
+    Row("wire 2.2, gap", "POST", "/api/sdk/markets/import"),
+    Row("wire 2.2, extra", "POST", "/api/sdk/markets/import/kalshi"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/context/{market_id}"),
     Row("wire 2.3, gap", "POST", "/api/sdk/trade"),
+    Row("wire 2.3, gap", "POST", "/api/sdk/trades/batch"),
     Row("wire 2.3, gap", "GET", "/api/sdk/trades"),
     Row("wire 2.3, gap", "GET", "/api/sdk/portfolio"),
     # Decisions, "Keyless paths": by pattern without a key, in words with one.
@@ -256,6 +274,11 @@ ENDPOINTS: Final = (
     Row("wire 2.1, extra", "GET", "/api/leaderboard/all"),
     Row("wire 2.1, extra", "GET", "/api/leaderboard/sdk-agents"),
     Row("wire 2.6, extra", "GET", "/api/sdk/skills", "none"),
+    Row("wire 2.2, extra", "GET", "/api/sdk/markets/{market_id}/executable-price"),
+    Row("wire 2.3, gap", "GET", "/api/sdk/orders/open"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/orders/{order_id}"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/markets/{market_id}/orders"),
+    Row("wire 2.3, gap", "DELETE", "/api/sdk/orders"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""
@@ -379,6 +402,12 @@ NUMBERS: Final = {
     "daily spending limit default": (DAY_SPEND_DEFAULT, 500 * ONE),
     "sim: $500 per trade (wire 7)": (TRADE_MAX[Venue.SIM], 500 * ONE),
     "sim: $2,000 per market (wire 7)": (MARKET_MAX[Venue.SIM], 2_000 * ONE),
+    "the EVM venue requires at least 5 shares per order": (ORDER_MIN[Venue.EVM], 5 * ONE),
+    "the cache of reported P&L refreshes every 15 minutes": (PNL_REFRESH_S, 15 * 60),
+    "an order's price is within 0.001 and 0.999 (wire 4.1)": (
+        (PRICE_LOW, PRICE_HIGH),
+        (ONE // 1_000, ONE * 999 // 1_000),
+    ),
 }
 
 
@@ -386,3 +415,58 @@ NUMBERS: Final = {
 def test_a_number_of_the_spec(row: str) -> None:
     found, wanted = NUMBERS[row]
     assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("venue", "action", "kind"),
+    [
+        (Venue.EVM, Action.BUY, OrderType.FAK),
+        (Venue.EVM, Action.SELL, OrderType.GTC),
+        (Venue.SOL, Action.BUY, OrderType.FAK),
+        (Venue.SOL, Action.SELL, OrderType.FAK),
+    ],
+)
+def test_the_default_type_of_an_order(venue: Venue, action: Action, kind: OrderType) -> None:
+    assert default_type(venue, action) is kind
+
+
+RECORDS: Final[dict[str, tuple[type[WireModel], str]]] = {
+    "open orders (wire 2.3)": (
+        OrderBody,
+        (
+            "order_id trade_id market_id question side trade_type shares price cost_usdc "
+            "venue source created_at condition_id token_id_yes token_id_no"
+        ),
+    ),
+    "quotes of a market (wire 3.10)": (
+        MarketBody,
+        (
+            "best_bid best_ask best_bid_size best_ask_size spread quote_ts quote_age_seconds "
+            "tick_size fee_rate_bps liquidity_tier spread_cents is_orderbook_open "
+            "external_price_yes divergence import_source polymarket_id polymarket_token_id "
+            "polymarket_no_token_id polymarket_neg_risk"
+        ),
+    ),
+    "quotes and tokens of a position (wire 3.2)": (
+        PositionBody,
+        (
+            "venue currency status redeemable redeemable_side condition_id token_id_yes "
+            "token_id_no best_bid best_ask best_bid_size best_ask_size spread quote_ts url "
+            "sources"
+        ),
+    ),
+    "an order's answer (wire 3.4)": (
+        TradeBody,
+        (
+            "success trade_id order_id shares_bought shares_sold shares_requested "
+            "order_status fill_status cost new_price fee_rate_bps position balance retryable "
+            "error error_code error_hint warnings"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("section", RECORDS)
+def test_a_record_has_the_fields_of_the_reference(section: str) -> None:
+    model, names = RECORDS[section]
+    assert set(names.split()) <= set(model.model_fields)

@@ -128,7 +128,9 @@ def test_it_says_who_holds_the_directory(options: Options) -> None:
 
     assert lock_line().split() == ["lock", "free"]
     lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=NOW)
-    assert lock_line().endswith(f"held by process {os.getpid()}")
+    assert f"held by process {os.getpid()} since 2027-01-15" in lock_line()
+    lock.publish("http://127.0.0.1:8017")
+    assert lock_line().endswith("serving http://127.0.0.1:8017")
     lock.release()
     for left in ({"pid": 2**22 + 7, "started_at": NOW}, {"pid": "x"}, [], {"pid": 10**30}):
         (options.data_dir / LOCK_FILE).write_text(json.dumps(left))

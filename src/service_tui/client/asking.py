@@ -4,9 +4,10 @@ Knows the endpoint table and httpx requests. Must not know keys, time or transpo
 Used by client.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from urllib.parse import urlencode
 
 import httpx
@@ -14,12 +15,21 @@ import httpx
 from service_tui import __version__
 from service_tui.client.errors import Called, MalformedError
 from service_tui.client.reply import is_list
+from service_tui.terms import VENUE_ALIASES, Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import Endpoint
 from service_tui.wire.text import line
 
 _SEGMENT: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9_:.\-]{1,128}")
 """An id as one segment of a path; dots alone would climb. Source: failures, T-18."""
+
+Names: TypeAlias = Literal["neutral", "public"]
+"""How venues are called towards the service. Source: wire reference, section 0."""
+
+VENUE_FIELDS: Final = frozenset({"venue", "import_source"})
+_PUBLIC: Final = {venue.value: name for name, venue in VENUE_ALIASES.items()} | {
+    Venue.SIM.value: Venue.SIM.value
+}
 
 _HEADERS: Final = {
     "Accept": "application/json",
@@ -45,7 +55,7 @@ def called_of(endpoint: Endpoint[WireModel], path: Mapping[str, str]) -> Called:
     return Called(endpoint.method, endpoint.path.format_map(path))
 
 
-def request_of(
+def request_of(  # noqa: PLR0913  (the parts of a request)
     base: httpx.URL,
     endpoint: Endpoint[WireModel],
     called: Called,
@@ -53,6 +63,7 @@ def request_of(
     body: WireModel | None = None,
     query: WireModel | None = None,
     idempotency_key: str | None = None,
+    names: Names = "neutral",
 ) -> httpx.Request:
     """What is sent.
 
@@ -66,9 +77,11 @@ def request_of(
         if given is not None and (wanted is None or not isinstance(given, wanted)):
             raise ValueError(f"{called.path} does not take a {type(given).__name__}")
     target = f"{base}{called.path}"
-    if query is not None and (pairs := pairs_of(query)):
+    if query is not None and (pairs := pairs_of(query, names)):
         target = f"{target}?{urlencode(pairs)}"
-    request = httpx.Request(called.method, target, headers=_HEADERS, content=_content_of(body))
+    request = httpx.Request(
+        called.method, target, headers=_HEADERS, content=_content_of(body, names)
+    )
     if body is not None:
         request.headers["Content-Type"] = "application/json"
     if idempotency_key is not None:
@@ -78,16 +91,24 @@ def request_of(
     return request
 
 
-def _content_of(body: WireModel | None) -> bytes | None:
+def _content_of(body: WireModel | None, names: Names) -> bytes | None:
     if body is None:
         return None
-    return body.model_dump_json(exclude_none=True, by_alias=True).encode()
+    tree = _tree_of(body, names)
+    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def pairs_of(query: WireModel) -> list[tuple[str, str]]:
+def pairs_of(query: WireModel, names: Names = "neutral") -> list[tuple[str, str]]:
     """Names and values behind the question mark; what is None is left out."""
-    dumped: Mapping[str, object] = query.model_dump(mode="json", exclude_none=True, by_alias=True)
-    return [(name, _word(value)) for name, value in dumped.items()]
+    return [(name, _word(value)) for name, value in _tree_of(query, names).items()]
+
+
+def _tree_of(model: WireModel, names: Names) -> Mapping[str, object]:
+    """What is not None, with venues in the names that the service knows."""
+    tree: dict[str, object] = model.model_dump(mode="json", exclude_none=True, by_alias=True)
+    for name in VENUE_FIELDS & tree.keys() if names == "public" else ():
+        tree[name] = _PUBLIC.get(str(tree[name]), tree[name])
+    return tree
 
 
 def _word(value: object) -> str:

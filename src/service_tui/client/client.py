@@ -8,13 +8,15 @@ Used by desk.handlers and desk.pollers.
 import asyncio
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, Generic, Self
 
 import httpx
 
-from service_tui.client.asking import called_of, request_of
+from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
     ReadOnlyError,
@@ -39,6 +41,7 @@ from service_tui.client.resources import (
     World,
 )
 from service_tui.client.retry import retry_delay
+from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
@@ -59,13 +62,6 @@ BODY_MAX: Final = 2 * 1024 * 1024
 LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
-_NOT_SENT: Final = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-)
 _NO_KEY: Final = Reason("there is no key for this", "give the desk a key, or register an agent")
 
 
@@ -98,6 +94,7 @@ class Client:
         rng: random.Random,
         allow_insecure: bool = False,
         read_only: bool = False,
+        names: Names = "neutral",
     ) -> None:
         """Bind keys to an address.
 
@@ -109,6 +106,7 @@ class Client:
             rng: jitter of repeats.
             allow_insecure: a person accepted http to any host.
             read_only: refuse every write before it is sent.
+            names: how venues are called towards the service.
 
         A ValueError says that the address is not acceptable, or that a key belongs to another.
         """
@@ -118,6 +116,7 @@ class Client:
         self._clock = clock
         self._rng = rng
         self._read_only = read_only
+        self._names: Names = names
         self._gates = Gates(clock)
         self._refused: dict[Key, Reason] = {}
         self.renew(keys)
@@ -188,7 +187,13 @@ class Client:
             raise ReadOnlyError("this desk only reads; nothing was sent", called)
         self._key_of(endpoint, called)
         request = request_of(
-            self._base, endpoint, called, body=body, query=query, idempotency_key=idempotency_key
+            self._base,
+            endpoint,
+            called,
+            body=body,
+            query=query,
+            idempotency_key=idempotency_key,
+            names=self._names,
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
@@ -207,6 +212,60 @@ class Client:
                 # Raised here and not where it was caught: frames of httpx hold the key's header.
                 raise outcome
             await self._clock.sleep(delay_s)
+
+    async def listen(
+        self, endpoint: Endpoint[Answer], *, after: int | None = None
+    ) -> AsyncGenerator[Answer]:
+        """Hear what the service tells, until it ends the stream in order.
+
+        Args:
+            endpoint: one whose answers come as server-sent events.
+            after: the number of the event that was heard last.
+
+        Yields:
+            Each event; one that is not of the protocol is passed over, and logged.
+
+        Raises:
+            ServiceError: it cannot be heard, or fell silent for longer than half a minute.
+        """
+        called = called_of(endpoint, {})
+        key = self._key_of(endpoint, called)
+        request = request_of(self._base, endpoint, called)
+        request.headers["Accept"] = MEDIA_TYPE
+        if after is not None:
+            request.headers["Last-Event-ID"] = str(after)
+        if key is not None:
+            request.headers["Authorization"] = key.authorization(request.url)
+        timeout = httpx.Timeout(IDLE_S, connect=OPEN_S, pool=OPEN_S)
+        request.extensions["timeout"] = timeout.as_dict()
+        try:
+            response = await self._transport.handle_async_request(request)
+        except httpx.TransportError as error:
+            raise line_error(error, called) from None
+        async with aclosing(response), aclosing(frames_of(response, called)) as frames:
+            await self._check_opened(response, called, key)
+            async for data in frames:
+                event = _event_of(endpoint, self._keys.masked(data))
+                if event is not None:
+                    yield event
+
+    async def _check_opened(
+        self, response: httpx.Response, called: Called, key: Key | None
+    ) -> None:
+        """Raise what the status of a stream's answer means, if it is no stream."""
+        if response.status_code == HTTPStatus.OK:
+            return
+        heard = Heard(
+            status=response.status_code,
+            headers=response.headers,
+            raw=self._keys.masked(await _bounded(response)),
+            at=self._clock.now(),
+            latency_s=0.0,
+        )
+        error = error_of(heard, called)
+        if isinstance(error, UnauthenticatedError) and key is not None:
+            self._refused[key] = error.reason
+        raise error or unreadable(f"status {heard.status} is no stream of events", called)
 
     def _key_of(self, endpoint: Endpoint[Answer], called: Called) -> Key | None:
         """Which key an endpoint wants.
@@ -259,7 +318,7 @@ class Client:
                     raw = await _bounded(response)
                 finally:
                     await response.aclose()
-        except _NOT_SENT as error:
+        except NOT_SENT as error:
             why = line(str(error)) or type(error).__name__
             return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
         except (TimeoutError, httpx.TimeoutException):
@@ -286,6 +345,15 @@ async def _bounded(response: httpx.Response) -> bytes:
         if len(raw) > BODY_MAX:
             break
     return bytes(raw)
+
+
+def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
+    """The decoded event; one that cannot be believed costs only itself."""
+    try:
+        return decode(endpoint.answers, data)[0]
+    except NotProtocolError as error:
+        log.warning("an event is passed over: %s", error)
+        return None
 
 
 def _reply_of(asked: _Asked[Answer], heard: Heard) -> Reply[Answer] | ServiceError:

@@ -34,6 +34,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.attention", "app", ("0",), "go('attention')", "needs me", "What needs me now"),
     Key("app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"),
     Key("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
+    Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
     Key("app.settings", "app", ("8",), "go('settings')", "settings", "Theme, world, limits"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
     Key("app.last", "app", ("minus",), "last_screen", "last view", shown="-"),
@@ -85,6 +86,17 @@ KEYS: Final[tuple[Key, ...]] = (
     # the blotter
     Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
     Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
+    # agents
+    Key("agents.open", "agents", ("enter",), "open", "details", "All about it", footer=True),
+    Key(
+        "agents.pause", "agents", ("H",), "pause", "pause", "Hold its buys, or resume", footer=True
+    ),
+    Key("agents.claim", "agents", ("C",), "claim", "claim", "Claim it from here", footer=True),
+    Key("agents.code", "agents", ("O",), "code", "claim code", "For its claim page"),
+    Key("agents.plan", "agents", ("P",), "plan", "plan", "Free, Pro or Elite", footer=True),
+    Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
+    Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
+    Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
     # settings
     Key("settings.take", "settings", ("enter",), "take_theme", "use theme", footer=True),
     # every dialog but the ticket

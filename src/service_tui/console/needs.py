@@ -33,7 +33,10 @@ RESOLVES_WITHIN_S: Final = 900.0
 """A position whose market resolves within so much world time can still be closed."""
 
 MOVED_FROM: Final = 0.15
-"""A position whose price moved by more than this part of itself in 24 hours."""
+"""A position that moved by more than this part of itself since it was bought, or in 24 hours."""
+
+SETTLED_FOR_S: Final = 3_600.0
+"""What came to its end is told for so much world time."""
 
 MOVED_MAX: Final = 10
 """The largest moves; a list of everything needs nobody."""
@@ -90,6 +93,7 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
         *_resolving(state, now),
         *_bad_ends(state, now),
         *_moved(state),
+        *_settled(state, now),
     )
     aside = dismissed(state)
     return tuple(need for need in found if not (need.is_dismissable and need.key in aside))
@@ -191,31 +195,50 @@ def _moved(state: DeskState) -> Iterator[Need]:
     moves = [
         (move, held)
         for held in state.positions
-        if (move := _move(held, state.markets.get(held.market_id))) is not None
-        and abs(move) > MOVED_FROM
+        if (move := _largest_move(held, state.markets.get(held.market_id))) is not None
+        and abs(move[0]) > MOVED_FROM
     ]
-    moves.sort(key=lambda each: -abs(each[0]))
-    for move, held in moves[:MOVED_MAX]:
+    moves.sort(key=lambda each: -abs(each[0][0]))
+    for (move, since), held in moves[:MOVED_MAX]:
         rose = move > 0
         yield Need(
             f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
-            _holding(held), formats.percent_change(move), "price of the side, in 24 h",
-            "portfolio", held.key,
+            _holding(held), formats.percent_change(move), since, "portfolio", held.key,
         )  # fmt: skip
 
 
-def _move(held: PositionView, market: MarketView | None) -> float | None:
-    """How far the price of the side held moved in 24 hours, as a part of what it was."""
-    if market is None or market.price_24h_ago is None or not market.is_open:
-        return None
-    yes = market.price_24h_ago
-    before = yes if held.side is Side.YES else 1.0 - yes
-    return market.price_of(held.side) / before - 1.0 if 0 < before < 1 else None
+def _largest_move(held: PositionView, market: MarketView | None) -> tuple[float, str] | None:
+    """How far a position moved, as a part of what it was: since it was bought, or in 24 hours."""
+    moves: list[tuple[float, str]] = []
+    if held.pnl_pct is not None:
+        awaited = ", its outcome is awaited" if held.status is MarketStatus.CLOSED else ""
+        moves.append((held.pnl_pct, f"since bought{awaited}"))
+    if market is not None and market.price_24h_ago is not None and market.is_open:
+        yes = market.price_24h_ago
+        before = yes if held.side is Side.YES else 1.0 - yes
+        if 0 < before < 1:
+            moves.append((market.price_of(held.side) / before - 1.0, "price of the side, in 24 h"))
+    return max(moves, key=lambda move: abs(move[0]), default=None)
+
+
+def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Positions that came to their end a short while ago."""
+    world, masked = world_now(state, now), is_private(state)
+    for held in state.closed:
+        if held.resolves_at is None or held.outcome is None or not held.shares:
+            continue
+        if 0 <= world - held.resolves_at <= SETTLED_FOR_S:
+            won = held.realized > 0
+            yield Need(
+                f"settled {held.key}", "profit" if won else "loss", "▲" if won else "▼", "settled",
+                _holding(held), formats.pnl(held.realized, masked=masked),
+                f"resolved {'YES' if held.outcome else 'NO'}; o in the portfolio shows it",
+                "portfolio", is_dismissable=True,
+            )  # fmt: skip
 
 
 def _order(state: DeskState, ticket: TicketView) -> str:
-    market = state.markets.get(ticket.market_id)
-    about = market.question if market is not None else ticket.market_id
+    about = state.question_of(ticket)
     what = told(ticket.what, masked=is_private(state))
     return f"{what}: {about}" if about else what
 

@@ -23,6 +23,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
         subject=ticket.market_id,
         body=json.dumps({
             "what": ticket.what,
+            "question": ticket.question,
             "sent": sent,
             "holding": ticket.holding,
             "shares": ticket.shares,
@@ -57,6 +58,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),
+        question=str(what.get("question", "")),
         holding=str(what.get("holding", "")),
         shares=_shares(what.get("shares")),
     )

@@ -5,9 +5,10 @@ Used by console and CLI (which make them) and by the desk's handlers.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Micros, decimal
 
 
@@ -40,8 +41,14 @@ class PlaceTrade:
         """The order as a person would say it."""
         if self.action is Action.BUY:
             return f"buy {self.side.value.upper()} for {decimal(self.amount):,.2f}"
-        size = "all" if self.everything else f"{decimal(self.shares):,.2f}"
+        size = "all" if self.everything else _shares_in_words(self.shares)
         return f"sell {size} {self.side.value.upper()}"
+
+
+def _shares_in_words(shares: Micros) -> str:
+    """Two decimals, or as many as it takes: a hundred-thousandth is not zero."""
+    whole, _, part = f"{decimal(shares):,.5f}".partition(".")
+    return f"{whole}.{part.rstrip('0'):0<2}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,62 @@ class GiveUp:
         return "close an order without a trace"
 
 
+class AgentAct(StrEnum):
+    """What an operator may do with an agent; the words are those of a sentence."""
+
+    CLAIM = "claim"
+    CODE = "make a claim code for"
+    NEW_KEY = "give a new key to"
+    PAUSE = "pause"
+    RESUME = "resume"
+    SUSPEND = "suspend"
+    READMIT = "readmit"
+    PLAN = "change the plan of"
+
+
+@dataclass(frozen=True, slots=True)
+class Govern:
+    """Do something with an agent of the embedded service. `plan` counts for a change of plan.
+
+    Without an `agent_id` the plan is that of new agents.
+    """
+
+    kind: ClassVar[str] = "agent"
+    moves_money: ClassVar[bool] = False
+
+    act: AgentAct
+    agent_id: str = ""
+    name: str = ""
+    plan: Plan | None = None
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        tail = f" to {self.plan.value}" if self.plan is not None else ""
+        return f"{self.act.value} {self.name or 'new agents'}{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The secret that was shown has been seen."""
+
+    kind: ClassVar[str] = "forget"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "forget what was shown"
+
+
 Command = (
-    GiveUp | PlaceTrade | SetSpeed | AskQuote | WatchMarket | Refresh | SetStar | SetPreference
+    Govern
+    | Forget
+    | GiveUp
+    | PlaceTrade
+    | SetSpeed
+    | AskQuote
+    | WatchMarket
+    | Refresh
+    | SetStar
+    | SetPreference
 )
 """Every command there is."""

@@ -17,7 +17,9 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
+    Forget,
     GiveUp,
+    Govern,
     PlaceTrade,
     Refresh,
     SetPreference,
@@ -25,8 +27,9 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.facts import Fact, Noticed, TicketChanged
-from service_tui.desk.handlers import settings, trades
+from service_tui.desk.facts import Fact, Noticed, Revealed, TicketChanged
+from service_tui.desk.handlers import agents, settings, trades
+from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
@@ -74,6 +77,7 @@ class Desk:
         self._clock = around.clock
         self._new_id = around.new_id
         self._rng = around.rng
+        self._listen = around.listen
         self._count = 0
         self._tickets: dict[str, Ticket] = {}
         self.ports = Ports(
@@ -123,6 +127,7 @@ class Desk:
             view = replace(
                 view,
                 market_id=command.market_id,
+                question=command.question,
                 amount=command.amount,
                 holding=command.holding,
                 shares=command.shares,
@@ -152,6 +157,10 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
+            if self._listen is not None:
+                ears = Ears(self._listen, self.ports, self._rng)
+                tasks.create_task(ears.run())
+                tasks.create_task(ears.nudge())
 
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
@@ -204,7 +213,7 @@ class Desk:
             self._fail(ticket, "the desk was closed")
         ticket.end()
 
-    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901  (one line a kind)
+    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912  (one line a kind)
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -212,6 +221,10 @@ class Desk:
                 await trades.ask_quote(question, self.ports)
             case GiveUp() as given:
                 await give_up(given, self.ports)
+            case Govern() as governed:
+                await agents.govern(governed, self.ports)
+            case Forget():
+                self._say(Revealed(None))
             case SetSpeed() as pace:
                 await settings.set_speed(ticket.view, pace, self.ports)
             case WatchMarket() as watch:

@@ -6,6 +6,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 
 from dataclasses import dataclass
 
+from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -117,6 +118,14 @@ class ServiceFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Served:
+    """The embedded service answers at this address; `attached` when another process runs it."""
+
+    address: str
+    attached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class EquityMarked:
     """A point of the equity curve."""
 
@@ -140,6 +149,34 @@ class PreferenceSet:
 
 
 @dataclass(frozen=True, slots=True)
+class FleetSeen:
+    """The embedded service told of all its agents."""
+
+    fleet: FleetView
+
+
+@dataclass(frozen=True, slots=True)
+class FillHeard:
+    """Some agent traded, a moment ago."""
+
+    fill: FillView
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """A secret is to be shown; None: it has been seen, and is forgotten."""
+
+    revealed: RevealedView | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Whether the service tells what happens as it happens; else it is asked, as ever."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
     """Something passed that the operator wants to be told once."""
 
@@ -159,9 +196,14 @@ Fact = (
     | TicketChanged
     | ServiceAnswered
     | ServiceFailed
+    | Served
     | EquityMarked
     | StarSet
     | PreferenceSet
+    | FleetSeen
+    | FillHeard
+    | Revealed
+    | Listening
     | Noticed
 )
 """Every fact there is."""

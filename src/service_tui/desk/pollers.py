@@ -22,6 +22,7 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
+    FleetSeen,
     LimitsSeen,
     MarketsSeen,
     PositionsSeen,
@@ -38,6 +39,7 @@ from service_tui.desk.translate import (
     amount,
     detail_of_history,
     detail_of_tape,
+    fleet_view,
     limits_view,
     market_view,
     news_view,
@@ -50,6 +52,7 @@ from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import (
     AGENT,
     BRIEFING,
+    DESK_AGENTS,
     MARKET_HISTORY,
     MARKETS,
     PORTFOLIO,
@@ -71,6 +74,7 @@ PERIODS: Final = {
     Topic.TRADES: 30.0,
     Topic.WORLD: 2.0,
     Topic.DETAIL: 2.0,
+    Topic.AGENTS: 5.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -212,6 +216,12 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
     return [DetailSeen(detail_of_history(history.answer, span_s, criteria))], history.latency_s
 
 
+async def read_agents(ports: Ports, _: Watched) -> Read:
+    """All agents of the embedded service, and its account."""
+    reply = await ports.client.call(DESK_AGENTS)
+    return [FleetSeen(fleet_view(reply.answer))], reply.latency_s
+
+
 READINGS: Final[dict[Topic, Reading]] = {
     Topic.MARKETS: read_markets,
     Topic.POSITIONS: read_positions,
@@ -220,8 +230,9 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.TRADES: read_trades,
     Topic.WORLD: read_world,
     Topic.DETAIL: read_detail,
+    Topic.AGENTS: read_agents,
 }
-EMBEDDED_ONLY: Final = frozenset({Topic.WORLD})
+EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
 
 
 def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:

@@ -5,7 +5,7 @@ Used by handlers and pollers; made in opening, or by a test.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.database import Database
 from service_tui.units import Timestamp
+from service_tui.wire.events import EventBody
 
 
 class Memory(Protocol):
@@ -35,19 +36,23 @@ class Memory(Protocol):
         ...
 
 
+Listen = Callable[[int | None], AsyncGenerator[EventBody]]
+"""Opens the stream of events, after the one with this number; ends, or fails as a call does."""
+
 IdSource = Callable[[], str]
 """Fresh random text, 128 bits or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a desk is opened with."""
+    """What a desk is opened with. Without `listen` everything is polled."""
 
     client: Client
     database: Database
     clock: Clock
     new_id: IdSource
     rng: random.Random
+    listen: Listen | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Topic(StrEnum):
     TRADES = "trades"
     WORLD = "world"
     DETAIL = "detail"
+    AGENTS = "agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,7 @@ class TicketView:
     fix: str = ""
     client_ref: str = ""
     amount: Micros = Micros(0)
+    question: str = ""
     holding: str = ""
     shares: Micros = Micros(0)
 
@@ -240,7 +242,8 @@ class ServiceView:
     """The service that this desk talks to, and how that goes.
 
     `problem` is the last failure that stands, `problem_of` the topic that met it. `dropped` holds,
-    by topic, the rows of the last answer that were not of the protocol.
+    by topic, the rows of the last answer that were not of the protocol. `address` is where agents
+    of this machine reach the embedded service; `attached` when another process serves it.
     """
 
     label: str
@@ -254,6 +257,8 @@ class ServiceView:
     problem_of: Topic | None = None
     dropped: Mapping[Topic, int] = field(default_factory=dict[Topic, int])
     read_only: bool = False
+    address: str = ""
+    attached: bool = False
 
     @property
     def dropped_rows(self) -> int:
@@ -408,8 +413,13 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
     value = Micros(math.floor(position.shares * price))
     if value == position.mark_value and position.status is market.status:
         return position
+    left = position.exit_value
+    if left is not None and position.mark_value > 0:
+        # Until the service says it anew: the same part of the mark as it said last.
+        left = Micros(left * value // position.mark_value)
     return replace(
         position,
+        exit_value=left,
         category=market.category,
         status=market.status,
         mark_price=price,

@@ -12,12 +12,17 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
+    FillHeard,
+    FleetSeen,
     LimitsSeen,
+    Listening,
     MarketsSeen,
     Noticed,
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    Revealed,
+    Served,
     ServiceAnswered,
     ServiceFailed,
     StarSet,
@@ -36,12 +41,14 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.terms import Side, Venue
+from service_tui.units import Probability, Timestamp, decimal
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
 EQUITY_MAX: Final = 2_000
 NEWS_MAX: Final = 200
+FILLS_MAX: Final = 200
 """What the state keeps of endless things; the database keeps the rest."""
 
 OFFLINE_AFTER_S: Final = 5.0
@@ -73,6 +80,9 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _answered(state, fact)
         case ServiceFailed():
             return _failed(state, fact)
+        case Served():
+            served = replace(state.service, address=fact.address, attached=fact.attached)
+            return replace(state, service=served)
         case EquityMarked():
             return replace(state, equity=_thinned((*state.equity, fact.point)))
         case StarSet():
@@ -80,6 +90,14 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, stars=change({fact.market_id}))
         case PreferenceSet():
             return replace(state, preferences={**state.preferences, fact.name: fact.value})
+        case FleetSeen():
+            return replace(state, fleet=fact.fleet)
+        case FillHeard():
+            return _with_fill(state, fact)
+        case Revealed():
+            return replace(state, revealed=fact.revealed)
+        case Listening():
+            return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
         case _:
@@ -103,7 +121,37 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         # Cash and positions of one answer belong together: no figure may see only one of them.
         account = replace(account, cash=fact.cash)
     marked = _marked(replace(state, account=account, positions=fact.positions, closed=closed))
-    return _dropped(marked, Topic.POSITIONS, fact.dropped)
+    return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
+
+
+def _told_ends(before: DeskState, after: DeskState) -> DeskState:
+    """A notice for each position that was open and has its outcome."""
+    if before.from_cache or after.closed is before.closed:
+        return after
+    was_open = {held.key for held in before.positions}
+    known = {held.key for held in before.closed}
+    for held in after.closed:
+        if held.key in was_open and held.key not in known and held.outcome is not None:
+            ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
+            words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
+            tone = "good" if made > 0 else "warn"
+            after = _noticed(after, Noticed(tone, f"{words}, {held.question}"))
+    return after
+
+
+def _with_fill(state: DeskState, fact: FillHeard) -> DeskState:
+    """One more trade, and the price that it left behind; told twice, it counts once."""
+    fill = fact.fill
+    if any(known.seq == fill.seq for known in state.fills):
+        return state
+    fills = (fill, *state.fills)[:FILLS_MAX]
+    market = state.markets.get(fill.market_id)
+    # The price of a market is that of the market maker; order books have their own.
+    if market is None or fill.venue is not Venue.SIM or not 0 < fill.price_after < 1:
+        return replace(state, fills=fills)
+    yes = fill.price_after if fill.side is Side.YES else 1.0 - fill.price_after
+    moved = replace(market, price=Probability(yes))
+    return _marked(replace(state, fills=fills, markets={**state.markets, fill.market_id: moved}))
 
 
 def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
@@ -118,6 +166,10 @@ def _marked(state: DeskState) -> DeskState:
     """Every open position at the market's price of now, and the account's sums with it."""
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
     account = None if state.account is None else summed(state.account, positions)
+    if account is not None and state.closed:
+        # Of whole positions: a service may count each sale as a win or a loss.
+        won = sum(held.realized > 0 for held in state.closed)
+        account = replace(account, win_rate=won / len(state.closed))
     return replace(state, positions=positions, account=account)
 
 

@@ -7,6 +7,7 @@ Used by desk.reduce (which makes the next one) and by every screen.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -32,7 +33,8 @@ class DeskState:
 
     `from_cache` is True until the first answer. `seen` holds, by topic, when the service last
     answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
-    `tickets` and `trades` are newest first; `equity` is oldest first.
+    `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
+    all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     """
 
     service: ServiceView
@@ -54,6 +56,10 @@ class DeskState:
     seen: Mapping[Topic, Timestamp] = field(default_factory=dict[Topic, Timestamp])
     polls: Mapping[Topic, float] = field(default_factory=dict[Topic, float])
     from_cache: bool = False
+    fleet: FleetView | None = None
+    fills: tuple[FillView, ...] = ()
+    revealed: RevealedView | None = None
+    listening: bool = False
 
     @property
     def in_flight(self) -> int:
@@ -63,6 +69,11 @@ class DeskState:
     def position(self, key: str) -> PositionView | None:
         """The open position with this row key."""
         return next((held for held in self.positions if held.key == key), None)
+
+    def question_of(self, ticket: TicketView) -> str:
+        """What the market of a command asks, else its id; empty for a command about no market."""
+        market = self.markets.get(ticket.market_id)
+        return market.question if market is not None else ticket.question or ticket.market_id
 
     def held(self, market_id: str) -> tuple[PositionView, ...]:
         """Open positions of one market: none, one, or both sides."""

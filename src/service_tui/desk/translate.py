@@ -4,6 +4,7 @@ Knows wire and records. Must not know the client, the state or time.
 Used by pollers and handlers. Amounts become micros here, once.
 """
 
+from service_tui.desk.fleet import AgentView, FillView, FleetView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -23,14 +24,13 @@ from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
+from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
+from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
-from service_tui.wire.trades import TradeBody, TradeRow
+from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
 from service_tui.wire.world import MeanwhileBody, NewsBody, ResolvedBody, TapeBody, WorldBody
-
-CLIENT_REF = "client_ref"
-"""Key in signal_data by which the desk knows its own trade again. Source: failures, rule 3."""
 
 
 def amount(value: float) -> Micros:
@@ -320,6 +320,59 @@ def detail_of_history(body: HistoryBody, span_s: int, criteria: str) -> DetailVi
         points=tuple((timestamp(point.timestamp), point.price_yes) for point in body.points),
         news=(),
         trades=(),
+    )
+
+
+def _agent_view(body: DeskAgentBody) -> AgentView:
+    return AgentView(
+        agent_id=body.agent_id,
+        name=body.name,
+        description=body.description,
+        status=body.status,
+        plan=body.plan,
+        claimed=body.claimed,
+        claim_url=body.claim_url,
+        paused=body.trading_paused,
+        suspended=body.suspended,
+        cash=amount(body.cash),
+        equity=amount(body.equity),
+        total_pnl=amount(body.pnl_total),
+        day_pnl=amount(body.pnl_today),
+        positions_count=body.positions_count,
+        trades_count=body.trades_count,
+        last_trade_at=_at(body.last_trade_at),
+        created_at=timestamp(body.created_at),
+        is_own=body.is_own,
+    )
+
+
+def fleet_view(body: DeskAgentsBody) -> FleetView:
+    """All agents of the embedded service."""
+    return FleetView(
+        tuple(_agent_view(row) for row in body.agents),
+        body.account.plan,
+        body.account.agents_max,
+    )
+
+
+def fill_view(body: EventBody, fill: FillPart) -> FillView:
+    """A trade of any agent, as the stream tells it."""
+    return FillView(
+        seq=body.seq,
+        at=timestamp(body.at),
+        agent_id=fill.agent_id,
+        agent_name=fill.agent_name,
+        market_id=fill.market_id,
+        question=fill.question,
+        venue=fill.venue,
+        side=fill.side,
+        action=fill.action,
+        shares=amount(fill.shares),
+        price=fill.price,
+        price_after=fill.price_after,
+        money=amount(fill.money),
+        realized=amount(fill.realized_pnl),
+        source=fill.skill_slug or fill.source,
     )
 
 

@@ -7,7 +7,15 @@ Used by exchange and world.
 from dataclasses import dataclass, field, replace
 
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
-from service_tui.engine.limits import DAY_S, DAY_SPEND_DEFAULT, MAX_TRADE_DEFAULT, PLANS, day_of
+from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
+from service_tui.engine.limits import (
+    DAY_S,
+    DAY_SPEND_DEFAULT,
+    FAILED_COOLDOWN_S,
+    MAX_TRADE_DEFAULT,
+    PLANS,
+    day_of,
+)
 from service_tui.engine.position import Position
 from service_tui.terms import AgentStatus, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -31,6 +39,11 @@ class AgentSettings:
     take_profit_pct: float | None = None
     auto_risk_monitor_enabled: bool = True
     auto_redeem_enabled: bool = True
+    solana_wallet: str | None = None
+    # Kept as they were given, and never used: nothing is sent to anybody.
+    clawdbot_webhook_url: str | None = None
+    clawdbot_chat_id: str | None = None
+    clawdbot_channel: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +67,10 @@ class ClosedPosition:
 class Agent:
     """One trading program, or the desk's own person. Changed by events only.
 
-    `day_buys` belong to the UTC day `buys_day`; `day_equity` is the equity at the first tick of
-    the UTC day `equity_day`. `sources` are the trade sources by market: clients guard their rebuys
-    by them.
+    `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
+    equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
+    clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
+    market and side.
     """
 
     agent_id: str
@@ -78,6 +92,11 @@ class Agent:
     positions: dict[str, Position] = field(default_factory=dict[str, Position])
     closed: list[ClosedPosition] = field(default_factory=list[ClosedPosition])
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    imports_day: int = 0
+    day_imports: int = 0
+    failed: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    sdk_version: str | None = None
+    sdk_seen_at: Timestamp | None = None
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -91,12 +110,20 @@ class Agent:
         """Buys since midnight UTC."""
         return self.day_buys if day_of(at) == self.buys_day else 0
 
+    def imports_today(self, at: Timestamp) -> int:
+        """Markets imported since midnight UTC."""
+        return self.day_imports if day_of(at) == self.imports_day else 0
+
+    def count_import(self, at: Timestamp) -> None:
+        """Count one import."""
+        self.day_imports = self.imports_today(at) + 1
+        self.imports_day = day_of(at)
+
     def count_buy(self, at: Timestamp) -> None:
-        """Count a buy of the UTC day."""
+        """Count a buy against the day, on whatever venue."""
         day = int(at // DAY_S)
         if day != self.buys_day:
-            self.buys_day = day
-            self.day_buys = 0
+            self.buys_day, self.day_buys = day, 0
         self.day_buys += 1
 
     def held(self) -> list[Position]:
@@ -106,6 +133,23 @@ class Agent:
     def change(self, changes: dict[str, object]) -> None:
         """Take new settings; names are fields of AgentSettings."""
         self.settings = replace(self.settings, **changes)  # pyright: ignore[reportArgumentType]
+
+    def apply(self, event: AgentChanged | ClientSeen | TradeFailed) -> None:
+        """Change by something that happened to this agent alone."""
+        match event:
+            case AgentChanged():
+                self.change(event.changes)
+            case ClientSeen():
+                self.sdk_version, self.sdk_seen_at = event.version, event.at
+            case TradeFailed():
+                since = event.at - FAILED_COOLDOWN_S
+                self.failed = {key: at for key, at in self.failed.items() if at > since}
+                self.failed[failed_key(event.market_id, event.side)] = event.at
+
+
+def failed_key(market_id: str, side: Side) -> str:
+    """One side of one market, as `Agent.failed` names it."""
+    return f"{market_id}:{side.value}"
 
 
 def status_of(agent: Agent, cash: Micros) -> AgentStatus:

@@ -14,6 +14,7 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -21,13 +22,18 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     Note,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
     Payout,
     PlanSet,
+    Redeemed,
     SpeedSet,
     Ticked,
+    TradeFailed,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, Plan, Side, Venue
+from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
@@ -78,10 +84,57 @@ def payout_of(fields: Fields) -> Payout:
     return Payout(fields[0], Side(fields[1]), *fields[2:])
 
 
+def order_of(fields: Fields) -> OrderPlaced:
+    """An order that was placed, read back."""
+    known: Fields = [
+        *fields[:2],
+        Venue(fields[2]),
+        fields[3],
+        Side(fields[4]),
+        Action(fields[5]),
+        OrderType(fields[6]),
+        *fields[7:22],
+        _taken_of(fields[22]),
+        note_of(fields[23]),
+        *fields[24:],
+    ]
+    return OrderPlaced(*known)
+
+
+def order_end_of(fields: Fields) -> OrderEnded:
+    """The end of an order, read back."""
+    known: Fields = [*fields[:3], OrderEnd(fields[3]), *fields[4:]]
+    return OrderEnded(*known)
+
+
+def redeemed_of(fields: Fields) -> Redeemed:
+    """A redemption, read back."""
+    known: Fields = [fields[0], Venue(fields[1]), fields[2], Side(fields[3]), *fields[4:]]
+    return Redeemed(*known)
+
+
+def _order_fill_of(fields: Fields) -> OrderFilled:
+    known: Fields = [*fields[:9], _taken_of(fields[9]), *fields[10:]]
+    return OrderFilled(*known)
+
+
+def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, *rest = fields
-    made = tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in trades)
-    return Ticked(at, world_at, made, *rest)
+    return Ticked(at, world_at, _trades_of(trades), *rest)
+
+
+def _trades_of(rows: Fields) -> tuple[CrowdTrade, ...]:
+    return tuple(CrowdTrade(row[0], Side(row[1]), *row[2:]) for row in rows)
+
+
+def _listed_of(fields: Fields) -> MarketListed:
+    at, world_at, listing, *rest = fields
+    opening = _trades_of(rest[0]) if rest else ()
+    return MarketListed(at, world_at, listing_of(listing), opening, *rest[1:])
 
 
 def _resolved_of(fields: Fields) -> MarketResolved:
@@ -102,16 +155,27 @@ def _change_of(fields: Fields) -> AgentChanged:
     return AgentChanged(agent_id, at, changes)
 
 
+def _failed_of(fields: Fields) -> TradeFailed:
+    known: Fields = [*fields[:3], Side(fields[3]), *fields[4:]]
+    return TradeFailed(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
-    "listed": lambda fields: MarketListed(fields[0], fields[1], listing_of(fields[2])),
+    "listed": _listed_of,
     "fill": fill_of,
     "crowd": _ticked_of,
     "resolved": _resolved_of,
     "speed": lambda fields: SpeedSet(*fields),
     "key": lambda fields: KeyRotated(*fields),
     "plan": lambda fields: PlanSet(fields[0], Plan(fields[1])),
+    "order": order_of,
+    "order_fill": _order_fill_of,
+    "order_end": order_end_of,
+    "redeemed": redeemed_of,
+    "client": lambda fields: ClientSeen(*fields),
+    "failed": _failed_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")
@@ -121,7 +185,7 @@ def encode(event: Event) -> str:
     """The event's fields in order, as JSON."""
     fields: object = event
     if isinstance(event, MarketListed):
-        fields = [event.at, event.world_at, listing_fields(event.listing)]
+        fields = [event.at, event.world_at, listing_fields(event.listing), *event[3:]]
     return dumps(fields)
 
 

@@ -1,6 +1,6 @@
 """What the simulated crowd wants to buy in one move of the tape.
 
-Knows listings, beliefs and prices handed in. Must not know the ledger or the agents.
+Knows listings, beliefs, and markets and prices handed in. Must not know the ledger or the agents.
 Used by world, which carries the intentions out. Everything is a function of seed, tick and prices.
 
 Informed traders look in now and then and push the price part of the way to the belief, if the gap
@@ -135,6 +135,20 @@ def turnover(listing: Listing) -> float:
     return _fashion(listing) * lot
 
 
+def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
+    """The one buy that brings the price of YES to a target; none when it is there already."""
+    target = min(PRICE_MAX, max(PRICE_MIN, target))
+    x = (market.no - market.yes) / market.b
+    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
+    side = Side.YES if wanted > 0 else Side.NO
+    shares = shares_down(abs(wanted) / ONE)
+    if shares <= 0:
+        return []
+    own = x if side is Side.YES else -x
+    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
+    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
+
+
 def _looks(listing: Listing) -> float:
     short = listing.resolves_at - listing.opens_at < _SHORT_S
     return _LOOKS_SHORT_A_SECOND if short else _LOOKS_A_SECOND
@@ -186,17 +200,3 @@ def _noise(listing: Listing, price: float, draws: Draws) -> Intention | None:
     return Intention(
         listing.market_id, side, Micros(max(1, round(amount / step)) * round(step) * ONE), trader
     )
-
-
-def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
-    """The one buy that brings the price of YES to a target; none when it is there already."""
-    target = min(PRICE_MAX, max(PRICE_MIN, target))
-    x = (market.no - market.yes) / market.b
-    wanted = lmsr.shares_to_price(target, b=market.b, x=x)
-    side = Side.YES if wanted > 0 else Side.NO
-    shares = shares_down(abs(wanted) / ONE)
-    if shares <= 0:
-        return []
-    own = x if side is Side.YES else -x
-    cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
-    return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []

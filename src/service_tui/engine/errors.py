@@ -1,11 +1,16 @@
 """What the venue says no to, and what to do about it.
 
     Refusal
-    ├── NotFound       MarketNotFound, AgentNotFound
-    ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed
-    ├── LimitReached   DayTrades, TradeTooLarge, MarketTooLarge
-    └── BadOrder       BelowMinimum, InsufficientBalance, InsufficientShares, MarketNotOpen,
-                       PriceOutOfRange, PriceBeyondLimit
+    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
+    ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
+    │                  RealTradingOff
+    ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
+    │                  TooManyOrders
+    ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
+    │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
+    │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
+    │                  InvalidExpiration
+    └── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost
 
 Knows nothing. Raised by the engine before anything changed; made into an answer by
 server.refusals only.
@@ -105,6 +110,28 @@ class DayTrades(LimitReached):
     fix = "raise max_trades_per_day with PATCH /api/sdk/user/settings, or wait for midnight UTC"
 
 
+class DaySpend(LimitReached):
+    """The day's money for real venues is used up."""
+
+    code = "DAILY_LIMIT"
+    fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
+
+
+class DayImports(LimitReached):
+    """The day's imports are used up."""
+
+    code = "DAILY_IMPORTS"
+    fix = "wait for midnight UTC; a market that was imported before costs nothing"
+
+
+class Cooldown(LimitReached):
+    """Too soon after the last order for the same side of the same market."""
+
+    code = "COOLDOWN"
+    fix = "wait, or trade another market"
+    retryable = True
+
+
 class TradeTooLarge(LimitReached):
     """One order above the limit of the venue."""
 
@@ -166,6 +193,114 @@ class PriceBeyondLimit(BadOrder):
     code = "PRICE_BEYOND_LIMIT"
     fix = "raise the price limit or lower the amount"
     retryable = True
+
+
+class SlippageBeyond(BadOrder):
+    """A fill of an atomic batch would lie further from the first price than was allowed."""
+
+    code = "SLIPPAGE_LIMIT"
+    fix = "raise max_slippage or lower the amounts"
+    retryable = True
+
+
+class OrderNotFound(NotFound):
+    """No open order of this agent has this id."""
+
+    code = "ORDER_NOT_FOUND"
+    fix = "it may have filled or ended: look at /api/sdk/orders/open and /api/sdk/trades"
+
+
+class PositionNotFound(NotFound):
+    """The agent holds nothing there."""
+
+    code = "POSITION_NOT_FOUND"
+    fix = "list the positions again"
+
+
+class RealTradingOff(NotAllowed):
+    """The agent's switch for the real venues is off."""
+
+    code = "REAL_TRADING_DISABLED"
+    fix = "send sdk_real_trading_enabled true to POST /api/sdk/settings; sim needs no switch"
+
+
+class TooManyOrders(LimitReached):
+    """More orders rest than one agent may have."""
+
+    code = "TOO_MANY_ORDERS"
+    fix = "cancel an open order first"
+
+
+class OrderTooSmall(BelowMinimum):
+    """Fewer shares than the venue takes in one order."""
+
+    code = "ORDER_TOO_SMALL"
+    fix = "raise the amount to at least 5 shares"
+
+
+class InvalidTick(BadOrder):
+    """A resting price must lie on the market's ticks."""
+
+    code = "INVALID_TICK_SIZE"
+    fix = "round the price to the market's tick_size"
+
+
+class NoLiquidity(BadOrder):
+    """Nothing stands on the other side of the book at this price."""
+
+    code = "NO_LIQUIDITY"
+    fix = "move the price, or let the order rest with order_type GTC"
+    retryable = True
+
+
+class NotFilledWhole(BadOrder):
+    """A fill-or-kill order could be filled in part only, so nothing was traded."""
+
+    code = "FOK_NOT_FILLED"
+    fix = "lower the size, move the price, or take what there is with order_type FAK"
+    retryable = True
+
+
+class OwnOrderInTheWay(BadOrder):
+    """The order would trade with one of the agent's own."""
+
+    code = "OWN_ORDER"
+    fix = "cancel the open order first"
+
+
+class InvalidExpiration(BadOrder):
+    """The time at which an order shall die is missing its sense."""
+
+    code = "INVALID_EXPIRATION"
+    fix = "give expiration in Unix seconds, in the future, with order_type GTD only"
+
+
+class NotRedeemable(Refusal):
+    """There is no payout to take now."""
+
+    code = "NOT_REDEEMABLE"
+
+
+class AlreadyRedeemed(NotRedeemable):
+    """The payout was taken already."""
+
+    code = "ALREADY_REDEEMED"
+    fix = "nothing is left to do: the on-chain token balance is 0"
+
+
+class NotFinalized(NotRedeemable):
+    """The outcome is not final yet."""
+
+    code = "NOT_FINALIZED"
+    fix = "try again in 10 to 30 minutes"
+    retryable = True
+
+
+class PositionLost(NotRedeemable):
+    """The other side won."""
+
+    code = "POSITION_LOST"
+    fix = "nothing is left to do: a losing share pays 0"
 
 
 class MakerBoundError(AssertionError):

@@ -8,7 +8,7 @@ Used by world and exchange (which make and apply them) and by the server (which 
 from typing import Final, NamedTuple
 
 from service_tui.engine.listing import Listing
-from service_tui.terms import Action, Plan, Side
+from service_tui.terms import Action, OrderEnd, OrderType, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 
@@ -34,11 +34,17 @@ class AgentChanged(NamedTuple):
 
 
 class MarketListed(NamedTuple):
-    """A market opened. The whole listing stands here: a newer program may word it otherwise."""
+    """A market opened. The whole listing stands here: a newer program may word it otherwise.
+
+    One that was imported in the middle of its life comes with the trades that bring it to the price
+    of its venue; `charged_to` is the agent whose imports of the day it counts among.
+    """
 
     at: Timestamp
     world_at: Timestamp
     listing: Listing
+    opening: "tuple[CrowdTrade, ...]" = ()
+    charged_to: str = ""
 
 
 class Fill(NamedTuple):
@@ -143,6 +149,110 @@ class PlanSet(NamedTuple):
     plan: Plan
 
 
+NO_NOTE: Final = Note()
+
+
+class OrderPlaced(NamedTuple):
+    """A real venue took an order: what it got at once, and what rests.
+
+    `size` is money of a buy and shares of a sale; `price` is its limit, of its own side, 0 for
+    none; `asked` the shares it wanted, `rests` those that rest and `reserved` the money kept for
+    them. `taken` are prices of YES and shares that it took from the simulated quotes of the
+    refresh `number`. `expires_at` is 0 for never.
+    """
+
+    order_id: str
+    agent_id: str
+    venue: Venue
+    market_id: str
+    side: Side
+    action: Action
+    order_type: OrderType
+    size: Micros
+    price: Micros
+    asked: Micros
+    shares: Micros
+    money: Micros
+    fee: Micros
+    rests: Micros
+    reserved: Micros
+    price_before: float
+    price_after: float
+    at: Timestamp
+    world_at: Timestamp
+    realized: Micros
+    expires_at: Timestamp
+    number: int
+    taken: tuple[tuple[Micros, Micros], ...]
+    note: Note
+
+
+class OrderFilled(NamedTuple):
+    """A part of a resting order was met, at its own price or better; makers pay no fee."""
+
+    order_id: str
+    agent_id: str
+    market_id: str
+    shares: Micros
+    money: Micros
+    realized: Micros
+    at: Timestamp
+    world_at: Timestamp
+    number: int
+    taken: tuple[tuple[Micros, Micros], ...]
+
+
+class OrderEnded(NamedTuple):
+    """A resting order rests no more; totals of its whole life, and the money that came back."""
+
+    order_id: str
+    agent_id: str
+    market_id: str
+    reason: OrderEnd
+    at: Timestamp
+    world_at: Timestamp
+    shares: Micros
+    money: Micros
+    realized: Micros
+    returned: Micros
+
+
+class Redeemed(NamedTuple):
+    """A winning position on a real venue became cash."""
+
+    agent_id: str
+    venue: Venue
+    market_id: str
+    side: Side
+    shares: Micros
+    cost: Micros
+    payout: Micros
+    at: Timestamp
+    world_at: Timestamp
+
+
+VenueEvent = OrderPlaced | OrderFilled | OrderEnded | Redeemed
+"""What happens on the real venues."""
+
+
+class ClientSeen(NamedTuple):
+    """An agent called with another version of the published client than before."""
+
+    agent_id: str
+    at: Timestamp
+    version: str
+
+
+class TradeFailed(NamedTuple):
+    """A real venue could not carry out an order that had passed every check; nothing moved."""
+
+    agent_id: str
+    at: Timestamp
+    market_id: str
+    side: Side
+    reason: str
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -153,6 +263,9 @@ Event = (
     | SpeedSet
     | KeyRotated
     | PlanSet
+    | VenueEvent
+    | ClientSeen
+    | TradeFailed
 )
 """Everything that can happen."""
 
@@ -166,6 +279,12 @@ KINDS: Final[dict[str, type[Event]]] = {
     "speed": SpeedSet,
     "key": KeyRotated,
     "plan": PlanSet,
+    "order": OrderPlaced,
+    "order_fill": OrderFilled,
+    "order_end": OrderEnded,
+    "redeemed": Redeemed,
+    "client": ClientSeen,
+    "failed": TradeFailed,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from service_tui.engine.agents import Agent, check_standing
 from service_tui.engine.errors import (
     BelowMinimum,
-    DayTrades,
     InsufficientBalance,
     InsufficientShares,
     MarketNotFound,
@@ -21,15 +20,15 @@ from service_tui.engine.errors import (
     TradingPaused,
     VenueNotServed,
 )
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.rails import check_pace
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
-NO_NOTE: Final = Note()
 _BUY: Final = Action.BUY
 _NOTHING: Final = Micros(0)
 _SIM: Final = Venue.SIM
@@ -38,7 +37,10 @@ _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
 
 
 class Order(NamedTuple):
-    """What an agent asks for: a buy by `size` of money, a sale by `size` of shares, micros."""
+    """What an agent asks for: a buy by `size` of money, a sale by `size` of shares, micros.
+
+    `unlimited` lifts what binds by time: buys a day and cooldowns.
+    """
 
     agent: Agent
     market_id: str
@@ -48,6 +50,7 @@ class Order(NamedTuple):
     venue: Venue = Venue.SIM
     price_limit: float | None = None
     note: Note = NO_NOTE
+    unlimited: bool = False
 
 
 class Exchange:
@@ -148,9 +151,8 @@ class Exchange:
             raise InsufficientBalance(
                 f"insufficient balance: {decimal(size):,.2f} asked, {decimal(cash):,.2f} $SIM left"
             )
-        allowed = agent.trades_per_day()
-        if allowed is not None and not agent.buys_today(at) < allowed:
-            raise DayTrades(f"daily trade limit reached: {allowed} buys")
+        if not order.unlimited:
+            check_pace(agent, order.venue, order.market_id, order.side, at=at)
         position = agent.positions.get(order.market_id)
         cost = size if position is None else position.total_cost() + size
         cap = settings.max_position

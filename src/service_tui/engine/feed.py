@@ -15,6 +15,7 @@ from service_tui.engine.draws import Draws, bits, mix
 from service_tui.engine.listing import Listing, Report
 from service_tui.engine.questions import Wording, headline, word
 from service_tui.engine.slots import (
+    SLOT_BY_INDEX,
     SLOTS,
     Slot,
     home_of,
@@ -110,7 +111,7 @@ class Tape:
         if listing is None:
             if len(ready) >= _KEPT:
                 del ready[next(iter(ready))]
-            listing = ready[slot, number] = _draw(self.seed, SLOTS[slot], number)
+            listing = ready[slot, number] = _draw(self.seed, SLOT_BY_INDEX[slot], number)
         return listing
 
     @staticmethod
@@ -158,6 +159,7 @@ def _draw(seed: int, slot: Slot, number: int) -> Listing:
         strength=draws.between(STRENGTH_MIN, STRENGTH_MAX),
         news=(),
         home=home_of(slot),
+        subject=wording.gaps["subject"],
     )
     return replace(listing, news=_news(listing, wording, scope=slot.clock.scope, draws=draws))
 

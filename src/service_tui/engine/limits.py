@@ -13,17 +13,22 @@ from service_tui.units import Micros
 
 @dataclass(frozen=True, slots=True)
 class PlanLimits:
-    """Limits of one plan. None is "no limit"."""
+    """Limits of one plan. None is "no limit".
+
+    `rate_factor` is by how much the calls a minute exceed those of Free. `sim_cooldown_s` lies
+    between two buys of one side of one market on `sim`.
+    """
 
     trades_per_day: int | None
     trades_per_day_max: int | None
     agents: int
     imports_per_day: int
     rate_factor: int
+    sim_cooldown_s: float = 0.0
 
 
 PLANS: Final = {
-    Plan.FREE: PlanLimits(50, 1_000, 1, 10, 1),
+    Plan.FREE: PlanLimits(50, 1_000, 1, 10, 1, 120.0),
     Plan.PRO: PlanLimits(500, 5_000, 10, 100, 3),
     Plan.ELITE: PlanLimits(None, None, 20, 250, 10),
 }
@@ -37,6 +42,9 @@ MARKET_MAX: Final = {Venue.SIM: Micros(2_000_000_000)}
 MAX_TRADE_DEFAULT: Final = Micros(100_000_000)
 DAY_SPEND_DEFAULT: Final = Micros(500_000_000)
 """`sdk_max_trade_amount` and `sdk_daily_limit`; they bind the real venues."""
+
+FAILED_COOLDOWN_S: Final = 1_800.0
+"""After an order that a real venue could not carry out: no buy of that side of that market."""
 
 DAY_S: Final = 86_400
 """Daily counts reset at midnight UTC, wall time."""

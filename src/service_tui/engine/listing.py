@@ -26,7 +26,8 @@ class Listing:
 
     `outcome` and `news` are the tape's secrets until their time. `strength` says how much is known
     by the middle of the life: log-odds have moved by about that much. `home` is the venue whose
-    order book trades the question beside the market maker; `sim` where there is none.
+    order book trades the question beside the market maker; `sim` where there is none. `subject` is
+    whom or what it is about.
     """
 
     market_id: str
@@ -45,3 +46,4 @@ class Listing:
     strength: float
     news: tuple[Report, ...]
     home: Venue = Venue.SIM
+    subject: str = ""

@@ -73,6 +73,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         "account",
         "b",
         "last_sample_at",
+        "listed_at",
         "listing",
         "market_id",
         "no",
@@ -105,6 +106,8 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         life_s = listing.resolves_at - listing.opens_at
         self.sample_step_s = max(SAMPLE_STEP_MIN_S, life_s / SAMPLES_MAX)
         self.volumes: dict[int, int] = {}
+        # Wall time, unlike all others here: "what is new" is asked by people and programs.
+        self.listed_at = Timestamp(0.0)
 
     def price(self) -> Probability:
         """Price of YES."""

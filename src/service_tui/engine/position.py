@@ -26,13 +26,15 @@ class NotHeldError(ValueError):
 class SidePosition:
     """Open shares of one side and what they cost; P&L of all that were given away since.
 
-    `opened_at` is the first fill since the side was last flat; 0 before any.
+    `opened_at` is the first fill since the side was last flat, `bought_at` the last buy; 0 before
+    any.
     """
 
     shares: Micros = _NONE
     cost: Micros = _NONE
     realized: Micros = _NONE
     opened_at: Timestamp = Timestamp(0.0)
+    bought_at: Timestamp = Timestamp(0.0)
 
     def cost_of(self, shares: Micros) -> Micros:
         """Cost that a sale of so many shares takes off.
@@ -102,6 +104,7 @@ class Position:
         held = self.yes if side is _YES else self.no
         if held.shares == 0:
             held.opened_at = at
+        held.bought_at = at
         held.shares += shares
         held.cost += spend
 

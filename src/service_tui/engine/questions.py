@@ -74,7 +74,8 @@ def word(slot: Slot, number: int, *, seed: int, closes: Timestamp) -> Wording:
     draws = Draws(seed, slot.index, number, crc32(b"words"))
     topics = _BY_SCOPE[slot.category, scope]
     # In turn, not by lot: the next market of a slot, which may open early, is about something else.
-    topic = topics[(number + 3 * slot.share + seed) % len(topics)]
+    turn = slot.share if slot.event is None else slot.event
+    topic = topics[(number + 3 * turn + seed) % len(topics)]
     subject = _subject(topic, slot, seed=seed, draws=draws)
     level = 0.0
     gaps = {

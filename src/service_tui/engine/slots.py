@@ -88,16 +88,35 @@ Source: spec, resolution semantics: it varies by market type, weather can take h
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in the list that is always filled. `share` counts within the category."""
+    """A place in the list that is always filled. `share` counts within the category.
+
+    `event` is the index of the first slot of several that ask the same with the same deadline.
+    """
 
     index: int
     category: Category
     share: int
     clock: Clock
+    event: int | None = None
+
+    @property
+    def anchor(self) -> int:
+        """The index from which times, topic and home venue follow."""
+        return self.index if self.event is None else self.event
 
 
 _HOMES: Final = (Venue.EVM, Venue.SIM, Venue.SOL, Venue.EVM)
 # ours: half of the questions have an order book on the one real venue, a quarter on the other.
+
+_IMPORT_HOMES: Final = (Venue.EVM, Venue.EVM, Venue.SOL)
+
+IMPORT_FIRST: Final = 1_000
+"""Index of the first slot whose questions the venues know and the service lists on request."""
+
+_SINGLES: Final = (_DAY, _THREE_DAYS, _WEEK, _THREE_WEEKS)
+_EVENTS: Final = (_THREE_DAYS, _WEEK)
+EVENT_SIZE: Final = 4
+# ours: what may be imported: of each category four questions of their own, and two events of four.
 
 
 class Times(NamedTuple):
@@ -121,16 +140,36 @@ def _slots() -> Iterator[Slot]:
 SLOTS: Final = tuple(_slots())
 
 
+def _import_slots() -> Iterator[Slot]:
+    index = IMPORT_FIRST
+    for category in _MIX:
+        for share, clock in enumerate(_SINGLES):
+            yield Slot(index + share, category, share, clock)
+        share = len(_SINGLES)
+        for clock in _EVENTS:
+            event = index + share
+            for _ in range(EVENT_SIZE):
+                yield Slot(index + share, category, share, clock, event)
+                share += 1
+        index += share
+
+
+IMPORT_SLOTS: Final = tuple(_import_slots())
+
+SLOT_BY_INDEX: Final = {slot.index: slot for slot in (*SLOTS, *IMPORT_SLOTS)}
+
+
 def home_of(slot: Slot) -> Venue:
     """The venue that trades the slot's questions beside the market maker."""
-    return _HOMES[slot.index % len(_HOMES)]
+    homes = _HOMES if slot.index < IMPORT_FIRST else _IMPORT_HOMES
+    return homes[slot.anchor % len(homes)]
 
 
 def phase_of(seed: int, slot: Slot) -> float:
     """When the slot's market number 0 may resolve, seconds, a multiple of its grain."""
     clock = slot.clock
     steps = int(clock.period_s / clock.grain_s)
-    return int(unit(mix(seed, slot.index), 0) * steps) * clock.grain_s
+    return int(unit(mix(seed, slot.anchor), 0) * steps) * clock.grain_s
 
 
 def delay_of(slot: Slot) -> float:
@@ -143,7 +182,7 @@ def times_of(seed: int, slot: Slot, number: int) -> Times:
     """When the slot's market of this number opens, ends and is confirmed."""
     period_s = slot.clock.period_s
     resolves_at = phase_of(seed, slot) + number * period_s
-    lead = LEAD_MAX * unit(mix(seed, slot.index, number), 1)
+    lead = LEAD_MAX * unit(mix(seed, slot.anchor, number), 1)
     return Times(
         Timestamp(resolves_at - (1.0 + lead) * period_s),
         Timestamp(resolves_at),

@@ -9,7 +9,6 @@ from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.codec import (
-    Fields,
     JournalError,
     Named,
     NewerJournalError,
@@ -17,7 +16,12 @@ from service_tui.engine.codec import (
     listing_of,
 )
 from service_tui.engine.market import Market
-from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.venue_fields import (
+    position_fields,
+    position_of,
+    restore_venues,
+    venue_fields,
+)
 from service_tui.engine.world import World
 from service_tui.terms import Plan, Side
 
@@ -40,6 +44,11 @@ _AGENT_PLAIN: Final = (
     "loss_count",
     "realized",
     "last_trade_at",
+    "imports_day",
+    "day_imports",
+    "failed",
+    "sdk_version",
+    "sdk_seen_at",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -63,6 +72,7 @@ def fields_of(world: World) -> Named:
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
         "markets": [_market_fields(market) for market in world.markets.values()],
+        "venues": venue_fields(world.venues),
     }
 
 
@@ -87,6 +97,7 @@ def world_of(fields: Named) -> World:
             world.markets[market.market_id] = market
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
+        restore_venues(world.venues, fields.get("venues"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -111,6 +122,7 @@ def _market_fields(market: Market) -> Named:
         "samples": market.samples,
         "last_sample_at": market.last_sample_at,
         "volumes": list(market.volumes.items()),
+        "listed_at": market.listed_at,
     }
 
 
@@ -122,6 +134,7 @@ def _market_of(row: Named) -> Market:
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])
+    market.listed_at = row.get("listed_at", 0.0)
     return market
 
 
@@ -129,7 +142,7 @@ def _agent_fields(agent: Agent) -> Named:
     return {
         **{name: getattr(agent, name) for name in _AGENT_PLAIN},
         "settings": asdict(agent.settings),
-        "positions": [_position_fields(position) for position in agent.positions.values()],
+        "positions": [position_fields(position) for position in agent.positions.values()],
         "closed": [asdict(closed) for closed in agent.closed],
         "sources": agent.sources,
     }
@@ -138,25 +151,12 @@ def _agent_fields(agent: Agent) -> Named:
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
-        **{name: row[name] for name in _AGENT_PLAIN},
+        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+        **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
-        positions={one[1]: _position_of(one) for one in row["positions"]},
+        positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[
             ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]
         ],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
     )
-
-
-def _position_fields(position: Position) -> list[object]:
-    sides = (position.yes, position.no)
-    return [
-        position.agent_id,
-        position.market_id,
-        *([side.shares, side.cost, side.realized, side.opened_at] for side in sides),
-    ]
-
-
-def _position_of(row: Fields) -> Position:
-    agent_id, market_id, yes, no = row
-    return Position(agent_id, market_id, SidePosition(*yes), SidePosition(*no))

@@ -5,9 +5,8 @@ Used by the server. Each command checks, makes events, applies them and returns 
 writes them down before it answers, and a restart applies them again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -18,6 +17,7 @@ from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotF
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
+    ClientSeen,
     CrowdTrade,
     Event,
     Fill,
@@ -28,13 +28,17 @@ from service_tui.engine.events import (
     PlanSet,
     SpeedSet,
     Ticked,
+    TradeFailed,
+    VenueEvent,
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.listing import Listing
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
+from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
+from service_tui.engine.resting import end_due, match_due
+from service_tui.engine.venues import Venues
 from service_tui.terms import MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -62,18 +66,6 @@ RESOLVED_KEPT: Final = 200
 """Resolved markets that stay listed; older ones are dropped, positions in them stay as closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meanwhile:
-    """What happened while the desk was closed; times of the tape."""
-
-    closed_at: Timestamp
-    opened_at: Timestamp
-    resolved: tuple[MarketResolved, ...]
-    resolved_count: int
-    listed_count: int
-    equity_before: dict[str, Micros]
-
-
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
 
@@ -85,6 +77,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.ledger = Ledger(balances)
         self.exchange = Exchange(self.markets, self.agents, self.ledger)
         self.plan: Plan | None = None
+        self.venues = Venues(seed, self.markets, self.agents, self.ledger)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -109,6 +102,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
         """Take in what the operator decided about a key, or about the account."""
         return self._did([decision])
+
+    def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
+        """Take note of something that happened to an agent."""
+        return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -157,15 +154,17 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
         if pace == 0 and self.markets:
             self.at = at
-            return []
+            return list(end_due(self.venues, (at, self.world_at)))
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
-        events = self._resolve_due(at, world_at)
+        events: list[Event] = [*end_due(self.venues, (at, world_at))]
+        events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
         events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        events += match_due(self.venues, (at, world_at))
         if gap_s > AWAY_MIN_S:
-            self._remember(before, events, equity)
+            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
         return events
 
     # -- readings --------------------------------------------------------------------------
@@ -227,6 +226,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
+        if isinstance(event, VenueEvent):
+            # Play USDC is no part of the day's equity: nothing to note before it moves.
+            self.venues.apply(event)
+            return
         if event.at >= self._midnight:
             self._mark_day(event.at)
         match event:
@@ -236,13 +239,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
-                self._apply_listing(event.listing, event.world_at)
+                self._apply_listing(event)
             case MarketResolved():
                 self._apply_resolution(event)
             case AgentRegistered():
                 self._apply_agent(event)
-            case AgentChanged():
-                self.agents[event.agent_id].change(event.changes)
+            case AgentChanged() | ClientSeen() | TradeFailed():
+                self.agents[event.agent_id].apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
                 del self._by_key_hash[agent.key_hash]
@@ -270,14 +273,17 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         )
         self.adopt(agent)
         self.ledger.transfer(ISSUER, account, event.cash)
+        self.venues.admit(event.agent_id)
 
     def adopt(self, agent: Agent) -> None:
         """Take an agent in whose cash the ledger already knows."""
         self.agents[agent.agent_id] = agent
         self._by_key_hash[agent.key_hash] = agent
 
-    def _apply_listing(self, listing: Listing, world_at: Timestamp) -> None:
+    def _apply_listing(self, event: MarketListed) -> None:
+        listing, world_at = event.listing, event.world_at
         market = Market(listing)
+        market.listed_at = event.at
         self.markets[listing.market_id] = market
         self.listed_count += 1
         # Prices from before the desk looked come from the tape; they are for charts only.
@@ -286,12 +292,18 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             for index in range(PREFILL):
                 then = Timestamp(listing.opens_at + index * step_s)
                 market.samples.append((then, round(belief(listing, then), 4)))
+        for trade in event.opening:
+            self.ledger.transfer(CROWD, market.account, trade.cost)
+            market.move(trade.side, trade.shares)
+        if event.charged_to:
+            self.agents[event.charged_to].count_import(event.at)
 
     def _apply_tick(self, event: Ticked) -> None:
         if event.closed:
             self._count_unseen(event.world_at)
         self.at = event.at
         self.world_at = event.world_at
+        self.venues.close_windows(event.world_at)
         self.tick_count += 1
         for trade in event.trades:
             market = self.markets[trade.market_id]
@@ -367,6 +379,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)
+        self.venues.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
         self.resolved_count += 1
@@ -476,21 +489,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                     CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
                 )
         return trades
-
-    def _remember(
-        self, before: Timestamp, events: Iterable[Event], equity: dict[str, Micros]
-    ) -> None:
-        """Note what a long gap brought, for whoever opens the desk."""
-        resolved = tuple(event for event in events if isinstance(event, MarketResolved))
-        total = self.tape.resolved_count(before, self.world_at)
-        self.meanwhile = Meanwhile(
-            closed_at=before,
-            opened_at=self.world_at,
-            resolved=resolved,
-            resolved_count=max(total, len(resolved)),
-            listed_count=sum(isinstance(event, MarketListed) for event in events),
-            equity_before=equity,
-        )
 
     def question_of(self, market_id: str) -> str:
         """What a market asks or asked; empty when it is forgotten."""

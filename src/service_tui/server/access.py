@@ -7,13 +7,16 @@ Used by app before every handler.
 import hashlib
 import hmac
 import secrets
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.datastructures import Headers
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.world import World
-from service_tui.server.refusals import Denied, denied, unauthenticated
+from service_tui.server.rates import FIXED_RATES, rate_of
+from service_tui.server.refusals import Denied, denied, throttled, unauthenticated
+from service_tui.server.service import Service
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import Endpoint
@@ -21,6 +24,9 @@ from service_tui.wire.endpoints import Endpoint
 KEY_PREFIX: Final = "sk_live_"
 EMBEDDED_HOST: Final = "embedded.localhost"
 """Name under which the console reaches the app in process; it never leaves the process."""
+
+IN_PROCESS: Final = (EMBEDDED_HOST, 0)
+"""Where calls of the console in this process come from; a socket's peer is never called so."""
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})
 KEY_MAX: Final = 200
@@ -82,6 +88,23 @@ def key_of(headers: Headers) -> str:
     return key
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls which path, with ids in it; `agent` is None where no key is asked for."""
+
+    agent: Agent | None
+    path: str
+    in_process: bool
+
+
+def _is_own_desk(service: Service, endpoint: Endpoint[WireModel], caller: Caller) -> bool:
+    # ours: a console that looks is never held back by itself: what this process asks for the person
+    # is not counted, nor what the person's own agent reads from another console on this machine.
+    if caller.agent is None:
+        return caller.in_process
+    return caller.agent.agent_id == service.operator_agent and (caller.in_process or endpoint.reads)
+
+
 class Access:
     """Decides who is calling. `operator_key_hash` belongs to the person at the console."""
 
@@ -104,7 +127,8 @@ class Access:
             raise denied(
                 403,
                 f"this needs the {endpoint.plan.value} plan",
-                "start the service with another --plan",
+                f"choose {endpoint.plan.value} or more on the settings screen of the console, or "
+                f"start the service with --plan {endpoint.plan.value}",
             )
         return agent
 
@@ -114,6 +138,26 @@ class Access:
             return world.by_key_hash(hash_of(key_of(headers)))
         except Denied:
             return None
+
+    def admit(self, service: Service, endpoint: Endpoint[WireModel], caller: Caller) -> None:
+        """Count a call against the rates of its caller's plan.
+
+        Raises:
+            Denied: 429 above the rate.
+        """
+        agent = caller.agent
+        if not service.limits or endpoint.operator or _is_own_desk(service, endpoint, caller):
+            return
+        if agent is None:
+            if endpoint.path not in FIXED_RATES:
+                return
+            who, plan = "", service.plan
+        else:
+            who, plan = agent.agent_id, agent.settings.plan
+        limit = rate_of(endpoint.path, plan)
+        wait_s = service.rates.take(who, endpoint.path, limit, now=service.clock.monotonic())
+        if wait_s > 0:
+            raise throttled(limit, wait_s, f"{service.address}{caller.path}")
 
     def operator(self, headers: Headers) -> None:
         """Let the operator pass.

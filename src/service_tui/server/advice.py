@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.errors import Refusal
 
-_CODE: Final = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)+\b")
+_CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 """Codes of refusals as they stand in answers."""
 
 
@@ -174,7 +174,7 @@ TABLE: Final = (
         "Limits",
     ),
     _row(
-        r"price.beyond.limit|slippage|no.liquidity|would reach|would fall to",
+        r"price.beyond.limit|slippage|would reach|would fall to",
         "The book or the market maker would move too far. Lower the amount, loosen the price "
         "limit, or rest a GTC order.",
         "Errors: orders",

@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
@@ -21,10 +22,16 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui import __version__
+from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
-from service_tui.server.access import BODY_MAX, Access, check_origin
+from service_tui.engine.events import ClientSeen
+from service_tui.server import idempotency
+from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
+from service_tui.server.direct import Answering, Direct
 from service_tui.server.events import BEAT_S
-from service_tui.server.openapi import description_of
+from service_tui.server.idempotency import Promise
+from service_tui.server.names import Speech, speech_of
+from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
     Denied,
@@ -36,11 +43,16 @@ from service_tui.server.refusals import (
 )
 from service_tui.server.routes import (
     agents,
+    batch,
     briefing,
     claim,
     desk,
+    importing,
     leaderboard,
+    market_context,
     markets,
+    orders,
+    outcomes,
     positions,
     settings,
     skills,
@@ -53,7 +65,6 @@ from service_tui.server.stream import STATE, EventStream, OpenStreams, last_hear
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
-from service_tui.wire.errors import ErrorBody, ValidationBody
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +80,13 @@ RETRY_S: Final = 4.0
 ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **agents.ROUTES,
     **settings.ROUTES,
+    **importing.ROUTES,
     **markets.ROUTES,
+    **market_context.ROUTES,
     **trades.ROUTES,
+    **batch.ROUTES,
     **positions.ROUTES,
+    **outcomes.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
     **claim.ROUTES,
@@ -79,6 +94,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **troubleshoot.ROUTES,
     **leaderboard.ROUTES,
     **skills.ROUTES,
+    **orders.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 
@@ -97,6 +113,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
 
     app = FastAPI(
         title="service-tui, embedded service",
+        description=ABOUT,
         version=__version__,
         lifespan=lifespan,
         # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
@@ -107,10 +124,15 @@ def create_app(service: Service, access: Access) -> FastAPI:
     )
     setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
+    direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
-        _register(app, endpoint, _answering(service, access, endpoint, handler))
+        answer = _answering(service, access, endpoint, handler)
+        _register(app, endpoint, answer, handler.__doc__)
+        if "{" not in endpoint.path:
+            direct[endpoint.method, endpoint.path] = answer
+    app.router.routes.insert(0, Direct(direct))
     for endpoint, opener in STREAMS.items():
-        _register(app, endpoint, _streaming(service, access, opener))
+        _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, _document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
@@ -173,31 +195,106 @@ def _streaming(
 def _answering(
     service: Service, access: Access, endpoint: Endpoint[WireModel], handler: Handler
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The whole way of one call: access, decoding, handler, encoding."""
+    """The whole way of one call: access, rates, decoding, handler, encoding."""
+    may_rehearse = endpoint.asks is not None and "dry_run" in endpoint.asks.model_fields
 
     async def answer(request: Request) -> Response:
-        caller = None
-        if endpoint.operator:
-            access.operator(request.headers)
-        elif not endpoint.keyless:
-            caller = access.agent(service.world, request.headers, endpoint)
-        elif endpoint.key_helps:
-            caller = access.known(service.world, request.headers)
-        asked = Asked(
-            service=service,
-            caller=caller,
-            now=service.clock.now(),
-            body=await _body_of(request, endpoint),
-            query=_query_of(request, endpoint),
-            path={name: str(part) for name, part in request.path_params.items()},
-        )
+        speech = speech_of(request.headers.get("user-agent", ""))
         try:
+            caller = Caller(
+                _agent_of(service, access, endpoint, request), request.url.path, _is_inside(request)
+            )
+            if not may_rehearse:
+                access.admit(service, endpoint, caller)
+            body = await _body_of(request, endpoint, speech)
+            rehearses: object = getattr(body, "dry_run", False)
+            if may_rehearse and not rehearses:
+                access.admit(service, endpoint, caller)
+            asked = Asked(
+                service=service,
+                caller=caller.agent,
+                now=service.clock.now(),
+                body=body,
+                query=_query_of(request, endpoint, speech),
+                path={name: str(part) for name, part in request.path_params.items()},
+                unknown=_unknown_of(request, endpoint),
+            )
+            speech.hear(asked.path.items())
+            await _note_client(asked, speech)
+            if endpoint.once and not rehearses:
+                return await _answer_once(asked, request, handler, speech)
             reply = await handler(asked)
+            return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
         except Refusal as refusal:
-            raise from_refusal(refusal) from refusal
-        return _encoded(200, reply)
+            return _refused(speech, from_refusal(refusal))
+        except Denied as said:
+            return _refused(speech, said)
 
     return answer
+
+
+def _agent_of(
+    service: Service, access: Access, endpoint: Endpoint[WireModel], request: Request
+) -> Agent | None:
+    """Who calls; None where no agent's key is asked for."""
+    if endpoint.operator:
+        access.operator(request.headers)
+        return None
+    if endpoint.key_helps:
+        return access.known(service.world, request.headers)
+    return None if endpoint.keyless else access.agent(service.world, request.headers, endpoint)
+
+
+def _is_inside(request: Request) -> bool:
+    """Whether the console of this process asks."""
+    return request.client is not None and tuple(request.client) == IN_PROCESS
+
+
+async def _note_client(asked: Asked, speech: Speech) -> None:
+    """Keep which version of the published client an agent uses: a row only when it changes."""
+    if asked.caller is None or speech.version is None:
+        return
+    agent, keeper = asked.agent, asked.service.keeper
+    asked.service.sdk_seen_at[agent.agent_id] = asked.now
+    if agent.sdk_version == speech.version:
+        return
+    try:
+        keeper.check_whole()
+        seen = ClientSeen(agent.agent_id, asked.now, speech.version)
+        await keeper.commit(asked.world.note(seen))
+    except StorageError as error:
+        # What was asked may be a mere reading, which needs no disk.
+        log.warning("the version of a client is not kept: %s", error)
+
+
+async def _answer_once(
+    asked: Asked, request: Request, handler: Handler, speech: Speech
+) -> Response:
+    """Carry a write out, or give the answer that it got before under the same key."""
+    key = idempotency.key_of(request.headers)
+    if key is None:
+        return _said(speech, (await handler(asked)).model_dump_json(by_alias=True))
+    promise = Promise(
+        asked.agent.agent_id, key, request.url.path, idempotency.hash_of(asked.body), asked.now
+    )
+    async with asked.service.repeats.turn(promise) as earlier:
+        if earlier is not None:
+            return _said(speech, earlier.answer, {idempotency.REPLAYED: "true"})
+        kept = replace(asked, promise=promise)
+        reply = await handler(kept)
+        if promise.kept is None:
+            # The handler wrote nothing: its answer is all that there is to remember.
+            await kept.commit((), reply)
+    return _said(speech, promise.kept or "")
+
+
+def _refused(speech: Speech, said: Denied) -> Response:
+    text = speech.say(said.body.model_dump_json(by_alias=True))
+    return Response(text, said.status, said.headers, "application/json")
+
+
+def _said(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(speech.say(text), 200, headers, "application/json")
 
 
 def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None) -> Response:
@@ -209,7 +306,9 @@ def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None
     )
 
 
-async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
+async def _body_of(
+    request: Request, endpoint: Endpoint[WireModel], speech: Speech
+) -> WireModel | None:
     """The decoded body.
 
     Returns:
@@ -233,7 +332,7 @@ async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel
         raise denied(400, "the body ended early", "send it whole") from gone
     try:
         body = endpoint.asks.model_validate_json(bytes(raw))
-        json.loads(raw, object_pairs_hook=_once)
+        speech.hear(json.loads(raw, object_pairs_hook=_once).items())
     except ValidationError as error:
         raise invalid(error, "body") from error
     except ValueError as error:
@@ -241,18 +340,22 @@ async def _body_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel
     return body
 
 
-def _once(pairs: list[tuple[str, object]]) -> None:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Refuse an object that names a field twice: which of the two is meant, nobody knows.
+
+    Returns:
+        The object.
 
     Raises:
         ValueError: a name comes twice.
     """
-    names = [name for name, _ in pairs]
-    if len(set(names)) != len(names):
+    made = dict(pairs)
+    if len(made) != len(pairs):
         raise ValueError("a field was given twice")
+    return made
 
 
-def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | None:
+def _query_of(request: Request, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
     """The decoded query; numbers and booleans come as text, so this is not strict.
 
     Returns:
@@ -265,6 +368,7 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | No
         return None
     pairs = request.query_params.multi_items()
     values = dict(pairs)
+    speech.hear(values.items())
     if len(values) != len(pairs):
         raise invalid_items([(("query",), "a parameter was given twice", "duplicate")])
     try:
@@ -273,8 +377,17 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel]) -> WireModel | No
         raise invalid(error, "query") from error
 
 
+def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
+    """Parameters that were sent and that the endpoint does not know."""
+    known = endpoint.query.model_fields if endpoint.query is not None else {}
+    return tuple(name for name in request.query_params if name not in known)
+
+
 def _register(
-    app: FastAPI, endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
+    app: FastAPI,
+    endpoint: Endpoint[WireModel],
+    answer: Callable[[Request], Awaitable[Response]],
+    about: str | None,
 ) -> None:
     """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
     app.add_api_route(
@@ -282,20 +395,19 @@ def _register(
         answer,
         methods=[endpoint.method],
         summary=endpoint.summary,
+        description=(about or "").partition("\n\n")[0].strip(),
         response_model=None,
         status_code=200,
         response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={
-            200: {"model": endpoint.answers},
-            401: {"model": ErrorBody},
-            422: {"model": ValidationBody},
-        },
+        responses={status: {**said} for status, said in responses_of(endpoint).items()},
     )
 
 
 async def _document(request: Request) -> Response:
     """What this service offers, put together when it is first asked for."""
     document = request.app.openapi()
+    document["servers"] = [{"url": str(request.base_url).rstrip("/")}]
+    document["components"]["securitySchemes"] = SECURITY
     for endpoint in (*ROUTES, *STREAMS):
         operation = document["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))
@@ -313,12 +425,14 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     path = request.url.path
-    allowed = {
-        method
+    near = [
+        route
         for route in request.app.routes
         if isinstance(route, Route) and route.matches(request.scope)[0] is Match.PARTIAL
-        for method in route.methods or ()
-    }
+    ]
+    # What stands there in full is meant, and no id that happens to be called so.
+    exact = [route for route in near if route.path == path] or near
+    allowed = {method for route in exact for method in route.methods or ()}
     known = {route.path for route in request.app.routes if isinstance(route, Route)}
     said = wrong_path((request.method, path), sorted(allowed), known)
     return _encoded(said.status, said.body, said.headers)

@@ -18,8 +18,9 @@ from fastapi import FastAPI
 from service_tui import skills
 from service_tui.clock import Clock
 from service_tui.engine.world import World
-from service_tui.server.access import EMBEDDED_HOST, Access, hash_of, new_key
+from service_tui.server.access import EMBEDDED_HOST, IN_PROCESS, Access, hash_of, new_key
 from service_tui.server.app import create_app
+from service_tui.server.idempotency import recall
 from service_tui.server.keeper import Keeper, begin, restore
 from service_tui.server.service import Service
 from service_tui.storage.database import Database
@@ -38,12 +39,14 @@ class SimSettings:
     """How an embedded service is set up. `seed` counts only for a new world.
 
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
+    Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
     """
 
     seed: int
     plan: Plan | None = None
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
+    limits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,14 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
         new_id=new_id,
         address=BASE_URL,
         plan=settings.plan or keeper.world.plan or Plan.PRO,
+        repeats=await asyncio.to_thread(recall, database, now),
+        limits=settings.limits,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
     )
     app = create_app(service, Access(hash_of(settings.operator_key)))
     async with app.router.lifespan_context(app):
         try:
-            yield Sim(app, service, httpx.ASGITransport(app, raise_app_exceptions=False))
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=IN_PROCESS)
+            yield Sim(app, service, transport)
         finally:
             await keeper.close(clock.now())

@@ -16,8 +16,13 @@ from service_tui.engine.events import (
     KeyRotated,
     MarketListed,
     MarketResolved,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
     PlanSet,
+    Redeemed,
     SpeedSet,
+    VenueEvent,
 )
 from service_tui.engine.world import World
 from service_tui.units import Micros, decimal
@@ -28,6 +33,7 @@ from service_tui.wire.events import (
     EventKind,
     FillPart,
     MarketPart,
+    OrderPart,
     PayoutPart,
 )
 
@@ -53,6 +59,37 @@ def _fill(world: World, fill: Fill) -> Parts:
         skill_slug=fill.note.skill_slug,
     )
     return {"kind": EventKind.FILL.value, "fill": part}
+
+
+def _order(world: World, event: VenueEvent, state: str, order_id: str) -> Parts:
+    money = event.payout if isinstance(event, Redeemed) else event.money
+    part = OrderPart(
+        order_id=order_id,
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        state=state,
+        shares=decimal(event.shares),
+        money=decimal(money),
+    )
+    return {"kind": EventKind.ORDER.value, "order": part}
+
+
+def _placed(world: World, event: OrderPlaced) -> Parts:
+    return _order(world, event, "submitted" if event.rests else "filled", event.order_id)
+
+
+def _met(world: World, event: OrderFilled) -> Parts:
+    return _order(world, event, "filled", event.order_id)
+
+
+def _ended(world: World, event: OrderEnded) -> Parts:
+    return _order(world, event, event.reason.value, event.order_id)
+
+
+def _redeemed(world: World, event: Redeemed) -> Parts:
+    return _order(world, event, "redeemed", "")
 
 
 def _agent(world: World, agent_id: str, kind: EventKind, changed: tuple[str, ...]) -> Parts:
@@ -128,6 +165,10 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     MarketResolved: _resolved,
     SpeedSet: _speed,
     PlanSet: _plan,
+    OrderPlaced: _placed,
+    OrderFilled: _met,
+    OrderEnded: _ended,
+    Redeemed: _redeemed,
 }
 """Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
 

@@ -1,4 +1,4 @@
-"""The agent's past, from rows of the journal: fills and payouts as trades of the wire.
+"""The agent's past, from rows of the journal: fills, orders and payouts as trades of the wire.
 
 Knows the journal's kinds. Must not know how rows are kept.
 Used by the trades route.
@@ -8,8 +8,8 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.engine.codec import fill_of, payout_of
-from service_tui.engine.events import Fill, MarketResolved, Payout
+from service_tui.engine.codec import fill_of, order_of, payout_of, redeemed_of
+from service_tui.engine.events import Fill, MarketResolved, OrderPlaced, Payout, Redeemed
 from service_tui.engine.world import World
 from service_tui.terms import Action
 from service_tui.units import Micros, Timestamp, decimal
@@ -21,8 +21,14 @@ PAYOUT: Final = "payout"
 """Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner;
 a replay passes over it."""
 
+ORDER: Final = "order"
+ORDER_END: Final = "order_end"
+REDEEMED: Final = "redeemed"
+"""Kinds of the real venues' rows; the end of an order is no row of the history by itself."""
 
-KINDS: Final = (FILL, PAYOUT)
+SIM_KINDS: Final = (FILL, PAYOUT)
+VENUE_KINDS: Final = (ORDER, REDEEMED)
+KINDS: Final = (*SIM_KINDS, *VENUE_KINDS)
 """What makes up an agent's history."""
 
 
@@ -41,17 +47,25 @@ def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     return [event.market_id, event.at, event.outcome, payout]
 
 
-def past_of(kind: str, body: str) -> Fill | Paid:
+Past = Fill | Paid | OrderPlaced | Redeemed
+"""What one row of the history was made from."""
+
+
+def past_of(kind: str, body: str) -> Past:
     """A row of the agent's past."""
     fields = json.loads(body)
     if kind == FILL:
         return fill_of(fields)
+    if kind == ORDER:
+        return order_of(fields)
+    if kind == REDEEMED:
+        return redeemed_of(fields)
     market_id, at, outcome, payout = fields
     return Paid(market_id, at, outcome, payout_of(payout))
 
 
 def trade_row(past: Fill | Paid, world: World) -> TradeRow:
-    """One row of the trade history."""
+    """One row of the trade history on sim."""
     return _fill_row(past, world) if isinstance(past, Fill) else _paid_row(past, world)
 
 
@@ -77,6 +91,8 @@ def _fill_row(fill: Fill, world: World) -> TradeRow:
         created_at=moment(fill.at),
         pnl=decimal(fill.realized) if sold else None,
         outcome=None if market is None else market.outcome,
+        # A market that is forgotten here was resolved long ago.
+        resolved=market is None or market.resolved_at is not None,
     )
 
 
@@ -92,8 +108,12 @@ def _paid_row(paid: Paid, world: World) -> TradeRow:
         action="redeem",
         shares=decimal(payout.shares),
         cost=decimal(payout.payout),
+        # The shares were worth this before and after: no field of a price is empty.
+        price_before=1.0 if payout.payout else 0.0,
+        price_after=1.0 if payout.payout else 0.0,
         avg_price=1.0 if payout.payout else 0.0,
         created_at=moment(paid.at),
         pnl=decimal(Micros(payout.payout - payout.cost)),
         outcome=paid.outcome,
+        resolved=True,
     )

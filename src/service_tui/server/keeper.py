@@ -9,16 +9,17 @@ the keeper refuses everything until it has read the world back.
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NoReturn
 
 from service_tui.engine import codec, snapshot
 from service_tui.engine.codec import NewerJournalError
-from service_tui.engine.events import Event, Fill, MarketResolved, kind_of
+from service_tui.engine.events import Event, Fill, MarketResolved, OrderEnded, VenueEvent, kind_of
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
 from service_tui.server.events import EventHub
-from service_tui.server.history import PAYOUT, Paid, past_of, payout_fields
+from service_tui.server.history import ORDER_END, PAYOUT, Past, past_of, payout_fields
+from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
@@ -39,6 +40,11 @@ _SENSELESS: Final = (
 SNAPSHOT_ROWS: Final = 2_000
 """Rows after which a snapshot is taken: a restart replays at most so many, well under a second."""
 
+ENDS_PAGE: Final = 500
+"""Ends of orders that are read at one time."""
+
+Ends = dict[str, OrderEnded]
+
 
 class Keeper:
     """The world of one data directory, and the only way to change it."""
@@ -48,24 +54,25 @@ class Keeper:
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
+        self._answers = Answers(database)
         self._seq = seq
         # Not known, so taken to be long ago: the first commit of a run may take a snapshot.
         self._snapshot_seq = 0
         self._failed: StorageError | None = None
         self._reading_back = asyncio.Lock()
 
-    async def commit(self, events: Sequence[Event]) -> None:
-        """Write down what has just been applied.
+    async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
+        """Write down what has just been applied, and the answer to it under an idempotency key.
 
         Raises:
             StorageError: the disk refused; the world will be read back before anything else.
         """
+        if not events and answer is None:
+            return
         self.check_whole()
         rows = [row for event in events for row in self._rows(event)]
-        if not rows:
-            return
         try:
-            await self._journal.append(rows)
+            await self._journal.append(rows, answer=answer)
         except StorageError as error:
             # Who came later met only the gap that the first failure left: all are told of that one.
             if self._failed is None:
@@ -75,6 +82,19 @@ class Keeper:
         self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
             await self._take_snapshot(self.world.at)
+
+    def fill(self, order: Order, at: Timestamp) -> Fill:
+        """Carry out an order in memory; whoever asks must commit it before anything else happens.
+
+        Returns:
+            The fill, not yet on disk.
+
+        Raises:
+            Refusal: the venue said no; nothing changed.
+            StorageError: the disk refused earlier, and the world is not read back yet.
+        """
+        self.check_whole()
+        return self.world.place(order, at)
 
     async def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order; it is on disk when this returns.
@@ -86,8 +106,7 @@ class Keeper:
             Refusal: the venue said no; nothing changed.
             StorageError: the disk refused; nothing was traded.
         """
-        self.check_whole()
-        fill = self.world.place(order, at)
+        fill = self.fill(order, at)
         await self.commit((fill,))
         return fill
 
@@ -111,14 +130,37 @@ class Keeper:
             # Raised again and again: without this each time would hang on to another call.
             raise self._failed.with_traceback(None)
 
-    async def history(
-        self, wanted: History, *, limit: int, offset: int
-    ) -> tuple[list[Fill | Paid], int]:
-        """An agent's fills and payouts, newest first, and how many there are."""
+    async def history(self, wanted: History, *, limit: int, offset: int) -> tuple[list[Past], int]:
+        """An agent's fills, orders and payouts, newest first, and how many there are."""
         rows, total = await asyncio.to_thread(
             self._journal.rows_of, wanted, limit=limit, offset=offset
         )
         return [past_of(row.kind, row.body) for row in rows], total
+
+    async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
+        """How orders that no longer rest have ended, by their ids.
+
+        Args:
+            agent_id: whose orders.
+            order_ids: those wanted.
+            since: when the oldest of them was placed.
+
+        Returns:
+            Their ends, as far as they have one.
+        """
+        found: Ends = {}
+        wanted = History(agent_id, (ORDER_END,), None, since, None)
+        offset = 0
+        while len(found) < len(order_ids):
+            rows, _ = await asyncio.to_thread(
+                self._journal.rows_of, wanted, limit=ENDS_PAGE, offset=offset
+            )
+            ends = [codec.order_end_of(json.loads(row.body)) for row in rows]
+            found |= {end.order_id: end for end in ends if end.order_id in order_ids}
+            offset += len(rows)
+            if len(rows) < ENDS_PAGE:
+                break
+        return found
 
     async def close(self, at: Timestamp) -> None:
         """Take a last snapshot, so that the next start replays nothing."""
@@ -127,8 +169,9 @@ class Keeper:
 
     def _rows(self, event: Event) -> list[JournalRow]:
         """The event's row, and one more for each agent that it paid."""
-        agent_id = event.agent_id if isinstance(event, Fill) else None
-        market_id = event.market_id if isinstance(event, Fill | MarketResolved) else None
+        owned = isinstance(event, Fill | VenueEvent)
+        agent_id = event.agent_id if owned else None
+        market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):
             rows += [
@@ -156,6 +199,7 @@ class Keeper:
         try:
             await self._journal.add_snapshot(Snapshot(seq, at, body))
             await self._journal.prune_tape(seq)
+            await self._answers.forget_old(at)
         except StorageError as error:
             log.warning("no snapshot at row %d: %s", seq, error)
 

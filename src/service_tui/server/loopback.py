@@ -7,7 +7,7 @@ Used by serve and by the contract tests.
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
 from fastapi import FastAPI
@@ -16,12 +16,40 @@ from service_tui.server.stream import streams_of
 
 HOST: Final = "127.0.0.1"
 START_S: Final = 10.0
-STUCK_S: Final = 2
+STUCK_S: Final = 1
 """How long a caller who reads nothing may hold back the end."""
+
+TICK_S: Final = 1.0
+"""How often the date of the answers is set anew."""
+
+
+def bind(port: int = 0) -> socket.socket:
+    """A socket that listens on loopback.
+
+    Args:
+        port: 0 takes any free one.
+
+    Returns:
+        The socket, to be closed by whoever asked.
+
+    Raises:
+        OSError: the port is taken, or not ours to take.
+    """
+    listener = socket.create_server((HOST, port))
+    # Connections inherit it. asyncio does not see that this is TCP: each answer would wait 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """The base address under which a listening socket is reached."""
+    return f"http://{HOST}:{listener.getsockname()[1]}"
 
 
 @asynccontextmanager
-async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
+async def listen(
+    app: FastAPI, port: int = 0, *, listener: socket.socket | None = None
+) -> AsyncGenerator[str]:
     """Serve the app on loopback while the context lasts.
 
     The app's lifespan is already running: uvicorn is told to leave it alone.
@@ -29,6 +57,7 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     Args:
         app: the app of a running embedded service.
         port: 0 takes any free one.
+        listener: a socket from `bind`, instead of a port; it is closed at the end.
 
     Yields:
         The base address, when it answers.
@@ -38,10 +67,7 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
     """
     import uvicorn  # noqa: PLC0415  (after the first paint only: it costs a tenth of a second)
 
-    listener = socket.create_server((HOST, port))
-    # Connections inherit it. asyncio does not see that this is TCP: each answer would wait 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    address = f"http://{HOST}:{listener.getsockname()[1]}"
+    listener = listener or bind(port)
     config = uvicorn.Config(
         app,
         lifespan="off",
@@ -49,7 +75,10 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STUCK_S,
+        # Nobody stands in between: a header must not say where a call comes from.
+        proxy_headers=False,
     )
+    ending = asyncio.Event()
 
     class Server(uvicorn.Server):
         """A server that leaves the signals of the process to whoever owns the terminal."""
@@ -58,6 +87,13 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
         def capture_signals(self) -> Generator[None]:
             yield
 
+        async def main_loop(self) -> None:
+            # As uvicorn's own, but idle in between, and at an end at once.
+            while not await self.on_tick(0):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(TICK_S):
+                        await ending.wait()
+
     server = Server(config)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(server.serve(sockets=[listener]))
@@ -65,9 +101,10 @@ async def listen(app: FastAPI, port: int = 0) -> AsyncGenerator[str]:
             while not server.started:  # noqa: ASYNC110  (it has no event to wait for)
                 await asyncio.sleep(0.01)
         try:
-            yield address
+            yield address_of(listener)
         finally:
             streams_of(app).end()
             server.should_exit = True
+            ending.set()
             await running
             listener.close()

@@ -4,16 +4,20 @@ Knows engine and wire. Must not know routes, HTTP or storage.
 Used by every route.
 """
 
+from functools import cache
+
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
+from service_tui.engine.catalogue import event_of, url_of
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.terms import Action, MarketStatus, Side, TradeStatus, Venue
+from service_tui.server.rates import rates_of
+from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
-from service_tui.wire.agents import AgentBody, ContextBody, RateLimits
+from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
@@ -53,9 +57,18 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         created_at=moment(agent.created_at),
         description=agent.description or None,
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
-        rate_limits=RateLimits(tier=agent.settings.plan),
+        rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
         claim_url=claim_url(address, agent),
+    )
+
+
+@cache
+def rate_limits_of(plan: Plan) -> RateLimits:
+    """What a plan allows, by path."""
+    rates = rates_of(plan).items()
+    return RateLimits(
+        endpoints={path: RateLimit(requests_per_minute=rate) for path, rate in rates}, tier=plan
     )
 
 
@@ -95,15 +108,26 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
     )
 
 
-def settings_body(agent: Agent) -> SettingsBody:
-    """The spec's settings object."""
-    settings = agent.settings
+def settings_body(
+    world: World, agent: Agent, now: Timestamp, sdk_seen_at: Timestamp | None = None
+) -> SettingsBody:
+    """The spec's settings object; the two balances are the play money of the simulated venues."""
+    settings, venues = agent.settings, world.venues
+    # Newer than what the agent has kept: that changes with the version only.
+    seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
-        sdk_daily_spent=0.0,
+        sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),
         trading_paused=settings.trading_paused,
+        solana_wallet_address=settings.solana_wallet,
+        polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
+        # The service holds a managed wallet, and approves for it once the agent is claimed.
+        polymarket_allowances_set=settings.claimed,
+        kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
+        last_sdk_version=agent.sdk_version,
+        last_sdk_version_seen_at=None if seen_at is None else moment(seen_at),
     )
 
 
@@ -118,6 +142,10 @@ def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
         default_take_profit_pct=settings.take_profit_pct,
         auto_risk_monitor_enabled=settings.auto_risk_monitor_enabled,
         trading_paused=settings.trading_paused,
+        solana_wallet_address=settings.solana_wallet,
+        clawdbot_webhook_url=settings.clawdbot_webhook_url,
+        clawdbot_chat_id=settings.clawdbot_chat_id,
+        clawdbot_channel=settings.clawdbot_channel,
     )
 
 
@@ -127,6 +155,7 @@ def market_body(
     """One market. Prices rounded to six digits: finer ones are noise on the wire."""
     listing = market.listing
     price = round(market.price(), 6)
+    event = event_of(listing)
     return MarketBody(
         id=market.market_id,
         question=listing.question,
@@ -142,11 +171,23 @@ def market_body(
         tags=listing.tags,
         resolution_criteria=listing.criteria if criteria else None,
         tick_size=0.0001,
-        import_source=Venue.SIM.value,
+        url=url_of(listing),
+        import_source=listing.home.value,
+        opportunity_score=opportunity_of(market),
+        event_id=event.event_id if event else None,
+        event_name=event.name if event else None,
+        outcome_name=listing.subject or None,
+        is_live_now=market.status(world_at) is MarketStatus.ACTIVE,
         sim_tradeable=market.status(world_at) is MarketStatus.ACTIVE,
         liquidity=decimal(market.b),
         sparkline=spark_of(market, world_at) if sparkline else (),
     )
+
+
+def opportunity_of(market: Market) -> float:
+    """How much there is to find out, 0 to 1: most at even odds."""
+    # ours: the documents name the score and not its formula.
+    return round(1 - abs(market.price() - 0.5) * 2, 4)
 
 
 def spark_of(market: Market, world_at: Timestamp) -> tuple[float, ...]:
@@ -203,6 +244,7 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
         status=status.value,
         resolves_at=moment(market.listing.resolves_at),
         sources=agent.sources.get(market_id, ()),
+        url=url_of(market.listing),
         sim_balance=decimal(world.cash(agent)),
         sides=tuple(side_body(position, market, side) for side in Side if position.shares(side)),
     )
@@ -308,3 +350,13 @@ def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
     own = [paid for paid in event.payouts if paid.agent_id == agent_id]
     payout = sum(paid.payout for paid in own)
     return Micros(payout), Micros(payout - sum(paid.cost for paid in own))
+
+
+def time_left(seconds: float) -> str:
+    """A duration as text, coarse: two units."""
+    minutes = max(0, int(seconds // 60))
+    days, rest = divmod(minutes, 1_440)
+    hours, minutes = divmod(rest, 60)
+    if days:
+        return f"{days}d {hours}h"
+    return f"{hours}h {minutes}m" if hours else f"{minutes}m"

@@ -4,13 +4,17 @@ Knows engine errors and wire bodies. Must not know a route.
 Used by app and routes.
 """
 
+import math
+import re
 from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 from pydantic import ValidationError
 
 from service_tui.engine.errors import LimitReached, NotAllowed, NotClaimed, NotFound, Refusal
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import SDK
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 
 STATUS: Final[tuple[tuple[type[Refusal], int], ...]] = (
@@ -20,14 +24,49 @@ STATUS: Final[tuple[tuple[type[Refusal], int], ...]] = (
 )
 """Status of a refusal outside `POST /trade`, first match wins, else 400."""
 
+X402_PRICE: Final = "$0.005"
+"""Of one call above the rate. Source: spec, "Limits", pay-per-call."""
+
 FIXES: Final = {
-    "/api/sdk/agent/register": "/api/sdk/agents/register",
-    "/api/sdk/agent": "/api/sdk/agents/me",
-    "/api/sdk/market": "/api/sdk/markets",
-    "/api/sdk/position": "/api/sdk/positions",
-    "/api/sdk/trade/": "/api/sdk/trade",
+    f"{SDK}/agent/register": f"{SDK}/agents/register",
+    f"{SDK}/agents/create": f"{SDK}/agents/register",
+    f"{SDK}/register": f"{SDK}/agents/register",
+    f"{SDK}/agent/me/settings": f"{SDK}/agents/me/settings",
+    f"{SDK}/agent/settings": f"{SDK}/agents/me/settings",
+    f"{SDK}/agent": f"{SDK}/agents/me",
+    f"{SDK}/agents": f"{SDK}/agents/me",
+    f"{SDK}/me": f"{SDK}/agents/me",
+    f"{SDK}/market/import": f"{SDK}/markets/import",
+    f"{SDK}/import": f"{SDK}/markets/import",
+    f"{SDK}/market": f"{SDK}/markets",
+    f"{SDK}/position/expiring": f"{SDK}/positions/expiring",
+    f"{SDK}/monitor": f"{SDK}/positions/monitors",
+    f"{SDK}/position": f"{SDK}/positions",
+    f"{SDK}/trade/batch": f"{SDK}/trades/batch",
+    f"{SDK}/batch": f"{SDK}/trades/batch",
+    f"{SDK}/trade/history": f"{SDK}/trades",
+    f"{SDK}/trade": f"{SDK}/trade",
+    f"{SDK}/buy": f"{SDK}/trade",
+    f"{SDK}/sell": f"{SDK}/trade",
+    f"{SDK}/order": f"{SDK}/orders/open",
+    f"{SDK}/user": f"{SDK}/user/settings",
+    f"{SDK}/alerts": f"{SDK}/risk-alerts",
+    f"{SDK}/reactor/signals": f"{SDK}/reactor/pending",
+    f"{SDK}/reactor": f"{SDK}/reactor/config",
+    f"{SDK}/autoresearch": f"{SDK}/autoresearch/experiments",
+    f"{SDK}/experiments": f"{SDK}/autoresearch/experiments",
+    f"{SDK}/backtest": f"{SDK}/autoresearch/backtest",
+    f"{SDK}/wallet/derive": f"{SDK}/wallet/credentials/derive-via-proxy",
+    f"{SDK}/auto-redeem": f"{SDK}/redeem",
 }
-"""Begins of wrong paths that outdated clients send, and the right ones; the first match counts."""
+"""Begins of wrong paths that outdated clients send, also with an s behind, and the right ones; the
+first that matches counts, of those that this service has."""
+
+_SEGMENTS: Final = re.compile(r"/(?:api|sdk|v\d+)(?=/)")
+"""What stands before the names of things, in any order that somebody may remember."""
+
+PATH_MAX: Final = 200
+"""Letters of a wrong path that are looked at; a longer one is like none of ours."""
 
 
 class Denied(Exception):
@@ -65,6 +104,23 @@ def not_claimed(refusal: NotClaimed, claim_url: str) -> Denied:
         error=refusal.error, detail=refusal.error, fix=refusal.fix, claim_url=claim_url
     )
     return Denied(403, body)
+
+
+def throttled(limit: int, wait_s: float, url: str) -> Denied:
+    """A 429: calls a minute, when the next may come, and where one would pay for this one."""
+    seconds = max(1, math.ceil(wait_s))
+    return Denied(
+        429,
+        ErrorBody(
+            error="Rate limit exceeded",
+            detail=f"{limit} calls a minute are included in the plan",
+            fix=f"wait {seconds} s and try again; a larger plan has more calls a minute",
+            limit=limit,
+            x402_url=url,
+            x402_price=X402_PRICE,
+        ),
+        {"Retry-After": str(seconds)},
+    )
 
 
 def from_refusal(refusal: Refusal) -> Denied:
@@ -107,8 +163,31 @@ def wrong_path(called: tuple[str, str], allowed: Sequence[str], known: Collectio
         said = denied(405, f"{method} is not allowed on {path}", f"use {' or '.join(allowed)}")
         said.headers = {"Allow": ", ".join(allowed)}
         return said
-    bare = path.rstrip("/")
-    near = bare if bare in known else None
-    near = near or next((right for wrong, right in FIXES.items() if path.startswith(wrong)), None)
+    near = _near(path, known) if len(path) <= PATH_MAX else None
     fix = f"did you mean {near}?" if near else "see /openapi.json for the paths of this service"
     return denied(404, f"there is no {path} here", fix)
+
+
+def _near(path: str, known: Collection[str]) -> str | None:
+    """The path of this service that was most likely meant."""
+    bare = path.rstrip("/").lower()
+    rest = bare
+    while found := _SEGMENTS.match(rest):
+        rest = rest[found.end() :]
+    whole = SDK + rest
+    for one in (bare, whole):
+        if any(_fits(one, path) for path in known):
+            return one
+    for wrong, right in FIXES.items():
+        if right in known and re.match(rf"{wrong}s?(?:/|\Z)", whole):
+            return right
+    return next(iter(get_close_matches(whole, known, n=1, cutoff=0.85)), None)
+
+
+def _fits(path: str, known: str) -> bool:
+    """Whether a path is one of the table's, with something in the place of each id."""
+    here, there = path.split("/"), known.split("/")
+    return len(here) == len(there) and all(
+        part == name or (part and name.startswith("{"))
+        for part, name in zip(here, there, strict=True)
+    )

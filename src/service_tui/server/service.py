@@ -4,17 +4,21 @@ Knows the world, its keeper and the clock. Must not know HTTP beyond decoded val
 Used by app (which makes them) and by every route.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
+from service_tui.engine.events import Event
 from service_tui.engine.world import World
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
+from service_tui.server.idempotency import Promise, Repeats
 from service_tui.server.keeper import Keeper
+from service_tui.server.rates import Rates
+from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -29,7 +33,8 @@ class Service:
 
     `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
-    folder of its own.
+    folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
+    the start.
     """
 
     keeper: Keeper
@@ -38,9 +43,14 @@ class Service:
     new_id: Callable[[], str]
     address: str
     plan: Plan
+    repeats: Repeats
     operator_agent: str | None = None
     claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
+    reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()
+    limits: bool = True
+    rates: Rates = field(default_factory=Rates)
+    sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
@@ -54,7 +64,11 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call: who asks, with which body, query and path parts."""
+    """One call: who asks, with which body, query and path parts.
+
+    `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
+    the answer, and a handler may add to them.
+    """
 
     service: Service
     caller: Agent | None
@@ -62,6 +76,9 @@ class Asked:
     body: WireModel | None = None
     query: WireModel | None = None
     path: Mapping[str, str] = field(default_factory=dict[str, str])
+    unknown: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    promise: Promise | None = None
 
     @property
     def world(self) -> World:
@@ -75,6 +92,20 @@ class Asked:
             raise TypeError("this endpoint has no calling agent")
         # The world may have been read back since the key was looked at.
         return self.world.agents[self.caller.agent_id]
+
+    async def commit(self, events: Sequence[Event], reply: Model) -> Model:
+        """Write down what was applied, and in the same transaction the answer to it.
+
+        Returns:
+            The answer, once both are on disk.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        promise = self.promise
+        kept = None if promise is None else promise.keep(reply.model_dump_json(by_alias=True))
+        await self.service.keeper.commit(events, answer=kept)
+        return reply
 
     def body_as(self, kind: type[Model]) -> Model:
         """The body, typed; the endpoint table and the handler must agree."""

@@ -8,7 +8,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, delete, insert
+from sqlalchemy import bindparam, delete, insert, select
 from sqlmodel import col
 
 from service_tui.storage import tables
@@ -20,6 +20,23 @@ KEPT_S: Final = 24 * 3600.0
 """How long a key is remembered. # ours: the spec has no such keys."""
 
 _REMEMBER: Final = statement(insert(tables.Idempotency))
+_FIND: Final = statement(
+    select(
+        col(tables.Idempotency.agent_id),
+        col(tables.Idempotency.key),
+        col(tables.Idempotency.path),
+        col(tables.Idempotency.body_hash),
+        col(tables.Idempotency.answer),
+        col(tables.Idempotency.at),
+    ).where(
+        col(tables.Idempotency.agent_id) == bindparam("of_agent"),
+        col(tables.Idempotency.key) == bindparam("of_key"),
+        col(tables.Idempotency.at) > bindparam("before"),
+    )
+)
+_RECENT: Final = select(
+    col(tables.Idempotency.agent_id), col(tables.Idempotency.key), col(tables.Idempotency.at)
+).order_by(col(tables.Idempotency.at).desc())
 _FORGET: Final = statement(
     delete(tables.Idempotency).where(col(tables.Idempotency.at) <= bindparam("before"))
 )
@@ -61,6 +78,19 @@ class Answers:
             if row is None or not row.at > now - KEPT_S:
                 return None
             return Answer(**row.model_dump())
+
+    async def settled(self, agent_id: str, key: str, *, now: float) -> Answer | None:
+        """The same, after everything that waits to be written now; fails with `StorageError`."""
+        wanted = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
+        row = await self._database.write(lambda c: c.execute(_FIND, wanted).fetchone())
+        return None if row is None else Answer(*row)
+
+    def recent(self, *, now: float, limit: int) -> list[tuple[str, str, float]]:
+        """Agents, keys and times of the last 24 hours, the newest `limit`, oldest first."""
+        with self._database.reader() as session:
+            query = _RECENT.where(col(tables.Idempotency.at) > now - KEPT_S).limit(limit)
+            rows = session.connection().execute(query).all()
+        return [(agent_id, key, at) for agent_id, key, at in reversed(rows)]
 
     async def forget_old(self, now: float) -> int:
         """Drop what is older than 24 hours; how many they were."""

@@ -29,6 +29,12 @@ def read_preferences(path: Path) -> dict[str, str]:
     return {key: value for key, _, value in rows}
 
 
+def has_open_tickets(path: Path) -> bool:
+    """Whether a blotter holds orders without an end; False where it cannot be read."""
+    query = "SELECT ticket_id, at, kind FROM tickets WHERE state IN ('queued', 'sent', 'unknown')"
+    return path.exists() and bool(_rows(path, query))
+
+
 def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
     # No waiting: whoever holds the database now holds it longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"

@@ -28,6 +28,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -64,12 +65,21 @@ class Holder:
     since: float | None
     address: str | None
 
+    def in_words(self) -> str:
+        """Who it is and since when, in local time."""
+        name = f"process {self.pid or 'unknown'}"
+        try:
+            since = datetime.fromtimestamp(self.since or 0.0, tz=UTC).astimezone()
+        except (OverflowError, OSError, ValueError):
+            return name
+        return f"{name} since {since:%Y-%m-%d %H:%M:%S}" if self.since else name
+
 
 class DirectoryLockedError(StorageError):
     """Another process works in the data directory; `holder` says which."""
 
     def __init__(self, directory: Path, holder: Holder) -> None:
-        super().__init__(f"{directory} is in use by process {holder.pid or 'unknown'}")
+        super().__init__(f"{directory} is in use by {holder.in_words()}")
         self.holder = holder
 
 

@@ -107,6 +107,39 @@ class DataDirLock:
         os.close(descriptor)
 
 
+def holder_of(directory: Path) -> Holder | None:
+    """Who holds a data directory now; asked without taking anything.
+
+    What a dead process left in the file does not count: the kernel dropped its lock.
+
+    Returns:
+        The holder, as far as its file tells; None where nobody holds the directory.
+
+    Raises:
+        UnreadableDirectoryError: the lock file is not ours alone to write, or cannot be read.
+    """
+    path = directory / LOCK_FILE
+    refuse_foreign_file(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnreadableDirectoryError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        # Shared, and dropped at once: whoever takes the lock in this moment tries again.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read(descriptor)
+    except OSError:
+        # A file system that cannot lock: nobody has published anything.
+        return None
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
 def private_directory(directory: Path) -> None:
     """Make a directory for us alone (0700), or check that the existing one is.
 

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.config import JsonDict
 
 from service_tui.wire.base import Line, Prose, SentLine, SentProse, WireModel
 from service_tui.wire.text import prose
@@ -18,8 +19,21 @@ class TurnBody(WireModel):
     content: SentProse
 
 
+_ONE_OF_THE_TWO: JsonDict = {
+    "anyOf": [
+        {
+            "properties": {"error_text": {"type": "string", "minLength": 1}},
+            "required": ["error_text"],
+        },
+        {"properties": {"message": {"type": "string", "minLength": 1}}, "required": ["message"]},
+    ]
+}
+
+
 class TroubleshootRequest(WireModel):
     """An error as it was met, or a question in words; one of the two is needed."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_OF_THE_TWO)
 
     error_text: SentProse | None = None
     message: (

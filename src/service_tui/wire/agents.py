@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field
 
 from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus, Plan
 from service_tui.wire.base import (
@@ -17,10 +17,32 @@ from service_tui.wire.base import (
 )
 
 
+def _visible(name: str) -> str:
+    """A name of which something is left after cleaning.
+
+    Returns:
+        The name.
+
+    Raises:
+        ValueError: nothing is left.
+    """
+    if not name:
+        raise ValueError("a name needs a visible letter")
+    return name
+
+
+AgentName = Annotated[
+    SentLine,
+    AfterValidator(_visible),
+    Field(description="with a visible letter", json_schema_extra={"minLength": 1}),
+]
+"""What an agent is called."""
+
+
 class RegisterRequest(WireModel):
     """What an agent says of itself when it registers."""
 
-    name: Annotated[SentLine, StringConstraints(min_length=1)]
+    name: AgentName
     description: SentProse | None = None
     homepage: SentLine | None = None
     skill_url: SentLine | None = None
@@ -91,7 +113,7 @@ class AgentSettingsPatch(WireModel):
     """What an agent may change of itself."""
 
     auto_redeem_enabled: bool | None = None
-    name: Annotated[SentLine, StringConstraints(min_length=1)] | None = None
+    name: AgentName | None = None
 
 
 class AgentSettingsBody(WireModel):

@@ -4,11 +4,14 @@ Knows pydantic, the terms and the sanitiser. Must not know any endpoint.
 Used by the other files of this room.
 """
 
+import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
+    AliasGenerator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -17,16 +20,39 @@ from pydantic import (
     StringConstraints,
 )
 
-from service_tui.terms import VENUE_ALIASES, Venue
+from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
 from service_tui.units import AMOUNT_MAX, Timestamp
 from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
+
+_NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
+_OF_A_VENUE: Final = re.compile(
+    rf"\A({'|'.join(PUBLIC_VENUES.values())})(?=\Z|_(pnl|win_count|loss_count|win_rate)\Z)"
+)
+"""Fields that are one venue's block or figure. Other fields with a public name in them, such as
+`polymarket_usdc_balance`, are identifiers of the interface and have one spelling everywhere."""
+
+
+def _neutral(field: str) -> str:
+    """A field's name with the neutral name of its venue: what is sent."""
+    return _OF_A_VENUE.sub(lambda found: VENUE_ALIASES[found[1]].value, field)
+
+
+def _either(field: str) -> str | AliasChoices:
+    """The names under which a field is read: a public service says the public one."""
+    neutral = _neutral(field)
+    return field if neutral == field else AliasChoices(neutral, field)
 
 
 class WireModel(BaseModel):
     """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", strict=True, allow_inf_nan=False, populate_by_name=True
+        frozen=True,
+        extra="ignore",
+        strict=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        alias_generator=AliasGenerator(validation_alias=_either, serialization_alias=_neutral),
     )
 
 
@@ -54,16 +80,20 @@ SentLine = Annotated[str, StringConstraints(max_length=LINE_MAX), AfterValidator
 SentProse = Annotated[str, StringConstraints(max_length=PROSE_MAX), AfterValidator(prose)]
 """Text that we accept as reasoning: refused when too long."""
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$")]
+Identifier = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$"), Field(description="an id")
+]
 """An id that is safe as one segment of a path. Source: failures, T-18."""
 
-Amount = Annotated[float, Field(ge=0, le=AMOUNT_MAX)]
+Amount = Annotated[
+    float, Field(ge=0, le=AMOUNT_MAX, description="money or shares, units, not negative")
+]
 """Money or shares, units, zero allowed."""
 
-Money = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
+Money = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX, description="signed, units")]
 """Signed money."""
 
-Price = Annotated[float, Field(ge=0, le=1)]
+Price = Annotated[float, Field(ge=0, le=1, description="0 to 1")]
 """A probability; 0 and 1 once an outcome is final."""
 
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -83,5 +113,23 @@ def timestamp(at: datetime) -> Timestamp:
     return Timestamp(at.timestamp())
 
 
-Moment = AwareDatetime
+Moment = Annotated[AwareDatetime, Field(description="ISO 8601 with a zone")]
 """ISO 8601 with a zone."""
+
+
+def _written_out(value: object) -> object:
+    """Refuse a bare number, which would be taken for seconds since 1970.
+
+    Returns:
+        The value as it came.
+
+    Raises:
+        ValueError: it is a number.
+    """
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        raise ValueError("a moment is written as 2026-11-21T08:00:00Z")
+    return value
+
+
+AskedMoment = Annotated[Moment, BeforeValidator(_written_out)]
+"""A moment of a query, where everything comes as text."""

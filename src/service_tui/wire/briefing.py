@@ -1,18 +1,53 @@
 """The heartbeat answer. Source: spec, "Redemption objects"; wire reference, 3.7."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from pydantic import Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 
-from service_tui.terms import Venue
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, WireModel
+from service_tui.terms import PUBLIC_VENUES, VENUE_ALIASES, Venue
+from service_tui.wire.base import Amount, AskedMoment, Count, Line, Moment, Money, Price, WireModel
+
+_VERSIONS: Final = TypeAdapter(
+    dict[
+        Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_\-]{1,128}$")],
+        Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9.+\-]{1,64}$")],
+    ]
+)
+VERSIONS_MAX: Final = 100
 
 
 class BriefingQuery(WireModel):
-    """Since when; 24 hours by default."""
+    """Since when, wall time, 24 hours ago by default; and the versions of the asker's skills."""
 
-    since: Moment | None = None
+    since: AskedMoment | None = None
     skill_versions: Annotated[str, StringConstraints(max_length=4_000)] | None = None
+
+    def versions(self) -> dict[str, str] | None:
+        """Version by slug, as it was sent."""
+        return None if self.skill_versions is None else _VERSIONS.validate_json(self.skill_versions)
+
+    @field_validator("skill_versions")
+    @classmethod
+    def _flat(cls, value: str | None) -> str | None:
+        """JSON text of one flat object, slugs and versions."""
+        if value is None:
+            return None
+        try:
+            versions = _VERSIONS.validate_json(value)
+        except ValidationError:
+            # Its own words would repeat what was sent.
+            raise ValueError("not a flat JSON object of slugs and versions") from None
+        if len(versions) > VERSIONS_MAX:
+            raise ValueError(f"at most {VERSIONS_MAX} skills")
+        return value
 
 
 class AttentionBody(WireModel):
@@ -29,6 +64,13 @@ class AttentionBody(WireModel):
     time_to_resolution: Line | None = None
 
 
+class SkillBlock(WireModel):
+    """What the positions of one source tag are worth more or less than they cost."""
+
+    positions: Count = 0
+    total_pnl: Money = 0.0
+
+
 class VenueBlock(WireModel):
     """One venue at a glance. `cash_balance` and `balance` are the same figure."""
 
@@ -43,6 +85,11 @@ class VenueBlock(WireModel):
     positions_needing_attention: tuple[AttentionBody, ...] = ()
     actions: tuple[Line, ...] = ()
     redeemable_count: Count = 0
+    by_skill: dict[str, SkillBlock] = Field(default_factory=dict[str, SkillBlock])
+    # ours: when `pnl` was taken, money in open orders, and that the venue is simulated.
+    pnl_as_of: Moment | None = None
+    reserved: Amount = 0.0
+    simulated: bool = False
 
 
 class NewMarketBody(WireModel):
@@ -61,6 +108,14 @@ class RecommendedSkill(WireModel):
     name: Line
     install: Line = ""
     best_when: Line | None = None
+
+
+class SkillUpdateBody(WireModel):
+    """A skill of the asker that is installed here in a newer version."""
+
+    slug: Line
+    current: Line
+    latest: Line
 
 
 class OpportunitiesBody(WireModel):
@@ -87,15 +142,26 @@ class RedeemBlock(WireModel):
     actions: tuple[Line, ...] = ()
 
 
+def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:
+    """Blocks under the neutral names of their venues, whichever names the service speaks."""
+    return {VENUE_ALIASES.get(name, name): block for name, block in blocks.items()}
+
+
 class BriefingBody(WireModel):
     """Both shapes: `venues.<venue>` and the spec's top-level blocks (decisions, "Wire")."""
 
-    venues: dict[str, VenueBlock | None]
+    venues: Annotated[dict[str, VenueBlock | None], AfterValidator(_neutral)]
     opportunities: OpportunitiesBody = OpportunitiesBody()
     performance: PerformanceBody = PerformanceBody()
     checked_at: Moment
     actions: tuple[Line, ...] = ()
-    evm: RedeemBlock = Field(default=RedeemBlock(), alias=Venue.EVM.value)
+    evm: RedeemBlock = Field(
+        default=RedeemBlock(),
+        validation_alias=AliasChoices(Venue.EVM.value, PUBLIC_VENUES[Venue.EVM]),
+        serialization_alias=Venue.EVM.value,
+    )
     risk_alerts: tuple[Line, ...] = ()
     risk_warnings: tuple[Line, ...] = ()
+    # None unless the asker said which versions it runs.
+    skill_updates: tuple[SkillUpdateBody, ...] | None = None
     trading_paused: bool | None = None

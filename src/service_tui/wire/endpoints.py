@@ -12,11 +12,16 @@ from service_tui.terms import Plan
 from service_tui.wire import (
     advice,
     agents,
+    batch,
     briefing,
     desk,
     events,
+    importing,
     leaderboard,
+    market_context,
     markets,
+    orders,
+    outcomes,
     positions,
     settings,
     skills,
@@ -42,6 +47,7 @@ class Endpoint(Generic[Answer_co]):
     are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
     `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
     `streams` is not one body but many, as server-sent events, and never ends by itself.
+    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
     """
 
     method: str
@@ -55,6 +61,7 @@ class Endpoint(Generic[Answer_co]):
     key_helps: bool = False
     streams: bool = False
     summary: str = ""
+    once: bool = False
 
     @property
     def reads(self) -> bool:
@@ -95,7 +102,7 @@ POST_SETTINGS = Endpoint(
     "POST",
     f"{SDK}/settings",
     # ours: the answer is the settings after the change.
-    settings.SettingsBody,
+    settings.AllSettingsBody,
     asks=settings.SettingsPatch,
     summary="Change limits",
 )
@@ -132,6 +139,7 @@ PLACE_TRADE = Endpoint(
     trades.TradeBody,
     asks=trades.TradeRequest,
     summary="Buy or sell; with dry_run a quote",
+    once=True,
 )
 TRADES = Endpoint(
     "GET",
@@ -179,6 +187,71 @@ TAPE = Endpoint(
     query=world.TapeQuery,
     operator=True,
     summary="Chart, news and trades of one market",
+)
+# Before MARKET among the routes: their last word could be read as an id.
+IMPORTABLE = Endpoint(
+    "GET",
+    f"{SDK}/markets/importable",
+    importing.ImportablesBody,
+    query=importing.ImportableQuery,
+    summary="Questions that the venues trade and this service does not list yet",
+)
+CHECK_MARKET = Endpoint(
+    "GET",
+    f"{SDK}/markets/check",
+    importing.CheckBody,
+    query=importing.CheckQuery,
+    summary="Whether a question is listed; costs no import",
+)
+IMPORT_MARKET = Endpoint(
+    "POST",
+    f"{SDK}/markets/import",
+    importing.ImportBody,
+    asks=importing.ImportRequest,
+    summary="List a question or event by its address",
+)
+IMPORT_TICKER = Endpoint(
+    "POST",
+    f"{SDK}/markets/import/kalshi",
+    importing.ImportBody,
+    asks=importing.ImportTickerRequest,
+    summary="List a question by its address or ticker",
+)
+BATCH = Endpoint(
+    "POST",
+    f"{SDK}/trades/batch",
+    batch.BatchBody,
+    asks=batch.BatchRequest,
+    summary="Several buys; with atomic all or none",
+    once=True,
+)
+EXPIRING = Endpoint(
+    "GET",
+    f"{SDK}/positions/expiring",
+    positions.ExpiringsBody,
+    query=positions.ExpiringQuery,
+    summary="Positions that resolve soon",
+)
+OUTCOMES = Endpoint(
+    "GET",
+    f"{SDK}/outcomes",
+    outcomes.OutcomesBody,
+    query=outcomes.OutcomesQuery,
+    summary="What the trades came to, of all skills or of one",
+)
+PATCH_SETTINGS = Endpoint(
+    "PATCH",
+    f"{SDK}/settings",
+    settings.AllSettingsBody,
+    asks=settings.SettingsPatch,
+    summary="Change limits and risk defaults",
+)
+MARKET_CONTEXT = Endpoint(
+    "GET",
+    f"{SDK}/context/{{market_id}}",
+    market_context.MarketContextBody,
+    query=market_context.MarketContextQuery,
+    summary="What to know of a market before a trade",
 )
 CLAIM = Endpoint(
     "GET",
@@ -277,6 +350,30 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+OPEN_ORDERS = Endpoint(
+    "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
+)
+CANCEL_ORDER = Endpoint(
+    "DELETE", f"{SDK}/orders/{{order_id}}", orders.CancelBody, summary="Cancel one open order"
+)
+CANCEL_MARKET_ORDERS = Endpoint(
+    "DELETE",
+    f"{SDK}/markets/{{market_id}}/orders",
+    orders.CancelBody,
+    query=orders.CancelQuery,
+    summary="Cancel the open orders in a market",
+)
+CANCEL_ALL_ORDERS = Endpoint(
+    "DELETE", f"{SDK}/orders", orders.CancelBody, summary="Cancel every open order"
+)
+EXECUTABLE_PRICE = Endpoint(
+    "GET",
+    f"{SDK}/markets/{{market_id}}/executable-price",
+    orders.ExecutablePriceBody,
+    query=orders.ExecutablePriceQuery,
+    summary="The price at which an order would trade now",
+)
+
 ALL: Final = (
     HEALTH,
     REGISTER,
@@ -298,6 +395,15 @@ ALL: Final = (
     WORLD,
     SET_SPEED,
     TAPE,
+    IMPORTABLE,
+    CHECK_MARKET,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    BATCH,
+    EXPIRING,
+    OUTCOMES,
+    PATCH_SETTINGS,
+    MARKET_CONTEXT,
     CLAIM,
     TROUBLESHOOT,
     VERSION_CHECK,
@@ -312,5 +418,10 @@ ALL: Final = (
     DESK_ACCOUNT,
     DESK_PATCH_ACCOUNT,
     EVENTS,
+    OPEN_ORDERS,
+    CANCEL_ORDER,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ALL_ORDERS,
+    EXECUTABLE_PRICE,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     READY = "ready"
     RESET = "reset"
     FILL = "fill"
+    ORDER = "order"
     AGENT_REGISTERED = "agent_registered"
     AGENT_CHANGED = "agent_changed"
     MARKET_LISTED = "market_listed"
@@ -47,6 +48,19 @@ class FillPart(WireModel):
     realized_pnl: Money = 0.0
     source: Line = ""
     skill_slug: Line = ""
+
+
+class OrderPart(WireModel):
+    """What became of an order on a real venue. `state` is submitted, filled or why it ended."""
+
+    order_id: Line
+    agent_id: Line
+    agent_name: Line
+    market_id: Line
+    question: Line
+    state: Line
+    shares: Amount
+    money: Amount
 
 
 class AgentPart(WireModel):
@@ -88,6 +102,7 @@ class EventBody(WireModel):
     seq: Count
     at: Moment
     fill: FillPart | None = None
+    order: OrderPart | None = None
     agent: AgentPart | None = None
     market: MarketPart | None = None
     speed: int | None = None

@@ -1,11 +1,12 @@
 """Markets on the wire. Source: spec, "Market"; wire reference, 2.2 and 3.10."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from service_tui.terms import MarketStatus
 from service_tui.wire.base import (
+    Amount,
     AnyVenue,
     Count,
     Identifier,
@@ -16,6 +17,9 @@ from service_tui.wire.base import (
     Prose,
     WireModel,
 )
+
+IDS_MAX: Final = 50
+"""Markets that one call may name. Source: wire reference, 2.2."""
 
 
 class MarketBody(WireModel):
@@ -39,10 +43,36 @@ class MarketBody(WireModel):
     url: Line | None = None
     import_source: Line | None = None
     sim_tradeable: bool = True
+    # Source of the quotes: the order book of `import_source`; without one they stay empty.
+    external_price_yes: Price | None = None
+    divergence: Annotated[float, Field(ge=-1, le=1)] | None = None
+    best_bid: Price | None = None
+    best_ask: Price | None = None
+    best_bid_size: Amount | None = None
+    best_ask_size: Amount | None = None
+    spread: Price | None = None
+    spread_cents: Annotated[float, Field(ge=0, le=100)] | None = None
+    quote_ts: float | None = None
+    quote_age_seconds: Annotated[float, Field(ge=0)] | None = None
+    liquidity_tier: Literal["tight", "moderate", "wide"] | None = None
+    is_orderbook_open: bool = False
+    polymarket_id: Line | None = None
+    polymarket_token_id: Line | None = None
+    polymarket_no_token_id: Line | None = None
+    polymarket_neg_risk: bool = False
+    # ours: the order book and its traders are simulated, its money is play.
+    simulated: bool = False
     # ours: the market maker's b and outstanding shares, so that a client can quote what it types.
     liquidity: Money | None = None
     # ours: prices of the last day (or life), oldest first; only with include=sparkline.
     sparkline: tuple[Price, ...] = ()
+    opportunity_score: Money | None = None
+    event_id: Line | None = None
+    event_name: Line | None = None
+    outcome_name: Line | None = None
+    is_sdk_only: bool = False
+    is_paid: bool = False
+    is_live_now: bool = True
 
 
 class MarketsQuery(WireModel):
@@ -59,7 +89,16 @@ class MarketsQuery(WireModel):
     sort: Literal["volume", "created", "recent", "opportunity"] | None = None
     max_hours_to_resolution: Annotated[int, Field(ge=1, le=100_000)] | None = None
     include: Annotated[str, StringConstraints(max_length=100)] | None = None
+    # ours: accepted; no market of the embedded service is for analytics only.
+    include_analytics_only: bool | None = None
     tradeable_only: bool = True
+
+    @field_validator("ids")
+    @classmethod
+    def _few(cls, value: str | None) -> str | None:
+        if value is not None and value.count(",") >= IDS_MAX:
+            raise ValueError(f"at most {IDS_MAX} ids")
+        return value
 
 
 class MarketsBody(WireModel):

@@ -63,6 +63,18 @@ class PositionBody(WireModel):
     redeemable: bool = False
     redeemable_side: Line | None = None
     url: Line | None = None
+    condition_id: Line | None = None
+    token_id_yes: Line | None = None
+    token_id_no: Line | None = None
+    best_bid: Price | None = None
+    best_ask: Price | None = None
+    best_bid_size: Amount | None = None
+    best_ask_size: Amount | None = None
+    spread: Price | None = None
+    quote_ts: float | None = None
+    # ours: the spec's state of the lifecycle, and that the venue is simulated.
+    lifecycle: Line | None = None
+    simulated: bool = False
     sides: tuple[PositionSideBody, ...] = ()
 
 
@@ -72,6 +84,8 @@ class PnlBody(WireModel):
     realized: Money = 0.0
     unrealized: Money = 0.0
     total: Money = 0.0
+    # ours: when the figure was taken; on the real venues it is refreshed every 15 minutes.
+    as_of: Moment | None = None
 
 
 class PnlSummary(WireModel):
@@ -112,6 +126,10 @@ class PortfolioVenue(WireModel):
     pnl: Money | None = None
     positions_count: Count = 0
     total_exposure: Amount = 0.0
+    # ours: money in open orders, when `pnl` was taken, and that the venue is simulated.
+    reserved: Amount = 0.0
+    pnl_as_of: Moment | None = None
+    simulated: bool = False
 
 
 class PortfolioTotal(WireModel):
@@ -156,3 +174,25 @@ class PortfolioBody(WireModel):
     concentration: Concentration = Concentration()
     by_source: dict[str, SourceBody] = Field(default_factory=dict[str, SourceBody])
     warnings: tuple[Line, ...] = ()
+
+
+class ExpiringQuery(WireModel):
+    """How far ahead to look, in hours of the tape."""
+
+    hours: Annotated[int, Field(ge=1, le=168)] = 24
+
+
+class ExpiringBody(PositionBody):
+    """A position with a countdown; 0 hours where the market has closed and awaits its outcome."""
+
+    hours_to_resolution: Annotated[float, Field(ge=0)]
+    time_to_resolution: Line
+
+
+class ExpiringsBody(WireModel):
+    """Soonest first."""
+
+    agent_id: Line
+    positions: tuple[ExpiringBody, ...]
+    count: Count
+    hours: Count

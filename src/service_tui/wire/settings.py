@@ -1,20 +1,75 @@
 """Settings on the wire. Source: spec, "Settings"; wire reference, 3.8 and 3.9."""
 
-from typing import Annotated
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
 
-Positive = Annotated[float, Field(gt=0, le=AMOUNT_MAX)]
+Positive = Annotated[
+    float,
+    Field(
+        # Not merely above 0: what rounds to no micro would be a limit of nothing.
+        ge=0.000001,
+        le=AMOUNT_MAX,
+        description="units, at most six decimals",
+        json_schema_extra={"multipleOf": 0.000001},
+    ),
+]
 StopLoss = Annotated[float, Field(ge=0, le=1)]
 """Fraction down at which to close; 0 means off. Source: decisions, "Time"."""
 
 TakeProfit = Annotated[float, Field(ge=0, le=1_000)]
 """Fraction up at which to close; 0 means off."""
 
-TradesPerDay = Annotated[int, Field(ge=1, le=5_000)]
-"""5,000 is the ceiling of the Pro plan. Source: wire reference, section 7."""
+TradesPerDay = Annotated[int, Field(ge=1, le=1_000_000)]
+"""The plans have lower ceilings: 1,000 and 5,000, none for Elite. Source: wire reference, 7."""
+
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_KEY_BYTES: Final = 32
+
+
+def _solana_address(text: str) -> str:
+    """An address of the Solana type: 32 bytes in base 58.
+
+    Returns:
+        The address as given.
+
+    Raises:
+        ValueError: it is none.
+    """
+    number = 0
+    for letter in text:
+        digit = _BASE58.find(letter)
+        if digit < 0:
+            raise ValueError("not base 58")
+        number = number * len(_BASE58) + digit
+    zeros = len(text) - len(text.lstrip(_BASE58[0]))
+    if zeros + (number.bit_length() + 7) // 8 != _KEY_BYTES:
+        raise ValueError("not an address of 32 bytes")
+    return text
+
+
+def _https(text: str) -> str:
+    """An https address; it is kept and never called.
+
+    Returns:
+        The address as given.
+
+    Raises:
+        ValueError: another scheme, or no host.
+    """
+    parts = urlsplit(text)
+    if parts.scheme != "https" or not parts.hostname:
+        raise ValueError("not an https address")
+    return text
+
+
+SolanaAddress = Annotated[
+    str, StringConstraints(min_length=32, max_length=44), AfterValidator(_solana_address)
+]
+HttpsAddress = Annotated[SentLine, AfterValidator(_https)]
 
 
 class SettingsBody(WireModel):
@@ -35,16 +90,29 @@ class SettingsBody(WireModel):
     kalshi_usdc_balance: Money | None = None
     last_sdk_version: Line | None = None
     last_sdk_version_seen_at: Moment | None = None
+    # Source: wire reference, 3.8; clients read the linked address before the other one.
+    wallet_uses_deposit_wallet: bool = False
+    deposit_wallet_address: Line | None = None
+    linked_wallet_address: Line | None = None
 
 
 class SettingsPatch(WireModel):
-    """Payload of `POST /api/sdk/settings`; every field optional (decisions, "Wire")."""
+    """Payload of `POST` and `PATCH /api/sdk/settings`; every field optional (decisions, "Wire").
+
+    The first three name an owner elsewhere: accepted, and of no effect here.
+    """
 
     user_email: SentLine | None = None
+    dynamic_user_id: SentLine | None = None
+    wallet: SentLine | None = None
     sdk_real_trading_enabled: bool | None = None
     sdk_max_trade_amount: Positive | None = None
     sdk_daily_limit: Positive | None = None
     max_trades_per_day: TradesPerDay | None = None
+    max_position_usd: Positive | None = None
+    default_stop_loss_pct: StopLoss | None = None
+    default_take_profit_pct: TakeProfit | None = None
+    auto_risk_monitor_enabled: bool | None = None
     trading_paused: bool | None = None
 
 
@@ -60,6 +128,13 @@ class UserSettingsBody(WireModel):
     auto_risk_monitor_enabled: bool = True
     trading_paused: bool = True
     solana_wallet_address: Line | None = None
+    clawdbot_webhook_url: Line | None = None
+    clawdbot_chat_id: Line | None = None
+    clawdbot_channel: Line | None = None
+
+
+class AllSettingsBody(SettingsBody, UserSettingsBody):
+    """ours: after a change through `/api/sdk/settings`, everything that could have been changed."""
 
 
 class UserSettingsPatch(WireModel):
@@ -71,3 +146,8 @@ class UserSettingsPatch(WireModel):
     default_take_profit_pct: TakeProfit | None = None
     auto_risk_monitor_enabled: bool | None = None
     trading_paused: bool | None = None
+    clawdbot_webhook_url: HttpsAddress | None = None
+    clawdbot_chat_id: SentLine | None = None
+    clawdbot_channel: SentLine | None = None
+    # Write-only: what is set shows as `solana_wallet_address`; null takes it away.
+    bot_solana_wallet: SolanaAddress | None = None

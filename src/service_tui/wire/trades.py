@@ -2,12 +2,14 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from service_tui.terms import Action, OrderType, Side, TradeStatus, Venue
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
+    AskedMoment,
     Count,
     Identifier,
     Line,
@@ -21,13 +23,41 @@ from service_tui.wire.base import (
     WireModel,
 )
 
+CLIENT_REF = "client_ref"
+"""Under this key of `signal_data` our own reference travels. Source: decisions, "Wire"."""
+
 SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
 
 
+_SIZES: JsonDict = {
+    "oneOf": [
+        {
+            "properties": {
+                "action": {"const": "buy"},
+                "amount": {"exclusiveMinimum": 0, "multipleOf": 0.01},
+                "shares": {"const": 0},
+            },
+            "required": ["amount"],
+        },
+        {
+            "properties": {
+                "action": {"const": "sell"},
+                "amount": {"const": 0},
+                "shares": {"exclusiveMinimum": 0, "multipleOf": 0.00001},
+            },
+            "required": ["action", "shares"],
+        },
+    ]
+}
+"""The two shapes of an order, for the document of the service."""
+
+
 class TradeRequest(WireModel):
     """An order. A buy gives `amount` of money, a sale gives `shares`; the other is 0."""
+
+    model_config = ConfigDict(json_schema_extra=_SIZES)
 
     market_id: Identifier
     side: Side
@@ -37,6 +67,8 @@ class TradeRequest(WireModel):
     venue: AnyVenue = Venue.SIM
     order_type: OrderType | None = None
     price: Annotated[float, Field(gt=0, lt=1)] | None = None
+    # ours: Unix seconds at which a GTD order dies; the published client sends none.
+    expiration: Annotated[float, Field(gt=0, le=1e11)] | None = None
     dry_run: bool = False
     reasoning: SentProse | None = None
     source: SentLine | None = None
@@ -73,6 +105,24 @@ class TradeBalance(WireModel):
     sim_balance: Money
 
 
+class GoLiveStep(WireModel):
+    """One step on the way to real money, and who takes it."""
+
+    actor: Literal["agent", "owner"]
+    action: Line
+    method: Line | None = None
+    url: Line | None = None
+    body: dict[str, str | bool] | None = None
+
+
+class GoLiveBody(WireModel):
+    """A nudge after so many trades on sim. Source: wire reference, 3.4."""
+
+    reason: Line
+    sim_trades: Count
+    steps: tuple[GoLiveStep, ...]
+
+
 class TradeBody(WireModel):
     """What became of an order. `cost` is positive: proceeds on a sale, 0 while resting."""
 
@@ -101,7 +151,13 @@ class TradeBody(WireModel):
     error_code: Line | None = None
     error_hint: Prose | None = None
     fix: Prose | None = None
+    order_id: Line | None = None
+    # ours: the taker's fee beside `cost`, the money that an open buy keeps, and that it is play.
+    fee: Amount = 0.0
+    reserved: Amount = 0.0
+    simulated: bool = False
     warnings: tuple[Line, ...] = ()
+    go_live: GoLiveBody | None = None
 
 
 class TradesQuery(WireModel):
@@ -111,9 +167,12 @@ class TradesQuery(WireModel):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
     market_id: Identifier | None = None
-    since: Moment | None = None
-    until: Moment | None = None
+    since: AskedMoment | None = None
+    until: AskedMoment | None = None
+    # ours: accepted; a refused order is answered and leaves no row, as it changed nothing.
     include_failed: bool = False
+    # ours: a key sees its own agent alone; any other id is unknown to it.
+    agent_id: Identifier | None = None
 
 
 class TradeRow(WireModel):
@@ -139,6 +198,10 @@ class TradeRow(WireModel):
     created_at: Moment
     pnl: Money | None = None
     outcome: bool | None = None
+    resolved: bool = False
+    market_source: AnyVenue | None = None
+    fee: Amount = 0.0
+    simulated: bool = False
 
 
 class TradesBody(WireModel):

@@ -18,7 +18,9 @@ def _known(speed: int) -> int:
     return speed
 
 
-Speed = Annotated[int, Field(ge=0, le=60), AfterValidator(_known)]
+Speed = Annotated[
+    int, Field(ge=0, le=60, json_schema_extra={"enum": [*SPEEDS]}), AfterValidator(_known)
+]
 """World seconds in a second of wall time; 0 pauses the tape."""
 
 

@@ -4,7 +4,6 @@ Knows files, the cold cache and versions. Must not change anything.
 Used by cli.
 """
 
-import json
 import os
 import sqlite3
 import sys
@@ -19,7 +18,7 @@ from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.journal import Journal
-from service_tui.storage.lock import LOCK_FILE, refuse_foreign_directory
+from service_tui.storage.lock import holder_of, refuse_foreign_directory
 from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.schema import SCHEMA
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
@@ -111,13 +110,13 @@ def _profiles(options: Options, problems: list[str]) -> str:
 
 
 def _lock(options: Options) -> str:
-    """Who holds the data directory, as the lock file tells; a dead process holds nothing."""
+    """Who holds the data directory, and where it serves; a dead process holds nothing."""
     try:
-        holder = json.loads((options.data_dir / LOCK_FILE).read_text(encoding="utf-8"))
-        pid = int(holder["pid"])
-        os.kill(pid, 0)
-    except PermissionError:
-        return "held by a process of another user"
-    except (OSError, KeyError, TypeError, ValueError, OverflowError):
+        holder = holder_of(options.data_dir)
+    except StorageError as error:
+        return str(error)
+    if holder is None:
         return "free"
-    return f"held by process {pid}"
+    return f"held by {holder.in_words()}" + (
+        f", serving {holder.address}" if holder.address else ""
+    )

@@ -5,12 +5,17 @@ Used by start.
 """
 
 import logging
-import os
 import random
 import secrets
 from collections.abc import AsyncGenerator, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from pathlib import Path
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
+from dataclasses import replace
 from typing import Final
 
 import httpx
@@ -23,53 +28,30 @@ from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
+from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
-    DamagedRowsError,
     DirectoryLockedError,
-    LockUnavailableError,
     LostLogError,
     NewerSchemaError,
     StorageError,
 )
-from service_tui.storage.inspection import move_aside
-from service_tui.storage.lock import DataDirLock
-from service_tui.storage.opening import open_database
+from service_tui.wire.events import EventBody
+from service_tui.wiring import attached
+from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
+from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import RENEWED, keys_of_own_agent
+from service_tui.wiring.serving import serving
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
-
-
-@asynccontextmanager
-async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Database]:
-    """The data directory, locked and open, closed in order."""
-    try:
-        lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
-    except LockUnavailableError as error:
-        # Slower, and two at once are not kept apart; no reason to keep the desk shut.
-        log.warning("working without a lock: %s", error)
-        lock = None
-    try:
-        database = open_database(data_dir, now=clock.now(), lock=lock)
-        try:
-            yield database
-        except DamagedRowsError as damage:
-            database.close(clock.now())
-            raise move_aside(database.path, reason=str(damage), now=clock.now()) from damage
-        finally:
-            database.close(clock.now())
-    finally:
-        if lock is not None:
-            lock.release()
 
 
 @asynccontextmanager
@@ -83,6 +65,7 @@ async def open_embedded(
         plan=options.plan,
         speed=options.speed,
         operator_key=keys.operator,
+        limits=options.limits,
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
@@ -90,19 +73,65 @@ async def open_embedded(
         yield sim, keys
 
 
-def embedded_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
-    """A desk on the embedded service of the data directory."""
-    return embedded_parts(options, initial, SystemClock(), random.SystemRandom())
+def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
+    """A desk on the embedded service of the data directory, whoever holds it."""
+    return local_parts(options, initial, SystemClock(), random.SystemRandom())
+
+
+@asynccontextmanager
+async def local_parts(
+    options: Options, initial: DeskState, clock: Clock, rng: random.Random
+) -> AsyncGenerator[Desk]:
+    """The same with the time and the chance that are handed in.
+
+    Yields:
+        The desk.
+
+    Raises:
+        DirectoryLockedError: another process holds the directory, and serves nobody.
+    """
+    async with AsyncExitStack() as stack:
+        yield await _opened(stack, options, initial, (clock, rng))
+
+
+async def _opened(
+    stack: AsyncExitStack, options: Options, initial: DeskState, means: tuple[Clock, random.Random]
+) -> Desk:
+    """The desk that holds the directory, or one attached to whoever does."""
+    clock, _ = means
+    began = clock.monotonic()
+    while True:
+        try:
+            return await stack.enter_async_context(embedded_parts(options, initial, *means))
+        except DirectoryLockedError as error:
+            held = error
+        if await attached.is_served(options.data_dir, clock):
+            break
+        is_late = clock.monotonic() - began >= attached.STARTING_S
+        if is_late or not attached.may_still_serve(held.holder, clock.now()):
+            if options.read_only:
+                # Only looking harms nobody: it stands offline until somebody serves.
+                break
+            raise held
+        await clock.sleep(attached.AGAIN_S)
+    return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
 
 
 @asynccontextmanager
 async def embedded_parts(
     options: Options, initial: DeskState, clock: Clock, rng: random.Random
 ) -> AsyncGenerator[Desk]:
-    """The same with the time and the chance that are handed in."""
+    """A desk that holds the data directory and runs its service.
+
+    Yields:
+        The desk.
+
+    Raises:
+        DirectoryLockedError: another process holds it.
+    """
     async with (
-        open_data(options.data_dir, clock) as database,
-        open_embedded(options, database, clock) as (sim, keys),
+        open_data(options.data_dir, clock) as data,
+        open_embedded(options, data.database, clock) as (sim, keys),
         Client(
             sim.transport,
             BASE_URL,
@@ -111,11 +140,38 @@ async def embedded_parts(
             rng=rng,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, database, clock, rng)) as desk,
     ):
-        if keys.is_renewed:
-            desk.ports.say(Noticed("warn", RENEWED))
-        yield desk
+        await take_over(options, data, clock)
+        async with (
+            open_desk(
+                initial,
+                replace(_around(client, data.database, clock, rng), listen=_listen_to(sim)),
+            ) as desk,
+            _served(options, sim, data, desk),
+        ):
+            if keys.is_renewed:
+                desk.ports.say(Noticed("warn", RENEWED))
+            yield desk
+
+
+def _listen_to(sim: Sim) -> Listen:
+    """The stream of events without the way over HTTP."""
+
+    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
+        async with sim.service.subscribe(after) as events:
+            async for body in events:
+                yield body
+
+    return listen
+
+
+def _served(
+    options: Options, sim: Sim, data: Data, desk: Desk
+) -> AbstractAsyncContextManager[None]:
+    """The service on loopback as well, where that is wanted."""
+    if options.listen is None:
+        return nullcontext()
+    return serving(sim, data, options.listen, desk.ports.say)
 
 
 @asynccontextmanager
@@ -128,7 +184,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
     transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
     url = options.url or ""
     async with (
-        open_data(options.data_dir, clock) as database,
+        _data_of(options, clock) as data,
         Client(
             transport,
             url,
@@ -138,9 +194,22 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, database, clock, random.SystemRandom())) as desk,
+        open_desk(initial, _around(client, data.database, clock, random.SystemRandom())) as desk,
     ):
         yield desk
+
+
+@asynccontextmanager
+async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
+    """The data directory of another service; whoever only looks may stand beside its holder."""
+    async with AsyncExitStack() as stack:
+        try:
+            data = await stack.enter_async_context(open_data(options.data_dir, clock))
+        except DirectoryLockedError:
+            if not options.read_only:
+                raise
+            data = await stack.enter_async_context(open_beside(options.data_dir, clock))
+        yield data
 
 
 def _embedded_keys(keys: DeskKeys) -> Keys:
@@ -154,11 +223,11 @@ def _around(client: Client, database: Database, clock: Clock, rng: random.Random
 
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
     """The desk that the options name."""
-    return (embedded_desk if options.url is None else remote_desk)(options, initial)
+    return (local_desk if options.url is None else remote_desk)(options, initial)
 
 
 _FIXES: Final[dict[type[Exception], str]] = {
-    DirectoryLockedError: "close the other one, or give another --data-dir",
+    DirectoryLockedError: "close the other one, look with --read-only, or give another --data-dir",
     NewerSchemaError: "use the newer program, or give another --data-dir",
     CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
     LostLogError: "start again to go on with what is left",

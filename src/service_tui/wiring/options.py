@@ -8,7 +8,11 @@ from service_tui.terms import Plan
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One start of the program. `url` None means the embedded service."""
+    """One start of the program. `url` None means the embedded service.
+
+    `listen` is the port on which the holder of the data directory serves it: 0 any free one, None
+    not at all. `limits` False takes every limit off the embedded service.
+    """
 
     data_dir: Path
     config_dir: Path
@@ -21,3 +25,5 @@ class Options:
     plan: Plan | None = None
     read_only: bool = False
     allow_insecure: bool = False
+    listen: int | None = None
+    limits: bool = True

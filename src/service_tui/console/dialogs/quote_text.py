@@ -11,7 +11,6 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure
-from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import PositionView, QuoteView
 from service_tui.terms import Action
 from service_tui.units import Micros
@@ -22,13 +21,13 @@ _FLAT: Final = 5e-5
 
 
 def quote_figures(
-    quote: QuoteView | None, order: PlaceTrade | None, held: PositionView | None, *, masked: bool
+    quote: QuoteView | None, action: Action, held: PositionView | None, *, masked: bool
 ) -> Sequence[Figure]:
     """The figures of a quote, the same ones in the same places whatever the answer.
 
     Args:
         quote: the answer; None or a refusal shows every figure as not known.
-        order: what it answers; its action says which figures matter.
+        action: says which figures matter.
         held: the position that a sale takes from, for its realized P&L.
         masked: hide amounts.
 
@@ -41,7 +40,7 @@ def quote_figures(
     average = ("average", formats.price(found and found.average))
     slippage = ("slippage", _points(found and found.slippage))
     cash = ("cash after", _money(found and found.cash_after, masked=masked))
-    if order is not None and order.action is Action.SELL:
+    if action is Action.SELL:
         proceeds = ("you get", _money(found and found.money, masked=masked))
         realized = ("realized P&L", _realized(found, held, masked=masked))
         return (("shares", shares), price, average, slippage, proceeds, realized, cash)

@@ -52,11 +52,6 @@ class Quoting:
         """The last answer, to whichever order."""
         return self._answered.quote if self._answered else None
 
-    @property
-    def newest_order(self) -> PlaceTrade | None:
-        """What the last answer was for."""
-        return self._answered.asked.order if self._answered else None
-
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""
         self._asked = _Asked(next(_REQUEST_IDS), _bare(order), price, now)

@@ -360,7 +360,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         block = self.query_one("#ticket-quote", Words)
         shown = quote_figures(
             self._quoting.newest,
-            order or self._quoting.newest_order,
+            self._action,
             holding(self._state, self._market.market_id, self._side),
             masked=is_private(self._state),
         )

@@ -57,6 +57,8 @@ _FILTER: Final = "filter.portfolio"
 _SPAN_MIN: Final = 1.0
 """The curve's axis spans at least one $SIM: cents are noise."""
 
+_IS_CLOSED: Final = "this position is closed: o shows the open ones"
+
 _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
     Phase.ONLINE: "No open positions.\n\nMarkets (2): put the cursor on one, b buys.",
@@ -137,8 +139,12 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
 
     def show(self, part: PortfolioPart) -> None:
         """Show figures, curve and positions."""
+        self._look = self._look_around()
         self._show_figures()
         points = [(each.at, decimal(each.equity)) for each in part.equity]
+        if part.account is not None and not self.state.from_cache:
+            # The curve ends in what the figures say.
+            points.append((self.now, decimal(part.account.equity)))
         self._curve.show(points, title="equity, $SIM")
         self._refill()
         self._show_focus()
@@ -168,6 +174,12 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
     def name_of(self, row: PositionView) -> str:
         """Its question."""
         return row.question
+
+    def why_not(self, action: str) -> str:
+        """What was closed is neither sold nor bought here."""
+        if self.table is self._closed_rows and action in {"buy", "exit"}:
+            return _IS_CLOSED
+        return super().why_not(action)
 
     def explained(self, row: PositionView | None) -> tuple[Explanation, ...]:
         """The position's numbers, then the account's."""
@@ -244,7 +256,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             return
         market = self.state.markets.get(held.market_id)
         if self.table is self._closed_rows:
-            self.post_message(Said("this position is closed: o shows the open ones", "warn"))
+            self.post_message(Said(_IS_CLOSED, "warn"))
         elif market is None:
             self.post_message(Said("its market is not in the list now: r asks again", "warn"))
         else:
@@ -273,12 +285,16 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         shown = tuple(held for held in rows if not search or wanted(held, search, now))
         self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
         self.table.show(shown)
-        counts = (len(self.state.positions), len(self.state.closed))
-        self._which.show((f"open {counts[0]}", f"closed {counts[1]}"), int(is_closed))
+        # The cache keeps what is open only: what was closed is not known before the first answer.
+        closed = "…" if self.state.from_cache else str(len(self.state.closed))
+        counts = (f"open {len(self.state.positions)}", f"closed {closed}")
+        self._which.show(counts, int(is_closed))
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
         if total:
             return f"None of {total:,} positions matches /{self._search}\n\nesc clears the search."
+        if is_closed and self.state.from_cache:
+            return "Closed positions come with the service's first answer."
         if is_closed:
             return "No position was closed yet.\n\no shows the open ones."
         service = self.state.service

@@ -85,8 +85,8 @@ def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
             "pnl",
             "P&L $",
             9,
-            lambda held: formats.pnl(held.pnl, masked=look().masked),
-            sort_key=lambda held: held.pnl,
+            lambda held: formats.pnl(held.unrealized, masked=look().masked),
+            sort_key=lambda held: held.unrealized,
             numeric=True,
         ),
         Column(
@@ -140,7 +140,7 @@ def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]
 def outcome(held: PositionView) -> Text:
     """How the market of a position ended, and whether that won; or that it was sold."""
     if held.outcome is None:
-        return Text("sold" if held.status is MarketStatus.ACTIVE else "awaited", "muted")
+        return Text("awaited" if held.status is MarketStatus.CLOSED else "sold", "muted")
     won = held.outcome is (held.side is Side.YES)
     word = "YES" if held.outcome else "NO"
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
@@ -185,7 +185,7 @@ def _number(held: PositionView, column: str, now: Timestamp) -> float | None:
         "shares": held.shares,
         "value": held.mark_value,
         "exit": held.exit_value,
-        "pnl": held.pnl,
+        "pnl": held.unrealized,
     }
     if column in amounts:
         amount = amounts[column]

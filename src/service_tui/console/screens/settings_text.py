@@ -139,7 +139,14 @@ def _service(state: DeskState) -> Text:
         ("last answer took", Text(took)),
         ("unusable rows", formats.count(service.dropped_rows)),
     )
-    return _rows(rows)
+    if not service.embedded:
+        return _rows(rows)
+    who = "another program on this machine" if service.attached else "this program"
+    return _rows((
+        *rows,
+        ("served by", Text(who)),
+        ("agents reach it at", formats.plain(service.address or "no address yet", 60)),
+    ))
 
 
 def _places(around: Surroundings) -> Text:

@@ -48,17 +48,11 @@ def took_s(ticket: TicketView) -> float | None:
     return max(0.0, ticket.settled_at - (ticket.sent_at or ticket.opened_at))
 
 
-def question_of(ticket: TicketView, state: DeskState) -> str:
-    """The market's question, else its id; empty for a command about no market."""
-    market = state.markets.get(ticket.market_id)
-    return market.question if market is not None else ticket.market_id
-
-
 def words_of(ticket: TicketView, state: DeskState) -> str:
     """Everything that a search finds a command by, casefolded."""
     parts = (
         ticket.what,
-        question_of(ticket, state),
+        state.question_of(ticket),
         ticket.state.value,
         ticket.outcome,
         ticket.client_ref,
@@ -86,7 +80,7 @@ def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp, *, width
     head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
     head.append(formats.plain(told(ticket.what, masked=masked)).plain, "bold")
     parts = [head]
-    question = formats.plain(question_of(ticket, state)).plain
+    question = formats.plain(state.question_of(ticket)).plain
     if question:
         parts.append(Text(question))
     ending = told(ticket.outcome, masked=masked) or _WAITS.get(ticket.state, "")

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from service_tui.console.messages import CommandGiven, Copied
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import Command
+from service_tui.desk.fleet import AgentView
 from service_tui.desk.records import (
     MarketView,
     NewsView,
@@ -24,7 +25,7 @@ from service_tui.desk.records import (
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-CopiedRecord = MarketView | PositionView | TradeView | TicketView | NewsView
+CopiedRecord = MarketView | PositionView | TradeView | TicketView | NewsView | AgentView
 """What a row can be copied as."""
 
 

@@ -22,7 +22,6 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
-    CLIENT_REF,
     filled_words,
     quote_view,
     trade_view,
@@ -32,7 +31,7 @@ from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Mode, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
-from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
+from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest, TradesQuery
 
 SOURCE: Final = "desk"
 LOOK_BACK: Final = 200

@@ -1,13 +1,22 @@
 """The heartbeat: one answer with what an agent should look at now."""
 
+import asyncio
+import math
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from service_tui.engine.agents import Agent
+from service_tui.engine.catalogue import url_of
 from service_tui.engine.market import Market
+from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, unrealized
-from service_tui.server.routes.positions import pnl_of
+from service_tui.server.present import agent_pnl, opportunity_of, time_left, unrealized
+from service_tui.server.present_venues import CURRENCY, venue_positions
+from service_tui.server.routes.positions import UNSETTLED, pnl_of, venue_pnl
 from service_tui.server.service import Asked, Routes
+from service_tui.server.skill_news import recommended, updates
+from service_tui.skills.package import installed
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment, timestamp
@@ -18,25 +27,18 @@ from service_tui.wire.briefing import (
     NewMarketBody,
     OpportunitiesBody,
     PerformanceBody,
+    RedeemBlock,
+    SkillBlock,
     VenueBlock,
 )
 from service_tui.wire.endpoints import BRIEFING
+from service_tui.wire.positions import PositionBody
 
 MOVE_PCT: Final = 0.15
 SOON_S: Final = 48 * 3_600.0
 NEW_MAX: Final = 10
 DAY_S: Final = 86_400.0
 """A position needs attention when it moved this far or resolves this soon. Source: wire, 3.7."""
-
-
-def time_left(seconds: float) -> str:
-    """A duration as text, coarse: two units."""
-    minutes = max(0, int(seconds // 60))
-    days, rest = divmod(minutes, 1_440)
-    hours, minutes = divmod(rest, 60)
-    if days:
-        return f"{days}d {hours}h"
-    return f"{hours}h {minutes}m" if hours else f"{minutes}m"
 
 
 def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
@@ -56,6 +58,7 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
                     AttentionBody(
                         market_id=market_id,
                         question=market.listing.question,
+                        url=url_of(market.listing),
                         side=side.value,
                         shares=decimal(position.shares(side)),
                         current_price=market.price(),
@@ -67,22 +70,36 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
     return tuple(rows)
 
 
+def _by_skill(world: World, agent: Agent) -> dict[str, SkillBlock]:
+    """Open positions by source tag; a market with two tags counts for both."""
+    sums: dict[str, list[Micros]] = {}
+    for market_id, position in agent.positions.items():
+        pnl = position.unrealized(world.markets[market_id].price())
+        realized = position.realized(Side.YES) + position.realized(Side.NO)
+        for tag in agent.sources.get(market_id, ()):
+            sums.setdefault(tag, []).append(Micros(pnl + realized))
+    return {
+        tag: SkillBlock(positions=len(parts), total_pnl=decimal(Micros(sum(parts))))
+        for tag, parts in sums.items()
+    }
+
+
 def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
-    """Markets listed since, newest first; `since` is a moment of the tape."""
+    """Markets listed since a wall time, newest first."""
+    # Wall time, as programs ask by their own clock; the tape may run faster.
     fresh: list[Market] = sorted(
         (
             market
             for market in world.markets.values()
-            if market.listing.opens_at >= since
-            and market.status(world.world_at) is MarketStatus.ACTIVE
+            if market.listed_at >= since and market.status(world.world_at) is MarketStatus.ACTIVE
         ),
-        key=lambda market: -market.listing.opens_at,
+        key=lambda market: (-market.listed_at, -market.listing.opens_at),
     )
     return tuple(
         NewMarketBody(
             market_id=market.market_id,
             question=market.listing.question,
-            opportunity_score=round(1 - abs(market.price() - 0.5) * 2, 4),
+            opportunity_score=opportunity_of(market),
             time_to_resolution=time_left(market.listing.resolves_at - world.world_at),
         )
         for market in fresh[:NEW_MAX]
@@ -104,11 +121,73 @@ def _performance(world: World, agent: Agent) -> PerformanceBody:
     )
 
 
+def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[AttentionBody, ...]:
+    """Positions on a venue that moved far or resolve soon."""
+    rows: list[AttentionBody] = []
+    for body in held:
+        left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else math.inf
+        for side in body.sides:
+            pnl = side.current_value - side.cost_basis
+            move = pnl / side.cost_basis if side.cost_basis else 0.0
+            if abs(move) > MOVE_PCT or left_s < SOON_S:
+                rows.append(
+                    AttentionBody(
+                        market_id=body.market_id,
+                        question=body.question,
+                        side=side.side,
+                        shares=side.shares,
+                        current_price=body.current_price,
+                        pnl=pnl,
+                        move_pct=round(move, 4),
+                        time_to_resolution=None if left_s == math.inf else time_left(left_s),
+                    )
+                )
+    return tuple(rows)
+
+
+def _venue_block(asked: Asked, venue: Venue) -> VenueBlock | None:
+    """One real venue at a glance; unclaimed agents get only sim."""
+    world, agent = asked.world, asked.agent
+    if not agent.settings.claimed:
+        return None
+    account = world.venues.account(agent.agent_id, venue)
+    pnl = venue_pnl(asked, venue)
+    held = venue_positions(world, agent, venue, UNSETTLED)
+    cash = decimal(world.venues.cash(agent.agent_id, venue))
+    return VenueBlock(
+        currency=CURRENCY,
+        balance=cash,
+        cash_balance=cash,
+        portfolio_value=decimal(world.venues.equity(account, (asked.now, world.world_at))),
+        pnl=pnl.total,
+        realized_pnl=pnl.realized,
+        unrealized_pnl=pnl.unrealized,
+        positions_count=len(held),
+        positions_needing_attention=_venue_attention(held, moment(world.world_at)),
+        actions=_redeem_prompt(venue, account.redeemable_count()),
+        redeemable_count=account.redeemable_count(),
+        pnl_as_of=pnl.as_of,
+        reserved=decimal(world.venues.reserved(agent.agent_id, venue)),
+        simulated=True,
+    )
+
+
+def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
+    """What to do about payouts that wait. Source: spec, "Events", Redeem prompt."""
+    if not count:
+        return ()
+    how = "POST /api/sdk/redeem" if venue is Venue.EVM else "by hand, from the dashboard"
+    return (f"{count} won position{'s'[: count > 1]} on {venue.value} to redeem: {how}",)
+
+
 async def briefing(asked: Asked) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
-    world, agent = asked.world, asked.agent
     query = asked.query_as(BriefingQuery)
-    since = timestamp(query.since) if query.since else Timestamp(world.world_at - DAY_S)
+    versions = query.versions()
+    packages = await asyncio.to_thread(installed, asked.service.skill_folders)
+    # After the wait: everything else is of one moment.
+    world, agent = asked.world, asked.agent
+    since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
     paused = agent.settings.trading_paused
@@ -124,15 +203,27 @@ async def briefing(asked: Asked) -> BriefingBody:
         positions_count=len(agent.held()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
+        by_skill=_by_skill(world, agent),
     )
-    return BriefingBody(
-        venues={Venue.SIM.value: block, Venue.EVM.value: None, Venue.SOL.value: None},
-        opportunities=OpportunitiesBody(new_markets=_new_markets(world, since)),
+    real = {venue: _venue_block(asked, venue) for venue in REAL}
+    evm = real[Venue.EVM]
+    prompts = tuple(action for one in real.values() if one is not None for action in one.actions)
+    body = BriefingBody(
+        venues={Venue.SIM.value: block} | {venue.value: one for venue, one in real.items()},
+        opportunities=OpportunitiesBody(
+            new_markets=_new_markets(world, since),
+            recommended_skills=recommended(packages, versions or {}),
+        ),
         performance=_performance(world, agent),
         checked_at=moment(asked.now),
-        actions=actions,
+        actions=actions + prompts,
+        skill_updates=None if versions is None else updates(packages, versions),
         trading_paused=paused,
     )
+    if evm is None:
+        return body
+    redeem = RedeemBlock(redeemable_count=evm.redeemable_count, actions=evm.actions)
+    return body.model_copy(update={"evm": redeem})
 
 
 ROUTES: Final[Routes] = {BRIEFING: briefing}

@@ -59,6 +59,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         trades_count=agent.trades_count,
         last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
         created_at=moment(agent.created_at),
+        sdk_version=agent.sdk_version,
         is_own=agent.agent_id == asked.service.operator_agent,
     )
 

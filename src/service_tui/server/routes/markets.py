@@ -1,11 +1,13 @@
 """Markets: the list with its search, one market, its prices over time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Final
 
 from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
 from service_tui.server.present import market_body
+from service_tui.server.present_venues import with_book
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp
@@ -21,21 +23,27 @@ from service_tui.wire.markets import (
 )
 
 HOUR_S: Final = 3_600.0
-IDS_MAX: Final = 50
+UNKNOWN_MAX: Final = 5
+"""Unknown parameters that a warning names."""
+
 Test = Callable[[Market], bool]
 
 
 def _tests(query: MarketsQuery, world_at: Timestamp) -> list[Test]:
-    """Every condition of the query as a test of a market."""
+    """Every condition of the query as a test of a market, but for `tradeable_only`."""
     tests: list[Test] = []
+    home = query.import_source or query.venue
+    if home is not None and home is not Venue.SIM:
+        # The market maker trades every question; a real venue those that are its own.
+        tests.append(lambda market: market.listing.home is home)
     if query.ids is not None:
-        ids = frozenset(query.ids.split(",")[:IDS_MAX])
+        ids = frozenset(one.strip() for one in query.ids.split(","))
         tests.append(lambda market: market.market_id in ids)
     elif query.status != "all":
         wanted = MarketStatus(query.status)
         tests.append(lambda market: market.status(world_at) is wanted)
     if query.tags:
-        tags = frozenset(tag.strip() for tag in query.tags.lower().split(","))
+        tags = frozenset(tag for one in query.tags.lower().split(",") if (tag := one.strip()))
         tests.append(lambda market: tags.issubset(market.listing.tags))
     if query.q:
         tokens = query.q.lower().split()
@@ -74,28 +82,65 @@ def _order(query: MarketsQuery, world_at: Timestamp) -> Callable[[Market], float
     return lambda market: -market.volume_24h(world_at)
 
 
+def _tradeable(
+    query: MarketsQuery, found: list[Market], world_at: Timestamp
+) -> tuple[list[Market], int | None]:
+    """What can be traded of what was found.
+
+    Returns:
+        The markets, and how many there were before where some of them went.
+    """
+    # ours: who names ids, or asks for markets that are over, wants to see just those.
+    asked_for = query.ids is not None or query.status in {"closed", "resolved"}
+    if asked_for or not query.tradeable_only:
+        return found, None
+    left = [market for market in found if market.status(world_at) is MarketStatus.ACTIVE]
+    return left, len(found) if len(left) < len(found) else None
+
+
+def _reason(page: list[Market], total: int, before: int | None) -> tuple[str | None, str | None]:
+    """Why a page is empty, and what to do about it."""
+    if page:
+        return None, None
+    if total:
+        return None, f"there are {total}: lower the offset"
+    if before:
+        return "filtered_untradeable", "send tradeable_only=false to see what takes no orders"
+    return "no_matches", "loosen the filter, ask with status=all, or look at /markets/importable"
+
+
+def unknown_warning(unknown: Iterable[str], known: Iterable[str]) -> str | None:
+    """A sentence about parameters that nobody reads; None where there are none."""
+    names = tuple(known)
+    said: list[str] = []
+    for name in tuple(unknown)[:UNKNOWN_MAX]:
+        near = get_close_matches(name[:50], names, n=1)
+        said.append(f"{name[:50]} (did you mean {near[0]}?)" if near else name[:50])
+    return f"ignored unknown parameters: {', '.join(said)}" if said else None
+
+
 async def list_markets(asked: Asked) -> MarketsBody:
     """A page of markets, with the reason when it is empty."""
     query = asked.query_as(MarketsQuery)
     world = asked.world
     world_at = world.world_at
-    venue = query.import_source or query.venue or Venue.SIM
     tests = _tests(query, world_at)
-    found = [
-        market
-        for market in (world.markets.values() if venue is Venue.SIM else ())
-        if all(test(market) for test in tests)
-    ]
+    matched = [market for market in world.markets.values() if all(test(market) for test in tests)]
+    found, before = _tradeable(query, matched, world_at)
     found.sort(key=_order(query, world_at))
     page = found[query.offset : query.offset + query.limit]
-    include = (query.include or "").split(",")
+    include = {part.strip() for part in (query.include or "").split(",")}
+    reason, hint = _reason(page, len(found), before)
     return MarketsBody(
         markets=tuple(
-            market_body(
-                market,
-                world_at,
-                sparkline="sparkline" in include,
-                criteria="resolution_criteria" in include,
+            with_book(
+                world,
+                market_body(
+                    market,
+                    world_at,
+                    sparkline="sparkline" in include,
+                    criteria="resolution_criteria" in include,
+                ),
             )
             for market in page
         ),
@@ -103,8 +148,10 @@ async def list_markets(asked: Asked) -> MarketsBody:
         total=len(found),
         total_count=len(found),
         truncated=query.offset + len(page) < len(found),
-        empty_reason=None if found else "no_matches",
-        hint=None if found else "loosen the filter, or ask with status=all",
+        empty_reason=reason,
+        hint=hint,
+        matched_before_tradeable_filter=before,
+        warning=unknown_warning(asked.unknown, MarketsQuery.model_fields),
     )
 
 
@@ -112,7 +159,10 @@ async def one_market(asked: Asked) -> OneMarketBody:
     """One market with its resolution criteria."""
     market = asked.world.market(asked.path["market_id"])
     return OneMarketBody(
-        market=market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        market=with_book(
+            asked.world,
+            market_body(market, asked.world.world_at, sparkline=True, criteria=True),
+        ),
         agent_id=asked.agent.agent_id,
     )
 

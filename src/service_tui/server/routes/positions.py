@@ -3,14 +3,21 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
-from service_tui.server.present import agent_pnl, closed_body, position_body, unrealized
+from service_tui.server.present import agent_pnl, closed_body, position_body, time_left, unrealized
+from service_tui.server.present_venues import venue_positions
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, decimal
-from service_tui.wire.endpoints import PORTFOLIO, POSITIONS
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints import EXPIRING, PORTFOLIO, POSITIONS
 from service_tui.wire.positions import (
     Concentration,
+    ExpiringBody,
+    ExpiringQuery,
+    ExpiringsBody,
     PnlBody,
     PnlSummary,
     PortfolioBody,
@@ -22,6 +29,10 @@ from service_tui.wire.positions import (
     PositionsQuery,
     SourceBody,
 )
+
+HOUR_S: Final = 3_600.0
+UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
+SETTLED: Final = frozenset({PositionState.READY, PositionState.REDEEMED})
 
 CLOSED_MAX: Final = 500
 """Resolved positions that one answer lists, newest first."""
@@ -37,12 +48,16 @@ def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
     """Positions of the wanted status."""
     world, agent = asked.world, asked.agent
     found: list[PositionBody] = []
-    if query.venue not in {None, "all", Venue.SIM}:
-        return found
-    if query.status in {"active", "all"}:
-        found += _open(world, agent)
-    if query.status in {"resolved", "closed", "settled", "all"}:
-        found += [closed_body(closed) for closed in reversed(agent.closed[-CLOSED_MAX:])]
+    open_too, closed_too = query.status in {"active", "all"}, query.status != "active"
+    if query.venue in {None, "all", Venue.SIM}:
+        if open_too:
+            found += _open(world, agent)
+        if closed_too:
+            found += [closed_body(closed) for closed in reversed(agent.closed[-CLOSED_MAX:])]
+    states = frozenset((*(UNSETTLED if open_too else ()), *(SETTLED if closed_too else ())))
+    for venue in REAL:
+        if query.venue in {None, "all", venue}:
+            found += venue_positions(world, agent, venue, states)
     if query.source:
         found = [body for body in found if any(query.source in tag for tag in body.sources)]
     return found
@@ -58,20 +73,44 @@ def pnl_of(world: World, agent: Agent) -> PnlBody:
     )
 
 
+def venue_pnl(asked: Asked, venue: Venue) -> PnlBody:
+    """P&L of the agent as a real venue reports it, with the time of the figure."""
+    reported = asked.service.reported.of(asked.world, asked.agent.agent_id, venue, asked.now)
+    return PnlBody(
+        realized=decimal(reported.realized),
+        unrealized=decimal(reported.unrealized),
+        total=decimal(reported.total),
+        as_of=moment(reported.at),
+    )
+
+
+def _summed(*parts: PnlBody) -> PnlBody:
+    """P&L over venues; $SIM and USDC count alike here."""
+    return PnlBody(
+        realized=sum(part.realized for part in parts),
+        unrealized=sum(part.unrealized for part in parts),
+        total=sum(part.total for part in parts),
+    )
+
+
 async def positions(asked: Asked) -> PositionsBody:
     """What the agent holds."""
     world, agent = asked.world, asked.agent
     found = _select(asked, asked.query_as(PositionsQuery))
     pnl = pnl_of(world, agent)
+    evm, sol = (venue_pnl(asked, venue) for venue in REAL)
+    combined = _summed(pnl, evm, sol)
     return PositionsBody(
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
         sim_balance=decimal(world.cash(agent)),
         positions=tuple(found),
         total_value=sum(body.current_value for body in found if body.outcome is None),
-        total_pnl=pnl.total,
+        total_pnl=combined.total,
         sim_pnl=pnl.total,
-        pnl_summary=PnlSummary(sim=pnl, combined=pnl),
+        polymarket_pnl=evm.total,
+        kalshi_pnl=sol.total,
+        pnl_summary=PnlSummary(sim=pnl, polymarket=evm, kalshi=sol, combined=combined),
     )
 
 
@@ -88,24 +127,56 @@ def _by_source(world: World, agent: Agent) -> dict[str, SourceBody]:
     }
 
 
+def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
+    """One real venue of the portfolio; unclaimed agents have none."""
+    agent, venues = asked.agent, asked.world.venues
+    if not agent.settings.claimed:
+        return None
+    pnl = venue_pnl(asked, venue)
+    own = [body.current_value for body in held if body.venue is venue]
+    return PortfolioVenue(
+        balance=decimal(venues.cash(agent.agent_id, venue)),
+        pnl=pnl.total,
+        positions_count=len(own),
+        total_exposure=sum(own),
+        reserved=decimal(venues.reserved(agent.agent_id, venue)),
+        pnl_as_of=pnl.as_of,
+        simulated=True,
+    )
+
+
 async def portfolio(asked: Asked) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     world, agent = asked.world, asked.agent
-    held = _open(world, agent) if asked.query_as(PortfolioQuery).venue in {"all", "sim"} else []
+    wanted = asked.query_as(PortfolioQuery).venue
+    on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
+    held = list(on_sim)
+    for venue in REAL:
+        if wanted in {"all", venue}:
+            held += venue_positions(world, agent, venue, UNSETTLED)
     values = sorted((body.current_value for body in held), reverse=True)
     exposure = sum(values)
+    evm, sol = (_bucket(asked, venue, held) for venue in REAL)
+    redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     cash = decimal(world.cash(agent))
     return PortfolioBody(
         sim=PortfolioVenue(
-            balance=cash, pnl=total, positions_count=len(held), total_exposure=exposure
+            balance=cash,
+            pnl=total,
+            positions_count=len(on_sim),
+            total_exposure=sum(body.current_value for body in on_sim),
         ),
+        polymarket=evm,
+        kalshi=sol,
+        balance_usdc=None if evm is None else evm.balance,
         total=PortfolioTotal(positions_count=len(held), total_exposure=exposure),
         sim_balance=cash,
         sim_pnl=total,
         total_exposure=exposure,
         # The flat count means positions on the EVM venue. Source: wire reference, 3.6.
-        positions_count=0,
+        positions_count=0 if evm is None else evm.positions_count,
+        redeemable_count=sum(redeemable),
         pnl_24h=decimal(Micros(world.equity(agent) - agent.day_equity)),
         pnl_total=total,
         concentration=Concentration(
@@ -121,4 +192,26 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     )
 
 
-ROUTES: Final[Routes] = {POSITIONS: positions, PORTFOLIO: portfolio}
+async def expiring(asked: Asked) -> ExpiringsBody:
+    """Positions whose markets resolve within so many hours of the tape, soonest first."""
+    hours = asked.query_as(ExpiringQuery).hours
+    now = moment(asked.world.world_at)
+    rows: list[ExpiringBody] = []
+    for body in _select(asked, PositionsQuery()):
+        left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
+        if left_s is not None and left_s <= hours * HOUR_S:
+            left_s = max(0.0, left_s)
+            # Not `model_dump`: it would take the parts of a row apart as well.
+            row = ExpiringBody.model_construct(
+                **dict(body),
+                hours_to_resolution=round(left_s / HOUR_S, 4),
+                time_to_resolution=time_left(left_s),
+            )
+            rows.append(row)
+    rows.sort(key=lambda row: row.hours_to_resolution)
+    return ExpiringsBody(
+        agent_id=asked.agent.agent_id, positions=tuple(rows), count=len(rows), hours=hours
+    )
+
+
+ROUTES: Final[Routes] = {POSITIONS: positions, PORTFOLIO: portfolio, EXPIRING: expiring}

@@ -1,4 +1,4 @@
-"""Settings, two ways: the spec's object, and the risk defaults."""
+"""Settings, three ways: the spec's object, changes to it, and the risk defaults."""
 
 from typing import Final
 
@@ -8,12 +8,14 @@ from service_tui.server.refusals import invalid_items
 from service_tui.server.service import Asked, Routes
 from service_tui.units import Micros, NotMicrosError, micros
 from service_tui.wire.endpoints import (
+    PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     POST_SETTINGS,
     SETTINGS,
     USER_SETTINGS,
 )
 from service_tui.wire.settings import (
+    AllSettingsBody,
     SettingsBody,
     SettingsPatch,
     UserSettingsBody,
@@ -30,6 +32,10 @@ FIELDS: Final = {
     "default_take_profit_pct": "take_profit_pct",
     "auto_risk_monitor_enabled": "auto_risk_monitor_enabled",
     "trading_paused": "trading_paused",
+    "bot_solana_wallet": "solana_wallet",
+    "clawdbot_webhook_url": "clawdbot_webhook_url",
+    "clawdbot_chat_id": "clawdbot_chat_id",
+    "clawdbot_channel": "clawdbot_channel",
 }
 """Names of the wire and of AgentSettings."""
 
@@ -39,6 +45,10 @@ MAY_BE_OFF: Final = frozenset({
     "max_position_usd",
     "default_stop_loss_pct",
     "default_take_profit_pct",
+    "bot_solana_wallet",
+    "clawdbot_webhook_url",
+    "clawdbot_chat_id",
+    "clawdbot_channel",
 })
 """Where null means "off", or the plan's own number; everywhere else it means "as it is"."""
 
@@ -88,13 +98,16 @@ def _micros(amount: float) -> Micros:
 
 async def read(asked: Asked) -> SettingsBody:
     """The spec's settings object."""
-    return settings_body(asked.agent)
+    seen_at = asked.service.sdk_seen_at.get(asked.agent.agent_id)
+    return settings_body(asked.world, asked.agent, asked.now, seen_at)
 
 
-async def write(asked: Asked) -> SettingsBody:
-    """Change limits; only what is sent changes."""
+async def write(asked: Asked) -> AllSettingsBody:
+    """Change limits and risk defaults; only what is sent changes."""
     await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
-    return settings_body(asked.agent)
+    risk = await read_user(asked)
+    # Both were checked when they were made.
+    return AllSettingsBody.model_construct(**dict(risk) | dict(await read(asked)))
 
 
 async def read_user(asked: Asked) -> UserSettingsBody:
@@ -111,6 +124,7 @@ async def write_user(asked: Asked) -> UserSettingsBody:
 ROUTES: Final[Routes] = {
     SETTINGS: read,
     POST_SETTINGS: write,
+    PATCH_SETTINGS: write,
     USER_SETTINGS: read_user,
     PATCH_USER_SETTINGS: write_user,
 }

@@ -2,14 +2,18 @@
 
 from typing import Final
 
-from service_tui.engine.errors import MarketNotFound, Refusal
-from service_tui.engine.events import Note
+from service_tui.engine.errors import MarketNotFound, NoLiquidity, NotFilledWhole, Refusal
+from service_tui.engine.events import Event, Note, TradeFailed
 from service_tui.engine.exchange import Order
-from service_tui.server.history import KINDS, trade_row
+from service_tui.engine.venues import REAL
+from service_tui.server.go_live import go_live_of
+from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.present import quote_body, trade_body
-from service_tui.server.refusals import from_refusal, invalid_items
+from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
+from service_tui.server.routes.orders import place_on_venue, venue_order
 from service_tui.server.service import Asked, Routes
+from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
@@ -56,42 +60,65 @@ async def place(asked: Asked) -> TradeBody:
     of the request. Source: decisions, "Refused trade".
     """
     request = asked.body_as(TradeRequest)
+    size = _size_of(request)
+    note = Note(
+        reasoning=request.reasoning or "",
+        source=request.source or "",
+        skill_slug=request.skill_slug or "",
+        signal_data=request.signal_data,
+    )
     order = Order(
         agent=asked.agent,
         market_id=request.market_id,
         side=request.side,
         action=request.action,
-        size=_size_of(request),
+        size=size,
         venue=request.venue,
         price_limit=request.price,
-        note=Note(
-            reasoning=request.reasoning or "",
-            source=request.source or "",
-            skill_slug=request.skill_slug or "",
-            signal_data=request.signal_data,
-        ),
+        note=note,
+        unlimited=not asked.service.limits,
     )
     if request.venue is not Venue.SIM and not request.dry_run:
         asked.world.market(request.market_id)
         require_claim(asked, request.venue)
     try:
+        if request.venue is not Venue.SIM:
+            real = venue_order(asked, request, size)._replace(note=note)
+            return await place_on_venue(asked, real, dry_run=request.dry_run)
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
-        fill = await asked.service.keeper.place(order, asked.now)
+        fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
-        return refused_body(asked, request, refusal)
-    return trade_body(asked.world, asked.agent, fill)
+        failed = [] if request.dry_run else failure_of(asked, order, refusal)
+        return await asked.commit(failed, refused_body(asked, request, refusal))
+    nudge = go_live_of(asked.world, asked.agent, asked.service.address)
+    body = trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
+    return await asked.commit((fill,), body)
+
+
+def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:
+    """An order that passed every check and met no liquidity: its side pauses for a while."""
+    if not isinstance(refusal, NoLiquidity | NotFilledWhole):
+        return []
+    agent_id = asked.agent.agent_id
+    failed = TradeFailed(agent_id, asked.now, order.market_id, order.side, refusal.code)
+    return asked.world.note(failed)
 
 
 def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> TradeBody:
     """The venue's no, with the trade's fields at 0."""
+    agent, venue = asked.agent, request.venue
+    is_sim = venue is Venue.SIM
+    world = asked.world
+    balance = world.cash(agent) if is_sim else world.venues.cash(agent.agent_id, venue)
     return TradeBody(
         success=False,
         market_id=request.market_id,
         side=request.side,
-        balance=decimal(asked.world.cash(asked.agent)),
+        balance=decimal(balance),
+        simulated=not is_sim,
         dry_run=request.dry_run,
         retryable=refusal.retryable,
         error=refusal.error,
@@ -104,22 +131,24 @@ def refused_body(asked: Asked, request: TradeRequest, refusal: Refusal) -> Trade
 async def history(asked: Asked) -> TradesBody:
     """The agent's trades and payouts, newest first, from the journal."""
     query = asked.query_as(TradesQuery)
-    if query.venue not in {"all", Venue.SIM}:
-        return TradesBody(trades=(), total_count=0)
-    rows, total = await asked.service.keeper.history(
-        History(
-            asked.agent.agent_id,
-            KINDS,
-            query.market_id,
-            timestamp(query.since) if query.since else None,
-            timestamp(query.until) if query.until else None,
-        ),
-        limit=query.limit,
-        offset=query.offset,
+    if query.agent_id is not None and query.agent_id != asked.agent.agent_id:
+        raise denied(
+            404, f"agent not found: {query.agent_id}", "leave agent_id out, or send the key's own"
+        )
+    keeper = asked.service.keeper
+    wanted = History(
+        asked.agent.agent_id,
+        {"all": KINDS, Venue.SIM: SIM_KINDS}.get(query.venue, VENUE_KINDS),
+        query.market_id,
+        timestamp(query.since) if query.since else None,
+        timestamp(query.until) if query.until else None,
     )
-    return TradesBody(
-        trades=tuple(trade_row(event, asked.world) for event in rows), total_count=total
-    )
+    if query.venue in REAL:
+        found = await venue_past(keeper, wanted, Venue(query.venue))
+        page, total = found[query.offset : query.offset + query.limit], len(found)
+    else:
+        page, total = await keeper.history(wanted, limit=query.limit, offset=query.offset)
+    return TradesBody(trades=await rows_of(keeper, asked.agent, page), total_count=total)
 
 
 ROUTES: Final[Routes] = {PLACE_TRADE: place, TRADES: history}

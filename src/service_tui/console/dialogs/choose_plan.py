@@ -1,0 +1,77 @@
+"""Which plan an agent gets: three doors, and what is behind each.
+
+Knows the plans by name and in words. Must not know an agent.
+Used by the agents screen.
+"""
+
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from service_tui.console.keys import bindings_of
+from service_tui.console.theme import content
+from service_tui.terms import Plan
+
+PLANS: Final = (
+    (Plan.FREE, "50 buys a day, the plain rates, 10 imports a day, 1 agent"),
+    (Plan.PRO, "500 buys a day, rates x3, 100 imports a day, 10 agents (default)"),
+    (Plan.ELITE, "buys without end, rates x10, 250 imports a day, 20 agents"),
+)
+"""Source: spec, "Limits"."""
+
+
+class ChoosePlan(ModalScreen[Plan | None]):
+    """A digit, or a click, chooses; what is in use is marked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+        *(
+            Binding(f"{place}", f"take({place - 1})", show=False)
+            for place in range(1, len(PLANS) + 1)
+        ),
+    ]
+
+    def __init__(self, whose: str, now: Plan) -> None:
+        super().__init__()
+        self._whose = whose
+        self._now = now
+
+    def compose(self) -> ComposeResult:
+        """What each plan allows, and a door to each."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" Plan of {self._whose} "))
+            frame.border_subtitle = content(Text(" esc leaves it as it is "))
+            lines = [
+                Text.assemble(
+                    ("● " if plan is self._now else "○ ", "accent"),
+                    (f"{plan.value:<7}", "bold" if plan is self._now else ""),
+                    (says, "muted"),
+                )
+                for plan, says in PLANS
+            ]
+            yield Static(content(Text("\n").join(lines)), markup=False, id="plan-lines")
+            with Horizontal(id="plan-doors"):
+                for place, (plan, _) in enumerate(PLANS, start=1):
+                    door = Text(f"{place} {plan.value}")
+                    yield Button(content(door), compact=True, id=f"plan-{plan.value}")
+
+    def action_take(self, place: int) -> None:
+        """Choose a plan by its place."""
+        self.dismiss(PLANS[place][0])
+
+    def action_close(self) -> None:
+        """Leave it as it is."""
+        self.dismiss(None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(Plan((event.button.id or "").removeprefix("plan-")))

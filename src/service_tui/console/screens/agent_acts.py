@@ -1,0 +1,161 @@
+"""What a person does with an agent: claim, pause, suspend, plan, key; asked where it matters.
+
+Knows commands and dialogs. Must not know the layout of the screen.
+Used by the agents screen, which stands on it.
+"""
+
+from typing import Final, Generic, TypeVar
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.dialogs.about import About
+from service_tui.console.dialogs.choose_plan import ChoosePlan
+from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.secret import Secret
+from service_tui.console.messages import Said
+from service_tui.console.screens.rows import RowsScreen
+from service_tui.desk.commands import AgentAct, Forget, Govern
+from service_tui.desk.fleet import AgentView, RevealedView
+from service_tui.terms import Plan
+
+Part = TypeVar("Part")
+
+_ON_A_ROW: Final = frozenset({"claim", "code", "pause", "plan", "new_key", "suspend"})
+_OWN_KEY: Final = "the desk's own key lies in its data directory and is not changed from here"
+_CLAIMED: Final = "it is claimed already"
+
+
+class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
+    """Stopping asks nothing; what starts something, or cannot be undone, is asked first."""
+
+    _is_revealing: bool = False
+
+    def why_not(self, action: str) -> str:
+        """Why a key does nothing here."""
+        if action not in _ON_A_ROW and action != "new_plan":
+            return super().why_not(action)
+        if not self.state.service.embedded:
+            return "only agents of the embedded service are governed from here"
+        if self.state.service.read_only:
+            return "this desk is read-only: it changes nothing"
+        return "" if action == "new_plan" else self._why_not_on(action, self.table.selected())
+
+    def action_claim(self) -> None:
+        """Claim the agent, once that is confirmed."""
+        agent = self._agent("claim")
+        if agent is not None:
+            body = Text.assemble(
+                formats.plain(agent.name, 60),
+                " is yours from then on, and may go beyond simulated money wherever its own "
+                "settings and limits allow that. This cannot be taken back.",
+            )
+            self._ask(Question("Claim this agent?", body, "claim"), AgentAct.CLAIM, agent)
+
+    def action_code(self) -> None:
+        """Make the code that its claim page asks for."""
+        agent = self._agent("code")
+        if agent is not None:
+            self._order(AgentAct.CODE, agent)
+
+    def action_pause(self) -> None:
+        """Stop its buys at once; let it buy again once that is confirmed."""
+        agent = self._agent("pause")
+        if agent is None:
+            return
+        if not agent.paused:
+            self._order(AgentAct.PAUSE, agent)
+            return
+        body = Text.assemble(formats.plain(agent.name, 60), " may then buy again by itself.")
+        self._ask(Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
+
+    def action_suspend(self) -> None:
+        """Stop everything it does at once; let it in again once that is confirmed."""
+        agent = self._agent("suspend")
+        if agent is None:
+            return
+        if not agent.suspended:
+            self._order(AgentAct.SUSPEND, agent)
+            return
+        body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
+        self._ask(Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
+
+    def action_new_key(self) -> None:
+        """Give it another key, once that is confirmed; the key is shown once."""
+        agent = self._agent("new_key")
+        if agent is not None:
+            body = Text.assemble(
+                "The key that ",
+                formats.plain(agent.name, 60),
+                " uses now is dead at once: whatever runs with it is refused. The new one is "
+                "shown once. This cannot be undone.",
+            )
+            self._ask(Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
+
+    def action_plan(self) -> None:
+        """Choose the plan of the agent."""
+        agent = self._agent("plan")
+        if agent is None:
+            return
+
+        def chosen(plan: Plan | None) -> None:
+            if plan is not None and plan is not agent.plan:
+                self.give(Govern(AgentAct.PLAN, agent.agent_id, agent.name, plan))
+
+        name = formats.plain(agent.name, 30).plain
+        self._app().push_screen(ChoosePlan(name, agent.plan), chosen)
+
+    def action_new_plan(self) -> None:
+        """Choose the plan of agents that are still to come."""
+        fleet = self.state.fleet
+        why = self.why_not("new_plan") or ("" if fleet else "the agents are not known yet")
+        if fleet is None or why:
+            self.post_message(Said(why, "warn"))
+            return
+
+        def chosen(plan: Plan | None) -> None:
+            if plan is not None and plan is not fleet.plan:
+                self.give(Govern(AgentAct.PLAN, plan=plan))
+
+        self._app().push_screen(ChoosePlan("new agents", fleet.plan), chosen)
+
+    def reveal(self, revealed: RevealedView | None) -> None:
+        """Show a secret on a page of its own, and have it forgotten when that is left."""
+        if revealed is None or self._is_revealing:
+            return
+        self._is_revealing = True
+        self._app().push_screen(Secret(revealed), self._seen)
+
+    def open_about(self, title: str, text: Text) -> None:
+        """Show one page."""
+        self._app().push_screen(About(formats.plain(title, 40).plain, text))
+
+    def _seen(self, _: None) -> None:
+        self._is_revealing = False
+        self.give(Forget())
+
+    def _agent(self, action: str) -> AgentView | None:
+        """The agent that an action is about; None, and said, when it does not apply."""
+        agent = self.row_in_focus()
+        why = self.why_not(action)
+        if agent is not None and why:
+            self.post_message(Said(f"{formats.plain(agent.name, 40).plain}: {why}", "warn"))
+            return None
+        return agent
+
+    def _why_not_on(self, action: str, agent: AgentView | None) -> str:
+        if agent is None:
+            return "no row is highlighted"
+        if action in {"claim", "code"} and agent.claimed:
+            return _CLAIMED
+        return _OWN_KEY if action == "new_key" and agent.is_own else ""
+
+    def _ask(self, question: Question, act: AgentAct, agent: AgentView) -> None:
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self._order(act, agent)
+
+        self._app().push_screen(Confirm(question), answered)
+
+    def _order(self, act: AgentAct, agent: AgentView) -> None:
+        self.give(Govern(act, agent.agent_id, agent.name))

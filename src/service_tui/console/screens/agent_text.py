@@ -1,0 +1,159 @@
+"""What is told about the agents: the line of sums, one agent whole, and how another one comes.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the agents screen.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, section
+from service_tui.console.freshness import is_private
+from service_tui.console.screens.agent_columns import did_text, name_text, status_text
+from service_tui.console.widgets.line_fit import Bit
+from service_tui.desk.fleet import AgentView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Plan
+from service_tui.units import Micros, Timestamp, decimal
+
+COMPARED: Final = ("equity", "cash", "today", "pnl", "trades", "held")
+"""Columns that the `/` line compares."""
+
+USUAL_PLAN: Final = Plan.PRO
+"""Source: the embedded service gives it to new agents unless told otherwise."""
+
+_LABEL: Final = 13
+_FILLS: Final = 6
+
+
+def words_of(agent: AgentView) -> str:
+    """Everything that a search finds an agent by, casefolded."""
+    parts = (agent.name, agent.agent_id, agent.description, agent.plan.value, status_text(agent))
+    return "\n".join(str(part) for part in parts).casefold()
+
+
+def number_of(agent: AgentView, column: str) -> float:
+    """An agent's value in a column of `COMPARED`."""
+    counts = {"trades": agent.trades_count, "held": agent.positions_count}
+    if column in counts:
+        return float(counts[column])
+    amounts = {"equity": agent.equity, "cash": agent.cash, "today": agent.day_pnl}
+    return decimal(amounts.get(column, agent.total_pnl))
+
+
+def fleet_bits(state: DeskState) -> tuple[Bit, ...]:
+    """All agents in one line: how many, what they have, what the next one gets."""
+    fleet, masked = state.fleet, is_private(state)
+    if fleet is None:
+        return (Bit(Text("asking for the agents", "muted")),)
+    equity = Micros(sum(agent.equity for agent in fleet.agents))
+    today = Micros(sum(agent.day_pnl for agent in fleet.agents))
+    told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
+    count = Text(f"{len(fleet.agents)}", "bold")
+    most = (f" of {fleet.agents_max} agents", "muted")
+    return (
+        Bit(Text.assemble(count, most), 0),
+        Bit(Text.assemble(("equity ", "muted"), formats.money(equity, masked=masked)), 3),
+        Bit(Text.assemble(formats.pnl(today, masked=masked, arrow=True), (" today", "muted")), 2),
+        Bit(
+            Text.assemble(("new agents: ", "muted"), plan_words(fleet.plan)),
+            4,
+            Text.assemble(("new: ", "muted"), (fleet.plan.value, "accent")),
+        ),
+        Bit(told, 1, right=True),
+    )
+
+
+def plan_words(plan: Plan) -> Text:
+    """A plan, and whether it is the usual one."""
+    tail = " (the default)" if plan is USUAL_PLAN else ""
+    return Text.assemble((plan.value, "accent"), (tail, "muted"))
+
+
+def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
+    """One agent whole."""
+    masked = is_private(state)
+    head = Text.assemble(name_text(agent), "  ", status_text(agent))
+    head.stylize("bold", 0, len(name_text(agent).plain))
+    parts = [head]
+    if agent.description:
+        parts.append(formats.plain(agent.description, 400))
+    parts.append(_rows(_standing(agent, now)))
+    parts.append(section("money, $SIM", _rows(_money(agent, masked=masked))))
+    done = [fill for fill in state.fills if fill.agent_id == agent.agent_id][:_FILLS]
+    if done:
+        lines = [
+            Text.assemble(
+                formats.clock_time(fill.at),
+                "  ",
+                did_text(fill),
+                "  ",
+                formats.money(fill.money, masked=masked),
+                (" at ", "muted"),
+                formats.price(fill.price),
+            )
+            for fill in done
+        ]
+        parts.append(section("last trades heard of", Text("\n").join(lines)))
+    return Text("\n\n").join(parts)
+
+
+def how_to_register(state: DeskState) -> Text:
+    """How an agent comes here."""
+    address = state.service.address
+    if not address:
+        return Text("The service has no address yet: agents cannot reach it.", "muted")
+    return Text.assemble(
+        ("An agent of this machine registers itself:\n", "muted"),
+        f"curl -s -X POST {address}/api/sdk/agents/register "
+        "-H 'Content-Type: application/json' -d '{\"name\": \"my-agent\"}'",
+    )
+
+
+def empty_words(state: DeskState) -> str:
+    """Why there is no agent to see."""
+    if not state.service.embedded:
+        return (
+            "The agents of another service are governed on its own dashboard.\n\n"
+            "Start without --url to see those of this machine."
+        )
+    return f"No agents yet.\n\n{how_to_register(state).plain}"
+
+
+def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
+    claimed = Text("yes") if agent.claimed else Text("no: play money only", "muted")
+    last = (
+        Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
+        if agent.last_trade_at is not None
+        else Text("never", "muted")
+    )
+    link: tuple[Figure, ...] = (
+        () if agent.claimed else (("claim page", formats.plain(agent.claim_url, 120)),)
+    )
+    return (
+        ("plan", plan_words(agent.plan)),
+        ("buys", Text("paused", "warn") if agent.paused else Text("allowed")),
+        ("claimed", claimed),
+        *link,
+        ("trades", formats.count(agent.trades_count)),
+        ("last trade", last),
+        ("since", formats.date_time(agent.created_at)),
+        ("id", formats.plain(agent.agent_id, 60)),
+    )
+
+
+def _money(agent: AgentView, *, masked: bool) -> tuple[Figure, ...]:
+    return (
+        ("equity", formats.money(agent.equity, masked=masked)),
+        ("cash", formats.money(agent.cash, masked=masked)),
+        ("P&L", formats.pnl(agent.total_pnl, masked=masked)),
+        ("P&L today", formats.pnl(agent.day_pnl, masked=masked)),
+        ("held", formats.count(agent.positions_count)),
+    )
+
+
+def _rows(rows: tuple[Figure, ...]) -> Text:
+    lines = [Text.assemble((label.ljust(_LABEL), "muted"), value) for label, value in rows]
+    return Text("\n").join(lines)

@@ -1,0 +1,220 @@
+"""Every agent of the embedded service, and what they trade, as it happens.
+
+Knows the desk's state. Must not know any other screen but by its name.
+Used by the app as screen 7.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import GoTo, Said
+from service_tui.console.screens.agent_acts import AgentActs
+from service_tui.console.screens.agent_columns import agent_columns, fill_columns
+from service_tui.console.screens.agent_text import (
+    COMPARED,
+    agent_detail,
+    empty_words,
+    fleet_bits,
+    how_to_register,
+    number_of,
+    words_of,
+)
+from service_tui.console.search import Search, read_search
+from service_tui.console.theme import content
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.fleet_bar import FleetBar
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+DETAIL_FROM: Final = 120
+FEED_FROM: Final = 14
+"""Width from which one agent is told beside the list; height from which the trades stand below."""
+
+_SORT: Final = "equity falling"
+_SILENCE: Final = "No agent has traded since this console began to listen."
+
+
+class AgentsPart(NamedTuple):
+    """What this screen shows."""
+
+    fleet: FleetView | None
+    fills: tuple[FillView, ...]
+    revealed: RevealedView | None
+    listening: bool
+    embedded: bool
+    address: str
+    masked: bool
+
+
+class AgentsScreen(AgentActs[AgentsPart]):
+    """The agents, one of them in detail, and the trades of all."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("agents")]
+
+    name_in_keys: ClassVar[str] = "agents"
+    title: ClassVar[str] = "Agents"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self.table = RecordTable[AgentView](
+            agent_columns(lambda: self.state, lambda: self.now),
+            key=lambda agent: agent.agent_id,
+            empty=empty_words(state),
+            id="agents-table",
+        )
+        self.line = FilterLine()
+        self.feed = RecordTable[FillView](
+            fill_columns(lambda: self.state),
+            key=lambda fill: str(fill.seq),
+            empty=_SILENCE,
+            id="agents-feed",
+        )
+        self._sums = FleetBar()
+        self._detail = Static(markup=False, id="agents-detail-text")
+        self._search = Search()
+
+    def compose(self) -> ComposeResult:
+        """The sums, the list with its search line, the detail, the trades."""
+        yield self._sums
+        with Horizontal(id="agents-body"):
+            with Vertical(id="agents-list"):
+                yield self.table
+                yield self.line
+            with VerticalScroll(id="agents-detail"):
+                yield self._detail
+        yield self.feed
+
+    def on_mount(self) -> None:
+        """Sort as last time; the newest trade is on top."""
+        self.restore_sort(_SORT)
+        self.feed.sort_by("time", falling=True)
+
+    def part_of(self, state: DeskState) -> AgentsPart:
+        """The agents, their trades, and what is to be shown once."""
+        return AgentsPart(
+            state.fleet,
+            state.fills,
+            state.revealed,
+            state.listening,
+            state.service.embedded,
+            state.service.address,
+            is_private(state),
+        )
+
+    def show(self, part: AgentsPart) -> None:
+        """Show the agents and their trades; a secret gets a page of its own."""
+        self.table.empty = empty_words(self.state)
+        self.table.show(() if part.fleet is None else part.fleet.agents)
+        self.feed.show(part.fills)
+        self._sums.show(fleet_bits(self.state))
+        self._show_detail()
+        self.reveal(part.revealed)
+
+    def tick(self) -> None:
+        """Let time pass for the ages."""
+        super().tick()
+        self._show_detail()
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on an agent, past a search that would hide it."""
+        if row is not None and self.table.order.index_of(row) is None:
+            self.line.clear()
+            self.narrow("")
+        super().focus_row(row)
+        self._show_detail()
+
+    def narrow(self, typed: str) -> None:
+        """Show the agents that match; what cannot be read is said, the rest is in force."""
+        self._search = search = read_search(typed, COMPARED)
+        self.line.say(search.problem)
+
+        def keep(agent: AgentView) -> bool:
+            return search.matches(words_of(agent), lambda column: number_of(agent, column))
+
+        self.table.filter(keep if search else None)
+        self.highlight_first_if_lost()
+        self._show_detail()
+
+    def name_of(self, row: AgentView) -> str:
+        """What the agent is called."""
+        return row.name
+
+    def explained(self, row: AgentView | None) -> tuple[Explanation, ...]:
+        """What an agent's P&L is made of."""
+        if row is None:
+            return ()
+        masked = is_private(self.state)
+        inputs = (
+            ("equity", formats.money(row.equity, masked=masked)),
+            ("cash", formats.money(row.cash, masked=masked)),
+        )
+        age = formats.age(row.last_trade_at, self.now)
+        pnl = formats.pnl(row.total_pnl, masked=masked)
+        formula = "equity - what it was given; equity = cash + positions at the market's price"
+        return (Explanation("P&L, $SIM", pnl, formula, inputs, "told by the service", age),)
+
+    def step_out(self) -> bool:
+        """From the trades or the detail to the list, then from the search to all."""
+        if not self.table.has_focus:
+            self.table.focus()
+        elif self._search:
+            self.line.clear()
+        else:
+            return False
+        return True
+
+    def action_open(self) -> None:
+        """All about the agent that is highlighted, where there is no pane for it: a page."""
+        agent = self.row_in_focus()
+        if agent is None:
+            return
+        if self.has_class("-beside"):
+            self.query_one("#agents-detail").focus()
+        else:
+            self.open_about(agent.name, agent_detail(agent, self.state, self.now))
+
+    @on(RecordTable.Moved)
+    def _moved(self, event: RecordTable.Moved) -> None:
+        event.stop()
+        self._show_detail()
+
+    @on(RecordTable.Opened)
+    def _opened(self, event: RecordTable.Opened) -> None:
+        event.stop()
+        if event.table is self.table:
+            self.action_open()
+            return
+        fill = self.feed.selected()
+        if fill is not None and fill.market_id in self.state.markets:
+            self.post_message(GoTo("markets", fill.market_id))
+        else:
+            self.post_message(Said("that market is not among those known here", "warn"))
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
+        self.set_class(self.size.height >= FEED_FROM, "-fed")
+        self.call_after_refresh(self._show_detail)
+
+    def _show_detail(self) -> None:
+        if not self.has_class("-beside"):
+            return
+        agent = self.table.selected()
+        text = Text("no agent highlighted", "muted")
+        if agent is not None:
+            text = agent_detail(agent, self.state, self.now)
+        if self.state.service.embedded:
+            text = Text("\n\n").join((text, how_to_register(self.state)))
+        self._detail.update(content(text))

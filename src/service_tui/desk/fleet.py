@@ -1,0 +1,83 @@
+"""The agents of the embedded service, what they trade, and what is shown of them once.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate (which makes them), desk.state, and the agents screen.
+"""
+
+from dataclasses import dataclass, field
+
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """One agent as its operator sees it. Money in micros; today begins at midnight UTC.
+
+    `paused` blocks its buys, `suspended` everything it does. `is_own` is the agent by which the
+    person at the console trades.
+    """
+
+    agent_id: str
+    name: str
+    description: str
+    status: AgentStatus
+    plan: Plan
+    claimed: bool
+    claim_url: str
+    paused: bool
+    suspended: bool
+    cash: Micros
+    equity: Micros
+    total_pnl: Micros
+    day_pnl: Micros
+    positions_count: int
+    trades_count: int
+    last_trade_at: Timestamp | None
+    created_at: Timestamp
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FleetView:
+    """All agents, in the order of their registration. `plan` is what new ones get."""
+
+    agents: tuple[AgentView, ...]
+    plan: Plan
+    agents_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class FillView:
+    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds."""
+
+    seq: int
+    at: Timestamp
+    agent_id: str
+    agent_name: str
+    market_id: str
+    question: str
+    venue: Venue
+    side: Side
+    action: Action
+    shares: Micros
+    price: float
+    price_after: float
+    money: Micros
+    realized: Micros
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedView:
+    """A secret that is shown once: a new key, or the code that a claim page asks for.
+
+    It is forgotten as soon as its dialog is left, and stands in no repr.
+    """
+
+    agent_id: str
+    name: str
+    is_key: bool
+    secret: str = field(repr=False)
+    claim_url: str = ""
+    expires_at: Timestamp | None = None

@@ -1,0 +1,129 @@
+"""Hearing at once what the service tells, instead of waiting for the next look.
+
+Knows the events of the stream, and which topics each touches. Must not know how the stream comes.
+Used by desk.desk, which owns the two loops. While there is no stream everything is polled as ever.
+"""
+
+import asyncio
+import logging
+import random
+from contextlib import aclosing
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.client.retry import next_delay
+from service_tui.desk.facts import FillHeard, Listening, Noticed
+from service_tui.desk.ports import Listen, Ports
+from service_tui.desk.records import Topic
+from service_tui.desk.translate import fill_view
+from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
+
+log = logging.getLogger(__name__)
+
+NUDGE_S: Final = 0.5
+"""A topic that is touched again and again is looked at no more often than this."""
+
+RETURN_S: Final = 4.0
+"""How long it may take until a service that is back is heard again. Source: failures, F-08."""
+
+_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES})
+_PLAIN: Final = {
+    EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
+    EventKind.AGENT_CHANGED: frozenset({Topic.AGENTS}),
+    EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
+    EventKind.SPEED: frozenset({Topic.WORLD}),
+    EventKind.PLAN: frozenset({Topic.AGENTS}),
+    EventKind.RESET: frozenset(Topic),
+}
+"""What each kind of event makes worth another look, whoever it is about."""
+
+
+class Ears:
+    """Follows the stream of events, and has touched topics looked at.
+
+    `run` hears, `nudge` pokes; both go on for ever. What is heard twice does no harm.
+    """
+
+    def __init__(self, listen: Listen, ports: Ports, rng: random.Random) -> None:
+        self._listen = listen
+        self._ports = ports
+        self._rng = rng
+        self._touched: set[Topic] = set()
+        self._awake = asyncio.Event()
+        self._last: int | None = None
+        self._failures = 0
+
+    async def run(self) -> None:
+        """Hear what happens; a stream that ends is opened again where it ended."""
+        while True:
+            try:
+                await self._follow()
+            except ServiceError as error:
+                log.info("not listening: %s", error)
+            self._ports.say(Listening(on=False))
+            self._failures += 1
+            await self._ports.clock.sleep(min(RETURN_S, next_delay(self._failures, self._rng)))
+
+    async def nudge(self) -> None:
+        """Poke what was touched: at once, then now and then."""
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            touched, self._touched = self._touched, set()
+            for topic in touched:
+                self._ports.poke(topic)
+            await self._ports.clock.sleep(NUDGE_S)
+
+    async def _follow(self) -> None:
+        """Hear one stream to its end."""
+        async with aclosing(self._listen(self._last)) as events:
+            async for body in events:
+                self._failures = 0
+                self._hear(body)
+
+    def _hear(self, body: EventBody) -> None:
+        self._last = body.seq
+        if body.kind in {EventKind.READY, EventKind.RESET}:
+            self._ports.say(Listening(on=True))
+        if body.fill is not None:
+            self._ports.say(FillHeard(fill_view(body, body.fill)))
+        if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
+            said = f"{body.agent.name} has registered; 7 shows the agents"
+            self._ports.say(Noticed("info", said))
+        self._touch(self._topics_of(body))
+
+    def _topics_of(self, body: EventBody) -> frozenset[Topic]:
+        """What an event makes worth another look."""
+        account = self._ports.state().account
+        own = "" if account is None else account.agent_id
+        if body.fill is not None:
+            return _of_fill(body.fill, own)
+        if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
+            return _of_resolution(body.market, own)
+        topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE
+        is_own = body.agent is not None and body.agent.agent_id == own
+        return topics | {Topic.ACCOUNT} if is_own else topics
+
+    def _touch(self, topics: frozenset[Topic]) -> None:
+        # A poller that does not run here leaves its topic poked, which does no harm.
+        self._touched |= topics
+        if self._touched:
+            self._awake.set()
+
+
+_NONE: Final[frozenset[Topic]] = frozenset()
+_KINDS: Final = frozenset(kind.value for kind in EventKind)
+
+
+def _of_fill(fill: FillPart, own: str) -> frozenset[Topic]:
+    # The price came with the event: the list of markets need not be read for it.
+    touched = frozenset({Topic.AGENTS, Topic.DETAIL})
+    return touched | _OWN if fill.agent_id == own else touched
+
+
+def _of_resolution(market: MarketPart, own: str) -> frozenset[Topic]:
+    paid = {payout.agent_id for payout in market.payouts}
+    touched = frozenset({Topic.MARKETS, Topic.DETAIL})
+    if paid:
+        touched |= {Topic.AGENTS}
+    return touched | _OWN if own in paid else touched

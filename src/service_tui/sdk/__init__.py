@@ -1,0 +1,1 @@
+"""ServiceClient: the blocking face of the service, for skills and scripts."""

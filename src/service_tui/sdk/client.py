@@ -1,0 +1,285 @@
+"""ServiceClient: the service for programs that wait for their answers.
+
+Knows orders, guards and the line. Must not know how a call is sent.
+Used by skills and scripts: `from service_tui import ServiceClient`.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping
+from typing import Final, Self
+
+from service_tui.client.asking import Names
+from service_tui.client.errors import OutcomeUnknownError
+from service_tui.clock import Clock, SystemClock
+from service_tui.sdk.guards import CONFLICT, Guards
+from service_tui.sdk.line import Line
+from service_tui.sdk.opening import address_of, may_be_plain, opening_of
+from service_tui.sdk.orders import order_of, signal_with
+from service_tui.sdk.paper import Paper
+from service_tui.sdk.preflight import Preflight, Spending, preflight_of
+from service_tui.sdk.reads import Reads, venue_of
+from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
+from service_tui.terms import Action, Side, Venue
+from service_tui.wire import endpoints as on
+from service_tui.wire.agents import (
+    AgentSettingsBody,
+    AgentSettingsPatch,
+    RegisterBody,
+    RegisterRequest,
+)
+from service_tui.wire.base import SignalValue
+from service_tui.wire.orders import CancelBody, CancelQuery
+from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
+from service_tui.wire.trades import CLIENT_REF, TradeRequest
+
+PREFLIGHT_S: Final = 5.0
+"""Deadline of each read of the preflight. Source: wire reference, section 1."""
+
+REBUY_FIX: Final = "it is held already: pass allow_rebuy=True to buy more"
+CONFLICT_FIX: Final = "another source holds this market: leave it, or sell there first"
+
+
+class ServiceClient(Reads):
+    """One agent's way to the service; may be used from several threads.
+
+    Reads are repeated while their deadline allows. A trade is sent exactly once: when its answer
+    may have been lost, `TradeUnknownError` says so. Close it, or use it in a `with` block.
+
+    Errors of all methods are those of `service_tui.client.errors`; an order that the service or
+    this client declines in order is no error but a result with `success` False.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        *,
+        venue: str | Venue = Venue.SIM,
+        live: bool = True,
+        names: Names = "neutral",
+        clock: Clock | None = None,
+    ) -> None:
+        """Bind a key to an address. Sends nothing.
+
+        Args:
+            api_key: or SERVICE_API_KEY.
+            base_url: or SERVICE_API_URL; plain http only to loopback, unless
+                SERVICE_ALLOW_INSECURE_BASE_URL says 1, true or yes.
+            venue: where `trade` goes by default, in any of its names.
+            live: False trades on paper: in memory, never on the service.
+            names: how venues are called towards the service, `neutral` or `public`.
+            clock: time; the machine's own by default.
+
+        A ValueError says what is missing or not acceptable.
+        """
+        clock = clock or SystemClock()
+        self.venue: Final = venue_of(venue)
+        self.live: Final = live
+        self._opening: Final = opening_of(api_key, base_url, os.environ)
+        self._guards: Final = Guards(clock)
+        line = Line(
+            self._opening.base_url,
+            self._opening.api_key,
+            clock=clock,
+            allow_insecure=self._opening.allow_insecure,
+            names=names,
+        )
+        super().__init__(line, None if live else Paper(clock))
+
+    def __enter__(self) -> Self:
+        """The client itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Let calls on their way end, at most two seconds, and close the connections."""
+        self._line.close()
+
+    @staticmethod
+    def register(
+        name: str, *, description: str | None = None, base_url: str | None = None
+    ) -> RegisterBody:
+        """Register a new agent; its key is in this answer and never again."""
+        url = address_of(base_url, os.environ)
+        insecure = may_be_plain(os.environ)
+        line = Line(url, None, clock=SystemClock(), allow_insecure=insecure)
+        try:
+            return line.ask(on.REGISTER, body=RegisterRequest(name=name, description=description))
+        finally:
+            line.close()
+
+    def trade(  # noqa: PLR0913  (the spec's parameters)
+        self,
+        market_id: str,
+        side: str,
+        amount: float = 0.0,
+        *,
+        shares: float = 0.0,
+        action: str = "buy",
+        venue: str | Venue | None = None,
+        order_type: str | None = None,
+        price: float | None = None,
+        reasoning: str | None = None,
+        source: str | None = None,
+        skill_slug: str | None = None,
+        signal_data: Mapping[str, SignalValue] | None = None,
+        allow_rebuy: bool = False,
+        dry_run: bool = False,
+        skip_preflight: bool = False,
+    ) -> TradeResult:
+        """Buy or sell; with `dry_run` ask what it would bring.
+
+        Args:
+            market_id: which market.
+            side: `yes` or `no`.
+            amount: money of a buy, rounded to 2 decimals.
+            shares: shares of a sale, rounded to 5 decimals.
+            action: `buy` or `sell`.
+            venue: the client's own by default.
+            order_type: GTC, GTD, FOK or FAK; the venue's default where it is None.
+            price: bound, 0.001 to 0.999.
+            reasoning: why; others may read it.
+            source: tag of the strategy; another source's holding is left alone.
+            skill_slug: the skill that trades.
+            signal_data: flat, strings and numbers; private to the owner of the key.
+            allow_rebuy: buy although the market is held already.
+            dry_run: change nothing.
+            skip_preflight: on a real venue, do not ask first whether the agent may trade.
+
+        Returns:
+            What became of it. `skip_reason` tells when nothing was sent.
+
+        Raises:
+            ValueError: no service would take this order; nothing was sent.
+            TradeUnknownError: it may have been carried out, and must not be repeated.
+            ServiceError: the request was refused, or nothing was sent.
+        """
+        ref = None if dry_run else secrets.token_hex(16)
+        notes = signal_data if ref is None else signal_with(signal_data, CLIENT_REF, ref)
+        fields = {
+            "market_id": market_id,
+            "side": side,
+            "action": action,
+            "venue": self.venue if venue is None else venue_of(venue),
+            "order_type": order_type,
+            "price": price,
+            "reasoning": reasoning,
+            "source": source,
+            "skill_slug": skill_slug,
+            "signal_data": None if notes is None else dict(notes),
+            "dry_run": dry_run,
+        }
+        request = order_of(fields, amount=amount, shares=shares)
+        if self._paper is not None:
+            return self._on_paper(request, self._paper)
+        may_skip = skip_preflight or self._opening.skip_preflight
+        if request.venue is not Venue.SIM and not dry_run and not may_skip:
+            verdict = self.ensure_can_trade(request.amount, venue=request.venue)
+            if not verdict.ok:
+                return skipped(
+                    request, "preflight_blocked", verdict.reasons[0], "see ensure_can_trade()"
+                )
+        if request.action is Action.BUY:
+            why = self._guarded(request, allow_rebuy=allow_rebuy)
+            if why is not None:
+                return skipped(
+                    request,
+                    why,
+                    f"{why}: {market_id}",
+                    CONFLICT_FIX if why == CONFLICT else REBUY_FIX,
+                )
+        return self._send(request, ref)
+
+    def _guarded(self, request: TradeRequest, *, allow_rebuy: bool) -> str | None:
+        """Reserve a buy, or say why it is held back; reads the positions when they are old."""
+        if self._guards.is_stale and not (allow_rebuy and not request.source):
+            self._guards.learn(self._line.ask(on.POSITIONS).positions)
+        return self._guards.reserve(request, allow_rebuy=allow_rebuy)
+
+    def _send(self, request: TradeRequest, ref: str | None) -> TradeResult:
+        """Send an order once, and remember what it brought."""
+        try:
+            body = self._line.ask(on.PLACE_TRADE, body=request, idempotency_key=ref)
+        except BaseException as error:
+            self._guards.settle(request, None)
+            if not isinstance(error, OutcomeUnknownError) or ref is None:
+                raise
+            # What is held is not known now: the next buy reads it again.
+            self._guards.forget()
+            raise TradeUnknownError(error, ref) from error
+        self._guards.settle(request, body)
+        return answered(body, request, ref)
+
+    def _on_paper(self, request: TradeRequest, paper: Paper) -> TradeResult:
+        path = {"market_id": request.market_id}
+        market = self._line.ask(on.MARKET, path=path).market
+        return self._seen(paper).trade(market, request)
+
+    def cancel_order(self, order_id: str) -> CancelBody:
+        """Cancel one open order."""
+        self._check_live()
+        return self._line.ask(on.CANCEL_ORDER, path={"order_id": order_id})
+
+    def cancel_market_orders(self, market_id: str, side: str | None = None) -> CancelBody:
+        """Cancel the open orders of a market, of one side where it is named."""
+        self._check_live()
+        query = CancelQuery(side=None if side is None else Side(side))
+        return self._line.ask(on.CANCEL_MARKET_ORDERS, path={"market_id": market_id}, query=query)
+
+    def cancel_all_orders(self) -> CancelBody:
+        """Cancel every open order."""
+        self._check_live()
+        return self._line.ask(on.CANCEL_ALL_ORDERS)
+
+    def _check_live(self) -> None:
+        """Keep paper trading away from real orders.
+
+        Raises:
+            ValueError: this client trades on paper.
+        """
+        if not self.live:
+            raise ValueError("a client on paper touches no order of the service")
+
+    def ensure_can_trade(
+        self, amount: float = 0.0, *, venue: str | Venue | None = None
+    ) -> Preflight:
+        """Whether nothing known speaks against spending `amount` there; three reads."""
+        where = self.venue if venue is None else venue_of(venue)
+        return preflight_of(
+            Spending(where, amount, self._opening.exposure_cap),
+            self._line.ask(on.AGENT, deadline_s=PREFLIGHT_S),
+            self._line.ask(on.BRIEFING, deadline_s=PREFLIGHT_S),
+            self._line.ask(on.POSITIONS, deadline_s=PREFLIGHT_S).positions,
+        )
+
+    def update_settings(
+        self,
+        *,
+        max_trades_per_day: int | None = None,
+        max_position_usd: float | None = None,
+        default_stop_loss_pct: float | None = None,
+        default_take_profit_pct: float | None = None,
+        auto_risk_monitor_enabled: bool | None = None,
+        trading_paused: bool | None = None,
+    ) -> UserSettingsBody:
+        """Change risk defaults and safety rails: what is not None. A threshold of 0 is off."""
+        changes = UserSettingsPatch(
+            max_trades_per_day=max_trades_per_day,
+            max_position_usd=max_position_usd,
+            default_stop_loss_pct=default_stop_loss_pct,
+            default_take_profit_pct=default_take_profit_pct,
+            auto_risk_monitor_enabled=auto_risk_monitor_enabled,
+            trading_paused=trading_paused,
+        )
+        return self._line.ask(on.PATCH_USER_SETTINGS, body=changes)
+
+    def update_agent(
+        self, *, auto_redeem_enabled: bool | None = None, name: str | None = None
+    ) -> AgentSettingsBody:
+        """Change the agent's own settings: what is not None."""
+        changes = AgentSettingsPatch(auto_redeem_enabled=auto_redeem_enabled, name=name)
+        return self._line.ask(on.PATCH_AGENT, body=changes)

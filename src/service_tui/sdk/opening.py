@@ -1,0 +1,95 @@
+"""Address and key of a service, from arguments and the environment.
+
+Knows names of variables. Must not know calls.
+Used by client at construction, which needs no request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.config import INSECURE_VARIABLE, KEY_VARIABLE, TRUE_WORDS, URL_VARIABLE
+
+CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
+SKIP_VARIABLE: Final = "SERVICE_SKIP_PREFLIGHT"
+"""Source: wire reference, 4.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a client needs to know of its surroundings. The key never shows in a repr.
+
+    `exposure_cap` is in units of money; None is no cap.
+    """
+
+    base_url: str
+    api_key: str = field(repr=False)
+    allow_insecure: bool = False
+    skip_preflight: bool = False
+    exposure_cap: float | None = None
+
+
+def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, str]) -> Opening:
+    """Put arguments before the environment.
+
+    Args:
+        api_key: or SERVICE_API_KEY.
+        base_url: or SERVICE_API_URL.
+        environ: the environment.
+
+    Returns:
+        What to open.
+
+    Raises:
+        ValueError: key or address are missing, or the cap is no amount.
+    """
+    key = api_key or environ.get(KEY_VARIABLE)
+    if not key:
+        raise ValueError(f"no API key: pass api_key or set {KEY_VARIABLE}")
+    return Opening(
+        base_url=address_of(base_url, environ),
+        api_key=key,
+        allow_insecure=may_be_plain(environ),
+        skip_preflight=environ.get(SKIP_VARIABLE, "").lower() in TRUE_WORDS,
+        exposure_cap=_cap(environ.get(CAP_VARIABLE, "")),
+    )
+
+
+def address_of(base_url: str | None, environ: Mapping[str, str]) -> str:
+    """The base address that was passed, else the environment's.
+
+    Returns:
+        The address as given.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    found = base_url or environ.get(URL_VARIABLE)
+    if not found:
+        raise ValueError(f"no base address: pass base_url or set {URL_VARIABLE}")
+    return found
+
+
+def may_be_plain(environ: Mapping[str, str]) -> bool:
+    """True when unencrypted http is accepted to any host, not to loopback only."""
+    return environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS
+
+
+def _cap(text: str) -> float | None:
+    """The cap on exposure that the environment sets.
+
+    Returns:
+        Units of money, or None.
+
+    Raises:
+        ValueError: the text is no positive number.
+    """
+    if not text:
+        return None
+    try:
+        cap = float(text)
+    except ValueError:
+        cap = 0.0
+    if not 0 < cap < float("inf"):
+        raise ValueError(f"{CAP_VARIABLE} is no positive number")
+    return cap

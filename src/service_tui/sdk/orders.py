@@ -1,0 +1,101 @@
+"""From the arguments of `trade()` to an order: checked and rounded.
+
+Knows the wire's request. Must not know calls.
+Used by client. Source: wire reference, 4.1, step 1.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import ValidationError
+
+from service_tui.terms import Action, Venue
+from service_tui.wire.base import SignalValue
+from service_tui.wire.trades import TradeRequest
+
+MONEY_DECIMALS: Final = 2
+SHARE_DECIMALS: Final = 5
+PRICE_LOW: Final = 0.001
+PRICE_HIGH: Final = 0.999
+
+NO_PRICE: Final = frozenset({Venue.SOL})
+"""ours: `sim` takes a price bound too, since decisions ("Reactor sizing") let it honour one."""
+
+
+def order_of(fields: Mapping[str, object], *, amount: float, shares: float) -> TradeRequest:
+    """The order as it goes out.
+
+    Args:
+        fields: of a `TradeRequest`, without the sizes; None is left out.
+        amount: money of a buy, rounded here to 2 decimals.
+        shares: of a sale, rounded here to 5 decimals.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: a field that no service would take; nothing was sent.
+    """
+    is_buy = fields.get("action") == Action.BUY
+    sizes = (
+        {"amount": _size("amount", amount, MONEY_DECIMALS, shares)}
+        if is_buy
+        else {"shares": _size("shares", shares, SHARE_DECIMALS, amount)}
+    )
+    given = {name: value for name, value in fields.items() if value is not None}
+    try:
+        request = TradeRequest.model_validate(given | sizes, strict=False)
+    except ValidationError as error:
+        # What was passed is not repeated: a key may have slipped into a text.
+        raise ValueError(_first_fault(error)) from None
+    price = request.price
+    if price is not None:
+        if request.venue in NO_PRICE:
+            raise ValueError(f"{request.venue.value} takes no price")
+        if not PRICE_LOW <= price <= PRICE_HIGH:
+            raise ValueError(f"price is from {PRICE_LOW} to {PRICE_HIGH}")
+    return request
+
+
+def _size(name: str, value: float, decimals: int, other: float) -> float:
+    """A size, rounded.
+
+    Returns:
+        The size, above 0.
+
+    Raises:
+        ValueError: it is not above 0, also after rounding, or the other size was given too.
+    """
+    wanted, unwanted = ("buy", "shares") if name == "amount" else ("sell", "amount")
+    if other != 0:
+        raise ValueError(f"a {wanted} takes no {unwanted}")
+    if not value > 0:
+        raise ValueError(f"a {wanted} needs {name} above 0")
+    rounded = round(float(value), decimals)
+    if not rounded > 0:
+        raise ValueError(f"{name} is 0 after rounding to {decimals} decimals")
+    return rounded
+
+
+def signal_with(
+    signal_data: Mapping[str, object] | None, name: str, value: str
+) -> dict[str, SignalValue]:
+    """The private notes of a trade with our reference; one that the caller chose stays.
+
+    Returns:
+        The notes.
+
+    Raises:
+        ValueError: the notes are no flat dict of strings and numbers.
+    """
+    notes: dict[str, SignalValue] = {name: value}
+    for key, entry in (signal_data or {}).items():
+        if isinstance(entry, bool) or not isinstance(entry, str | int | float):
+            raise ValueError(f"signal_data.{key} is neither a string nor a number")  # noqa: TRY004
+        notes[key] = entry
+    return notes
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'the order'}: {first['msg']}"

@@ -1,0 +1,200 @@
+"""What a client may ask without changing anything.
+
+Knows the reading endpoints, and the paper purse that answers in their place. Must not know orders.
+Used by client, which adds what changes things.
+"""
+
+from datetime import datetime
+from typing import Final, Literal
+
+from service_tui.client.errors import NotFoundError
+from service_tui.sdk.line import Line
+from service_tui.sdk.paper import Paper
+from service_tui.terms import VENUE_ALIASES, Action, Side, Venue
+from service_tui.wire import endpoints as on
+from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
+from service_tui.wire.agents import AgentBody, ContextBody
+from service_tui.wire.briefing import BriefingBody, BriefingQuery
+from service_tui.wire.markets import HistoryPoint, HistoryQuery, MarketBody, MarketsQuery
+from service_tui.wire.orders import ExecutablePriceBody, ExecutablePriceQuery, OrderBody
+from service_tui.wire.positions import (
+    PortfolioBody,
+    PortfolioQuery,
+    PositionBody,
+    PositionsQuery,
+)
+from service_tui.wire.settings import SettingsBody, UserSettingsBody
+from service_tui.wire.trades import TradesBody, TradesQuery
+
+IDS_MAX: Final = 50
+
+
+class Reads:  # noqa: PLR0904  (one face with the names of the service)
+    """The reading half of ServiceClient."""
+
+    def __init__(self, line: Line, paper: Paper | None) -> None:
+        """Read from a line, and where there is a paper purse what is held from that."""
+        self._line: Final = line
+        self._paper: Final = paper
+
+    def get_briefing(self, *, since: datetime | None = None) -> BriefingBody:
+        """The heartbeat: what happened, and what wants attention."""
+        return self._line.ask(on.BRIEFING, query=BriefingQuery(since=since))
+
+    def get_markets(  # noqa: PLR0913  (the spec's parameters)
+        self,
+        status: Literal["active", "closed", "resolved", "all"] = "active",
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        q: str | None = None,
+        tags: str | None = None,
+        venue: str | Venue | None = None,
+        ids: str | None = None,
+        sort: Literal["volume", "created", "recent", "opportunity"] | None = None,
+        max_hours_to_resolution: int | None = None,
+        include: str | None = None,
+        tradeable_only: bool = True,
+    ) -> list[MarketBody]:
+        """A page of markets. `q` finds words, `tags` and `ids` are lists joined by commas."""
+        query = MarketsQuery(
+            status=status,
+            limit=limit,
+            offset=offset,
+            q=q,
+            tags=tags,
+            venue=None if venue is None else venue_of(venue),
+            ids=ids,
+            sort=sort,
+            max_hours_to_resolution=max_hours_to_resolution,
+            include=include,
+            tradeable_only=tradeable_only,
+        )
+        return list(self._line.ask(on.MARKETS, query=query).markets)
+
+    def get_market(self, market_id: str) -> MarketBody | None:
+        """One market; None where there is none of this id."""
+        try:
+            return self._line.ask(on.MARKET, path={"market_id": market_id}).market
+        except NotFoundError:
+            return None
+
+    def get_market_history(
+        self, market_id: str, *, hours: int = 24, interval: int = 15
+    ) -> list[HistoryPoint]:
+        """Prices of the last hours, oldest first, one a so many minutes."""
+        query = HistoryQuery(hours=hours, interval=interval)
+        path = {"market_id": market_id}
+        return list(self._line.ask(on.MARKET_HISTORY, path=path, query=query).points)
+
+    def get_positions(
+        self,
+        venue: str | Venue | None = None,
+        source: str | None = None,
+        *,
+        status: Literal["active", "resolved", "closed", "settled", "all"] = "active",
+    ) -> list[PositionBody]:
+        """What is held, or was; on paper what is held on paper."""
+        where = None if venue is None else venue_of(venue)
+        if self._paper is not None:
+            return [
+                row
+                for row in self._seen(self._paper).positions()
+                if where in {None, row.venue}
+                and (source is None or any(source in tag for tag in row.sources))
+            ]
+        query = PositionsQuery(venue=where, source=source, status=status)
+        return list(self._line.ask(on.POSITIONS, query=query).positions)
+
+    def get_portfolio(self, venue: str | Venue = "all") -> PortfolioBody:
+        """Cash, exposure and P&L."""
+        if self._paper is not None:
+            return self._seen(self._paper).portfolio()
+        where = "all" if venue == "all" else venue_of(venue)
+        return self._line.ask(on.PORTFOLIO, query=PortfolioQuery(venue=where))
+
+    def get_trades(  # noqa: PLR0913  (the spec's parameters)
+        self,
+        venue: str | Venue = "all",
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        market_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        include_failed: bool = False,
+    ) -> TradesBody:
+        """A page of the history, newest first; on paper all that was traded on paper."""
+        if self._paper is not None:
+            rows = tuple(self._paper.trades())
+            return TradesBody(trades=rows, total_count=len(rows))
+        query = TradesQuery(
+            venue="all" if venue == "all" else venue_of(venue),
+            limit=limit,
+            offset=offset,
+            market_id=market_id,
+            since=since,
+            until=until,
+            include_failed=include_failed,
+        )
+        return self._line.ask(on.TRADES, query=query)
+
+    def get_agent(self) -> AgentBody:
+        """The calling agent: balance, P&L, plan, claim."""
+        return self._line.ask(on.AGENT)
+
+    def get_context(self) -> ContextBody:
+        """The calling agent in short, with its claim link."""
+        return self._line.ask(on.CONTEXT)
+
+    def get_settings(self) -> SettingsBody:
+        """Limits of the account, what is spent of them, and the wallet."""
+        return self._line.ask(on.SETTINGS)
+
+    def get_user_settings(self) -> UserSettingsBody:
+        """Risk defaults and safety rails."""
+        return self._line.ask(on.USER_SETTINGS)
+
+    def get_open_orders(self) -> list[OrderBody]:
+        """Orders that rest on a book, oldest first; on paper there are none."""
+        if self._paper is not None:
+            return []
+        return list(self._line.ask(on.OPEN_ORDERS).orders)
+
+    def get_executable_price(
+        self, market_id: str, side: str, action: str = "buy", *, apply_buffer: bool = False
+    ) -> ExecutablePriceBody:
+        """The best price of a side's token for who takes; with a buffer a tick worse."""
+        query = ExecutablePriceQuery(
+            side=Side(side), action=Action(action), apply_buffer=apply_buffer
+        )
+        path = {"market_id": market_id}
+        return self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query)
+
+    def troubleshoot(
+        self, error_text: str | None = None, *, message: str | None = None
+    ) -> TroubleshootBody:
+        """Advice on an error as it was met, or on a question in words."""
+        request = TroubleshootRequest(error_text=error_text, message=message)
+        return self._line.ask(on.TROUBLESHOOT, body=request)
+
+    def _seen(self, paper: Paper) -> Paper:
+        """The paper purse, after it was shown today's prices of what it holds."""
+        held = paper.held
+        for first in range(0, len(held), IDS_MAX):
+            ids = ",".join(held[first : first + IDS_MAX])
+            query = MarketsQuery(ids=ids, limit=IDS_MAX, status="all", tradeable_only=False)
+            paper.see(self._line.ask(on.MARKETS, query=query).markets)
+        return paper
+
+
+def venue_of(name: str | Venue) -> Venue:
+    """A venue by any of its names.
+
+    Returns:
+        The venue.
+
+    Raises:
+        ValueError: there is no such venue.
+    """
+    return VENUE_ALIASES.get(name) or Venue(name)

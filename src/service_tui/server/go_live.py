@@ -1,0 +1,56 @@
+"""The nudge towards real money, after some practice on sim.
+
+Knows agents. Must not know how a trade is placed.
+Used by the route of trades.
+"""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.venues import REAL
+from service_tui.engine.world import World
+from service_tui.server.present import claim_url
+from service_tui.terms import Venue
+from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SDK
+from service_tui.wire.trades import GoLiveBody, GoLiveStep
+
+MILESTONES: Final = frozenset({10, 50, 100, 250})
+"""Trades on sim at which it comes. Source: wire reference, 3.4."""
+
+
+def go_live_of(world: World, agent: Agent, address: str) -> GoLiveBody | None:
+    """What to do for real trading; None but at a milestone, or for who traded on a real venue."""
+    if agent.trades_count not in MILESTONES or agent.settings.real_trading_enabled:
+        return None
+    if any(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL):
+        return None
+    claim = GoLiveStep(
+        actor="owner", action="claim the agent", method="GET", url=claim_url(address, agent)
+    )
+    steps = (
+        GoLiveStep(
+            actor="owner",
+            action="link a wallet, and fund it with USDC.e and some POL",
+            method="POST",
+            url=f"{address}{SDK}/wallet/link",
+        ),
+        GoLiveStep(
+            actor="agent",
+            action="enable real trading",
+            method=PATCH_SETTINGS.method,
+            url=f"{address}{PATCH_SETTINGS.path}",
+            body={"sdk_real_trading_enabled": True},
+        ),
+        GoLiveStep(
+            actor="agent",
+            action="name the venue of a trade",
+            method=PLACE_TRADE.method,
+            url=f"{address}{PLACE_TRADE.path}",
+            body={"venue": Venue.EVM.value},
+        ),
+    )
+    return GoLiveBody(
+        reason=f"{agent.trades_count} trades on sim",
+        sim_trades=agent.trades_count,
+        steps=steps if agent.settings.claimed else (claim, *steps),
+    )

@@ -1,0 +1,336 @@
+"""The simulated venues as wire bodies: quotes, orders, positions, balances.
+
+Knows engine and wire. Must not know routes, HTTP or storage.
+Used by every route that shows a real venue.
+"""
+
+import hashlib
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
+from service_tui.engine.catalogue import condition_of, url_of
+from service_tui.engine.events import OrderPlaced
+from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
+from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.venues import Holding
+from service_tui.engine.world import World
+from service_tui.server.venue_history import question_of
+from service_tui.terms import Action, MarketStatus, OrderType, Side, TradeStatus, Venue
+from service_tui.units import ONE, Micros, decimal
+from service_tui.wire.base import moment
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.orders import OrderBody
+from service_tui.wire.positions import PositionBody, PositionSideBody
+from service_tui.wire.trades import TradeBalance, TradeBody
+
+CURRENCY: Final = "USDC"
+STATUS: Final = {PositionState.ACTIVE: "active", PositionState.AWAITING: "closed"}
+"""The published words for the first states; later ones are `won` and `lost`."""
+
+
+class ChainIds(NamedTuple):
+    """Identities that an EVM venue has for a market; here they are derived from its id."""
+
+    condition_id: str | None
+    token_id_yes: str | None
+    token_id_no: str | None
+
+
+class Top(NamedTuple):
+    """The best prices of a book and when they were put up."""
+
+    best_bid: float | None
+    best_ask: float | None
+    best_bid_size: float | None
+    best_ask_size: float | None
+    spread: float | None
+    quote_ts: float
+
+
+NO_IDS: Final = ChainIds(None, None, None)
+
+
+@lru_cache(maxsize=1_024)
+def chain_ids(market_id: str, venue: Venue) -> ChainIds:
+    """Condition and outcome tokens of a market; only the EVM venue has them."""
+    if venue is not Venue.EVM:
+        return NO_IDS
+    yes, no = (
+        str(int(hashlib.sha256(f"{market_id}:{part}".encode()).hexdigest(), 16))
+        for part in ("yes", "no")
+    )
+    return ChainIds(condition_of(market_id), yes, no)
+
+
+def top_of(book: Book, times: Times) -> Top:
+    """The best prices of a book with all that stands at them."""
+    bid, ask = (book.best(times, bids=bids) for bids in (True, False))
+    return Top(
+        best_bid=bid.price / ONE if bid else None,
+        best_ask=ask.price / ONE if ask else None,
+        best_bid_size=decimal(bid.shares) if bid else None,
+        best_ask_size=decimal(ask.shares) if ask else None,
+        spread=(ask.price - bid.price) / ONE if bid and ask else None,
+        quote_ts=quoted_at(book.quotes(times[1]).number),
+    )
+
+
+def with_book(world: World, body: MarketBody) -> MarketBody:
+    """A market with what its order book says, where it has one."""
+    market = world.markets.get(body.id)
+    if market is None or market.listing.home is Venue.SIM:
+        return body
+    listing = market.listing
+    source = {"import_source": listing.home.value, "simulated": True}
+    ids = chain_ids(body.id, listing.home)
+    source |= {
+        "fee_rate_bps": fee_rate_bps(listing),
+        "polymarket_id": ids.condition_id,
+        "polymarket_token_id": ids.token_id_yes,
+        "polymarket_no_token_id": ids.token_id_no,
+        "liquidity_tier": tier_of(listing).name,
+    }
+    if body.status is not MarketStatus.ACTIVE:
+        return body.model_copy(update=source)
+    book = world.venues.book(body.id)
+    quotes = book.quotes(world.world_at)
+    top = top_of(book, (world.at, world.world_at))
+    external = round(quotes.external, 6)
+    return body.model_copy(
+        update=source
+        | top._asdict()
+        | {
+            "tick_size": quotes.tick / ONE,
+            "external_price_yes": external,
+            # Above 0 the outside price says: buy YES here.
+            "divergence": round(external - body.current_probability, 6),
+            "spread_cents": None if top.spread is None else round(top.spread * 100, 4),
+            "quote_age_seconds": round(max(0.0, world.world_at - top.quote_ts), 3),
+            "is_orderbook_open": True,
+        }
+    )
+
+
+def order_body(world: World, order: Resting) -> OrderBody:
+    """An open order."""
+    ids = chain_ids(order.market_id, order.venue)
+    asked = order.left * order.price // ONE
+    return OrderBody(
+        order_id=order.order_id,
+        trade_id=order.order_id,
+        market_id=order.market_id,
+        question=question_of(world, order.market_id),
+        side=order.side,
+        trade_type=order.action,
+        shares=decimal(order.left),
+        price=order.price / ONE,
+        cost_usdc=decimal(order.reserved if order.action is Action.BUY else Micros(asked)),
+        venue=order.venue,
+        source=order.note.source or None,
+        created_at=moment(order.at),
+        condition_id=ids.condition_id,
+        token_id_yes=ids.token_id_yes,
+        token_id_no=ids.token_id_no,
+        order_type=order.order_type,
+        expires_at=moment(order.expires_at) if order.expires_at is not None else None,
+        shares_filled=decimal(order.shares),
+        simulated=True,
+    )
+
+
+def _fill_status(shares: Micros, rests: Micros, *, is_whole: bool) -> TradeStatus:
+    if is_whole:
+        return TradeStatus.FILLED
+    if shares:
+        return TradeStatus.PARTIALLY_FILLED
+    return TradeStatus.SUBMITTED if rests else TradeStatus.FAILED
+
+
+def _warnings(order: VenueOrder, kind: OrderType, money: Micros, shares: Micros) -> tuple[str, ...]:
+    """What a person should know about an order that never rests and was met in part only."""
+    if kind is not OrderType.FAK:
+        return ()
+    if order.action is Action.BUY:
+        left, unit = order.size - money, "USDC"
+    else:
+        left, unit = order.size - shares, "shares"
+    return (f"only a part was filled: {decimal(Micros(left)):g} {unit} were not",)
+
+
+def _is_whole(order: VenueOrder, placed: OrderPlaced) -> bool:
+    """Whether nothing of the order is left, but for money that buys less than a quantum."""
+    if placed.order_type in RESTING:
+        return not placed.rests
+    if order.action is Action.SELL:
+        return placed.shares == placed.asked
+    last = Micros(max(1, round(placed.price_after * ONE)))
+    return shares_for(Micros(order.size - placed.money), last) <= 0
+
+
+def placed_body(world: World, order: VenueOrder, placed: OrderPlaced) -> TradeBody:
+    """An order that a venue took: filled at once, in part, or resting."""
+    bought = order.action is Action.BUY
+    shares = decimal(placed.shares)
+    whole = _is_whole(order, placed)
+    fill_status = _fill_status(placed.shares, placed.rests, is_whole=whole)
+    # The spec's word: submitted while nothing is filled, else filled as far as it goes.
+    rests = placed.rests > 0
+    return TradeBody(
+        success=True,
+        trade_id=placed.order_id,
+        order_id=placed.order_id,
+        market_id=placed.market_id,
+        side=placed.side,
+        shares_bought=shares if bought else 0.0,
+        shares_sold=0.0 if bought else shares,
+        shares_requested=decimal(placed.asked),
+        shares=shares,
+        status=fill_status if rests else TradeStatus.FILLED,
+        order_status="live" if rests else "matched",
+        fill_status=fill_status,
+        cost=decimal(placed.money),
+        new_price=placed.price_after,
+        price_before=placed.price_before,
+        avg_price=min(1.0, placed.money / placed.shares) if placed.shares else None,
+        fee_rate_bps=fee_rate_bps(world.venues.book(placed.market_id).listing),
+        fee=decimal(placed.fee),
+        reserved=decimal(placed.reserved),
+        position=TradeBalance(sim_balance=decimal(world.cash(order.agent))),
+        balance=decimal(world.venues.cash(placed.agent_id, placed.venue)),
+        simulated=True,
+        warnings=() if whole else _warnings(order, placed.order_type, placed.money, placed.shares),
+    )
+
+
+def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> TradeBody:
+    """A dry run on a venue: the same shape, and nothing changed."""
+    bought = order.action is Action.BUY
+    walked = quoted.walked
+    shares = decimal(walked.shares)
+    cash = world.venues.cash(order.agent.agent_id, order.venue)
+    net = quoted.net(order.action)
+    return TradeBody(
+        success=True,
+        market_id=order.market_id,
+        side=order.side,
+        shares_bought=shares if bought else 0.0,
+        shares_sold=0.0 if bought else shares,
+        shares_requested=decimal(quoted.asked),
+        shares=shares,
+        order_status="live" if quoted.rests else "matched",
+        fill_status=_fill_status(walked.shares, quoted.rests, is_whole=walked.is_whole),
+        cost=decimal(walked.money),
+        new_price=quoted.price_after,
+        price_before=quoted.price_before,
+        avg_price=min(1.0, walked.money / walked.shares) if walked.shares else None,
+        fee_rate_bps=fee_rate_bps(world.venues.book(order.market_id).listing),
+        fee=decimal(walked.fee),
+        reserved=decimal(quoted.reserved),
+        position=TradeBalance(sim_balance=decimal(world.cash(order.agent))),
+        balance=decimal(Micros(cash - net if bought else cash + net)),
+        dry_run=True,
+        simulated=True,
+        warnings=()
+        if walked.is_whole
+        else _warnings(order, quoted.order_type, walked.money, walked.shares),
+    )
+
+
+def _exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
+    """What selling a side at once would bring, after the fee, as far as the book reaches."""
+    position = holding.position
+    if holding.state is not PositionState.ACTIVE:
+        return holding.payout() if holding.winner() is side else Micros(0)
+    book = world.venues.book(position.market_id)
+    offers = [
+        one
+        for one in book.offers((world.at, world.world_at), bids=side is Side.YES)
+        if one.order is None or one.order.agent_id != agent.agent_id
+    ]
+    wanted = Wanted(agent.agent_id, side, Action.SELL, None, None, position.shares(side))
+    found = walk(offers, wanted, fee_rate_bps(book.listing))
+    return Micros(max(0, found.money - found.fee))
+
+
+def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> PositionSideBody:
+    held = holding.position.on(side)
+    price = world.venues.price(holding, (world.at, world.world_at))
+    price = price if side is Side.YES else 1.0 - price
+    return PositionSideBody(
+        side=side.value,
+        shares=decimal(held.shares),
+        cost_basis=decimal(held.cost),
+        avg_cost=min(1.0, held.cost / held.shares) if held.shares else None,
+        mark_price=price,
+        current_value=decimal(held.mark_value(price)),
+        exit_value=decimal(_exit_value(world, agent, holding, side)),
+        realized_pnl=decimal(held.realized),
+        opened_at=moment(held.opened_at),
+    )
+
+
+def _status_of(holding: Holding) -> str:
+    """The published word for the state: won when any share of the winning side is held."""
+    winner = holding.winner()
+    if winner is None:
+        return STATUS[holding.state]
+    return "won" if holding.position.shares(winner) else "lost"
+
+
+def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holding) -> PositionBody:
+    """What an agent holds in one market of a venue, and where that stands."""
+    position = holding.position
+    market_id = position.market_id
+    times = (world.at, world.world_at)
+    price = world.venues.price(holding, times)
+    value = position.yes.mark_value(price) + position.no.mark_value(1.0 - price)
+    cost = position.total_cost()
+    realized = position.yes.realized + position.no.realized
+    held = position.yes.shares + position.no.shares
+    payout, winner = holding.payout(), holding.winner()
+    active = holding.state is PositionState.ACTIVE
+    quotes = top_of(world.venues.book(market_id), times)._asdict() if active else {}
+    return PositionBody(
+        market_id=market_id,
+        question=holding.question,
+        shares_yes=decimal(position.yes.shares),
+        shares_no=decimal(position.no.shares),
+        current_price=price,
+        current_value=decimal(Micros(value)),
+        cost_basis=decimal(cost),
+        avg_cost=min(1.0, cost / held) if held else None,
+        pnl=decimal(Micros(value - cost + realized)),
+        realized_pnl=decimal(Micros(realized)),
+        venue=venue,
+        currency=CURRENCY,
+        status=_status_of(holding),
+        lifecycle=holding.state.value,
+        outcome=holding.outcome,
+        resolves_at=moment(holding.resolves_at),
+        resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
+        sources=holding.sources,
+        redeemable=payout > 0,
+        redeemable_side=winner.value if winner is not None and payout else None,
+        **chain_ids(market_id, venue)._asdict(),
+        **quotes,
+        url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,
+        simulated=True,
+        sides=tuple(
+            _side_body(world, agent, holding, side) for side in Side if position.shares(side)
+        ),
+    )
+
+
+def venue_positions(
+    world: World, agent: Agent, venue: Venue, statuses: frozenset[PositionState]
+) -> list[PositionBody]:
+    """Positions of an agent on a venue in some states, largest value first."""
+    found = [
+        venue_position_body(world, agent, venue, holding)
+        for holding in world.venues.account(agent.agent_id, venue).holdings.values()
+        if holding.state in statuses and holding.is_held()
+    ]
+    return sorted(found, key=lambda body: -body.current_value)

@@ -1,0 +1,49 @@
+"""P&L of the real venues as they report it: a figure of the last quarter of an hour.
+
+Knows the world's venues. Must not know HTTP.
+Used by routes. Kept in memory: a restart only refreshes it sooner.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.engine.world import World
+from service_tui.terms import Venue
+from service_tui.units import Micros, Timestamp
+
+REFRESH_S: Final = 900.0
+"""Source: spec, "Other behaviour": the cache refreshes every 15 minutes; wall time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """Total P&L is realized plus unrealized, both of the same moment `at`."""
+
+    at: Timestamp
+    realized: Micros
+    unrealized: Micros
+
+    @property
+    def total(self) -> Micros:
+        """Realized plus unrealized."""
+        return Micros(self.realized + self.unrealized)
+
+
+@dataclass(slots=True)
+class ReportedPnl:
+    """The figures of all agents, taken when they are asked for and too old."""
+
+    _kept: dict[tuple[str, Venue], Reported] = field(
+        default_factory=dict[tuple[str, Venue], Reported]
+    )
+
+    def of(self, world: World, agent_id: str, venue: Venue, now: Timestamp) -> Reported:
+        """The figure that the venue reports now."""
+        key = (agent_id, venue)
+        kept = self._kept.get(key)
+        # A clock that was set back must not keep a figure for longer than it is good.
+        if kept is None or not 0 <= now - kept.at < REFRESH_S:
+            account = world.venues.account(agent_id, venue)
+            floating = world.venues.unrealized(account, (now, world.world_at))
+            kept = self._kept[key] = Reported(now, account.realized, floating)
+        return kept

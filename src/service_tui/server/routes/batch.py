@@ -1,0 +1,251 @@
+"""Batches: several buys, each on its own, or with `atomic` all of them or none."""
+
+import asyncio
+from typing import Final
+
+from service_tui.engine import orders
+from service_tui.engine.batch import LegRefused, place_all
+from service_tui.engine.errors import Refusal
+from service_tui.engine.events import Event, Fill, Note, OrderPlaced
+from service_tui.engine.exchange import Order
+from service_tui.engine.market import Quote
+from service_tui.engine.orders import VenueOrder
+from service_tui.server.refusals import denied, invalid_items
+from service_tui.server.routes.claim import require_claim
+from service_tui.server.routes.trades import CENT, failure_of
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import Action, OrderType, Plan, Venue
+from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
+from service_tui.wire.endpoints import BATCH
+
+Done = tuple[list[LegBody], list[Event]]
+"""What became of each buy, and what is to be written down: all of it in one transaction."""
+
+ABORTED: Final = "aborted: another trade of the atomic batch was refused"
+
+
+def _orders(asked: Asked, request: BatchRequest) -> list[Order]:
+    """The buys as orders.
+
+    Returns:
+        One order a leg.
+
+    Raises:
+        Denied: 422 for an amount with more than two decimals.
+    """
+    note = Note(source=request.source or "")
+    wanted: list[Order] = []
+    for position, leg in enumerate(request.trades):
+        place = ("body", "trades", position, "amount")
+        try:
+            spend = micros(leg.amount)
+        except NotMicrosError as error:
+            raise invalid_items([(place, str(error), "decimal")]) from error
+        if spend % CENT:
+            raise invalid_items([(place, "at most 2 decimals", "decimal_max_places")])
+        wanted.append(
+            Order(
+                agent=asked.agent,
+                market_id=leg.market_id,
+                side=leg.side,
+                action=Action.BUY,
+                size=spend,
+                venue=request.venue,
+                note=note,
+                unlimited=not asked.service.limits,
+            )
+        )
+    return wanted
+
+
+def _check_atomic(asked: Asked, request: BatchRequest) -> None:
+    """Who may ask for all or none, and where.
+
+    Raises:
+        Denied: 403 below Elite, 422 on a venue with an order book.
+    """
+    if asked.agent.settings.plan is not Plan.ELITE:
+        raise denied(
+            403,
+            "atomic batches need the elite plan",
+            "send atomic false, or start the service with --plan elite",
+        )
+    if request.venue is not Venue.SIM:
+        # ours: an order book cannot take back a fill; the documents do not say where it holds.
+        said = "atomic batches trade on sim only"
+        raise invalid_items([(("body", "atomic"), said, "venue")])
+
+
+async def place_batch(asked: Asked) -> BatchBody:
+    """Carry out several buys, or with `dry_run` say what each would get on its own."""
+    request = asked.body_as(BatchRequest)
+    started = asyncio.get_running_loop().time()
+    if request.atomic:
+        _check_atomic(asked, request)
+    if not request.dry_run:
+        require_claim(asked, request.venue)
+    wanted = _orders(asked, request)
+    quoted = [_quoted(asked, order) for order in wanted]
+    if request.dry_run:
+        results, events = quoted, []
+    elif request.atomic:
+        results, events = _all_or_none(asked, request, wanted)
+    else:
+        results, events = _each(asked, wanted)
+    rows = tuple(
+        result.model_copy(update={"dry_run_price": quote.dry_run_price})
+        for result, quote in zip(results, quoted, strict=True)
+    )
+    failed = sum(not row.success for row in rows)
+    body = BatchBody(
+        success=failed == 0,
+        results=rows,
+        total_cost=decimal(Micros(sum(micros(row.cost) for row in rows))),
+        failed_count=failed,
+        warnings=_warnings(request, rows),
+        execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
+        dry_run=request.dry_run,
+        balance=decimal(_cash(asked, request.venue)),
+    )
+    return await asked.commit(events, body)
+
+
+def _cash(asked: Asked, venue: Venue) -> Micros:
+    """Cash of the agent on the batch's venue."""
+    world, agent = asked.world, asked.agent
+    return world.cash(agent) if venue is Venue.SIM else world.venues.cash(agent.agent_id, venue)
+
+
+def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
+    """Legs that slipped further than `max_slippage`: only an atomic batch is held back by it."""
+    return tuple(
+        f"{row.market_id} slips {row.slippage:.4f}, above max_slippage {request.max_slippage}"
+        for row in rows
+        if row.success and row.slippage > request.max_slippage
+    )
+
+
+def _quoted(asked: Asked, order: Order) -> LegBody:
+    """What a buy would get now on its own."""
+    try:
+        got = _quote(asked, order)
+    except Refusal as refusal:
+        return _refused(order, refusal)
+    price = min(1.0, got.money / got.shares)
+    return LegBody(
+        market_id=order.market_id,
+        success=True,
+        cost=decimal(got.money),
+        shares=decimal(got.shares),
+        price=price,
+        dry_run_price=price,
+        slippage=round(price - got.price_before, 6),
+    )
+
+
+def _quote(asked: Asked, order: Order) -> Quote:
+    """The quote of either kind of venue in one form."""
+    world = asked.world
+    if order.venue is Venue.SIM:
+        return world.quote(order)
+    quoted = orders.quote(world.venues, _on_book(order), (asked.now, world.world_at))
+    walked = quoted.walked
+    return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
+
+
+def _on_book(order: Order) -> VenueOrder:
+    """The same buy on an order book: what is there now, and nothing that rests."""
+    return VenueOrder(
+        agent=order.agent,
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        size=order.size,
+        venue=order.venue,
+        order_type=OrderType.FAK,
+        note=order.note,
+        unlimited=order.unlimited,
+    )
+
+
+def _each(asked: Asked, wanted: list[Order]) -> Done:
+    """Every buy on its own: what is refused does not hold back the others."""
+    asked.service.keeper.check_whole()
+    first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
+    events: list[Event] = []
+    results: list[LegBody] = []
+    for order in wanted:
+        try:
+            made = _carried_out(asked, order)
+        except Refusal as refusal:
+            made = failure_of(asked, order, refusal)
+            results.append(_refused(order, refusal))
+        else:
+            results.append(_filled(made[0], first[order.market_id, order.side]))
+        events += made
+    return results, events
+
+
+def _carried_out(asked: Asked, order: Order) -> list[Event]:
+    """What one buy brought about, the fill or order first."""
+    world = asked.world
+    if order.venue is Venue.SIM:
+        return [world.place(order, asked.now)]
+    return orders.place(world.venues, _on_book(order), (asked.now, world.world_at))
+
+
+def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:
+    """All buys, or none: one that is refused aborts the rest before anything changed."""
+    asked.service.keeper.check_whole()
+    first = [_price(asked, one) for one in wanted]
+    try:
+        fills = place_all(asked.world, wanted, asked.now, slippage_max=request.max_slippage)
+    except LegRefused as refused:
+        rows = [
+            _refused(order, refused.refusal) if leg == refused.leg else _aborted(order)
+            for leg, order in enumerate(wanted)
+        ]
+        return rows, []
+    rows = [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
+    return rows, [*fills]
+
+
+def _price(asked: Asked, order: Order) -> float:
+    """Price of the side before the batch; 0 where the venue itself will tell."""
+    market = asked.world.markets.get(order.market_id)
+    if market is None or order.venue is not Venue.SIM:
+        return 0.0
+    return market.price_of(order.side)
+
+
+def _filled(made: Event, price_first: float) -> LegBody:
+    if not isinstance(made, Fill | OrderPlaced):
+        raise TypeError("a buy begins with its fill or its order")
+    price = made.money / made.shares
+    return LegBody(
+        market_id=made.market_id,
+        success=True,
+        trade_id=made.trade_id if isinstance(made, Fill) else made.order_id,
+        cost=decimal(made.money),
+        shares=decimal(made.shares),
+        price=min(1.0, price),
+        slippage=round(price - (price_first or made.price_before), 6),
+    )
+
+
+def _refused(order: Order, refusal: Refusal) -> LegBody:
+    return LegBody(
+        market_id=order.market_id,
+        success=False,
+        error=refusal.error,
+        error_code=refusal.code,
+        fix=refusal.fix,
+    )
+
+
+def _aborted(order: Order) -> LegBody:
+    return LegBody(market_id=order.market_id, success=False, error=ABORTED, aborted=True)
+
+
+ROUTES: Final[Routes] = {BATCH: place_batch}

@@ -1,0 +1,150 @@
+"""Orders on the simulated venues: placed, listed, cancelled; and prices to trade at."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service_tui.engine import orders
+from service_tui.engine.errors import NoLiquidity, Refusal
+from service_tui.engine.events import OrderEnded, OrderPlaced
+from service_tui.engine.orders import VenueOrder
+from service_tui.engine.resting import cancel, cancel_all
+from service_tui.server.present_venues import order_body, placed_body, venue_quote_body
+from service_tui.server.service import Asked, Routes
+from service_tui.units import ONE, Micros, Timestamp, decimal
+from service_tui.wire.endpoints import (
+    CANCEL_ALL_ORDERS,
+    CANCEL_MARKET_ORDERS,
+    CANCEL_ORDER,
+    EXECUTABLE_PRICE,
+    OPEN_ORDERS,
+)
+from service_tui.wire.orders import (
+    CancelBody,
+    CancelQuery,
+    ExecutablePriceBody,
+    ExecutablePriceQuery,
+    OrdersBody,
+)
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+
+def venue_order(asked: Asked, request: TradeRequest, size: Micros) -> VenueOrder:
+    """The order of a request. Its note is the caller's to add."""
+    return VenueOrder(
+        agent=asked.agent,
+        market_id=request.market_id,
+        side=request.side,
+        action=request.action,
+        size=size,
+        venue=request.venue,
+        order_type=request.order_type,
+        price=None if request.price is None else Micros(round(request.price * ONE)),
+        expires_at=None if request.expiration is None else Timestamp(request.expiration),
+        unlimited=not asked.service.limits,
+    )
+
+
+async def place_on_venue(asked: Asked, order: VenueOrder, *, dry_run: bool) -> TradeBody:
+    """Carry out an order on a simulated venue, or say what it would get.
+
+    Returns:
+        The order as it stands after its first moment, or the quote.
+
+    Raises:
+        Refusal: nothing changed.
+        StorageError: the disk refused.
+    """
+    world, keeper = asked.world, asked.service.keeper
+    times = (asked.now, world.world_at)
+    if dry_run:
+        return venue_quote_body(world, order, orders.quote(world.venues, order, times))
+    keeper.check_whole()
+    events = orders.place(world.venues, order, times)
+    placed = events[0]
+    if not isinstance(placed, OrderPlaced):
+        raise TypeError("an order begins with its placing")
+    return await asked.commit(events, placed_body(world, order, placed))
+
+
+async def list_open(asked: Asked) -> OrdersBody:
+    """Everything of the agent that rests, oldest first."""
+    found = asked.world.venues.orders(asked.agent.agent_id)
+    return OrdersBody(
+        orders=tuple(order_body(asked.world, order) for order in found), count=len(found)
+    )
+
+
+async def _cancelled(asked: Asked, ended: Sequence[OrderEnded]) -> CancelBody:
+    """Write the ends down, and say what they were."""
+    await asked.service.keeper.commit(ended)
+    returned = Micros(sum(one.returned for one in ended))
+    return CancelBody(
+        success=True,
+        cancelled=len(ended),
+        cancelled_orders=tuple(one.order_id for one in ended),
+        returned_usdc=decimal(returned),
+        message=f"{len(ended)} cancelled",
+    )
+
+
+def _times(asked: Asked) -> tuple[Timestamp, Timestamp]:
+    """Wall time and the tape's; refuses while nothing can be written down."""
+    asked.service.keeper.check_whole()
+    return asked.now, asked.world.world_at
+
+
+async def cancel_one(asked: Asked) -> CancelBody:
+    """Cancel one open order of the agent."""
+    order_id = asked.path["order_id"]
+    ended = cancel(asked.world.venues, asked.agent, _times(asked), order_id=order_id)
+    said = await _cancelled(asked, ended)
+    return said.model_copy(update={"order_id": order_id})
+
+
+async def cancel_in_market(asked: Asked) -> CancelBody:
+    """Cancel the agent's open orders in a market, of one side or of both."""
+    world = asked.world
+    market_id, side = asked.path["market_id"], asked.query_as(CancelQuery).side
+    world.market(market_id)
+    chosen = [
+        order
+        for order in world.venues.orders(asked.agent.agent_id)
+        if order.market_id == market_id and side in {None, order.side}
+    ]
+    return await _cancelled(asked, cancel_all(world.venues, chosen, _times(asked)))
+
+
+async def cancel_everything(asked: Asked) -> CancelBody:
+    """Cancel all open orders of the agent."""
+    venues = asked.world.venues
+    chosen = venues.orders(asked.agent.agent_id)
+    return await _cancelled(asked, cancel_all(venues, chosen, _times(asked)))
+
+
+async def executable_price(asked: Asked) -> ExecutablePriceBody:
+    """The best price for who takes; a market without a book or offers says so, without success."""
+    world = asked.world
+    query = asked.query_as(ExecutablePriceQuery)
+    times = (asked.now, world.world_at)
+    market = world.market(asked.path["market_id"])
+    try:
+        book = orders.open_book(world.venues, market.market_id, market.listing.home, times)
+        price = orders.executable(book, query.side, query.action, times)
+        if price is None:
+            raise NoLiquidity("no liquidity: nothing stands on the other side")
+    except Refusal as refusal:
+        return ExecutablePriceBody(
+            success=False, error=refusal.error, error_code=refusal.code, fix=refusal.fix
+        )
+    if query.apply_buffer:
+        price = orders.buffered(book, price, query.action, times)
+    return ExecutablePriceBody(success=True, price=price / ONE)
+
+
+ROUTES: Final[Routes] = {
+    OPEN_ORDERS: list_open,
+    CANCEL_ORDER: cancel_one,
+    CANCEL_MARKET_ORDERS: cancel_in_market,
+    CANCEL_ALL_ORDERS: cancel_everything,
+    EXECUTABLE_PRICE: executable_price,
+}

@@ -1,0 +1,95 @@
+"""The data directory: who holds it, how it is taken, and what lies beside it.
+
+Knows storage. Must not know a desk, a service or a transport.
+Used by live, attached and serve.
+"""
+
+import logging
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.storage.database import Database
+from service_tui.storage.errors import (
+    DamagedRowsError,
+    DirectoryLockedError,
+    Holder,
+    LockUnavailableError,
+)
+from service_tui.storage.inspection import move_aside
+from service_tui.storage.lock import DataDirLock, private_directory
+from service_tui.storage.opening import open_database
+
+log = logging.getLogger(__name__)
+
+BESIDE: Final = "attached"
+"""Folder of the blotters of consoles that are attached to somebody else's service."""
+
+BESIDE_MAX: Final = 16
+"""ours: consoles attached to one holder at one time; nobody looks at more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """An open data directory; `lock` is None where the file system cannot lock."""
+
+    database: Database
+    lock: DataDirLock | None
+
+    def publish(self, address: str | None) -> None:
+        """Tell other processes where this one serves; None takes it back."""
+        if self.lock is not None and self.lock.is_held:
+            self.lock.publish(address)
+
+
+@asynccontextmanager
+async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
+    """The data directory, locked and open, closed in order; what cannot be read is moved aside."""
+    try:
+        lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
+    except LockUnavailableError as error:
+        # Slower, and two at once are not kept apart; no reason to keep the desk shut.
+        log.warning("working without a lock: %s", error)
+        lock = None
+    try:
+        database = open_database(data_dir, now=clock.now(), lock=lock)
+        try:
+            yield Data(database, lock)
+        except DamagedRowsError as damage:
+            database.close(clock.now())
+            raise move_aside(database.path, reason=str(damage), now=clock.now()) from damage
+        finally:
+            database.close(clock.now())
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+@asynccontextmanager
+async def open_beside(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
+    """A database of one's own below a data directory that another process holds.
+
+    The holder alone writes the directory's own database. Places are numbered and the first free
+    one is taken, so that whoever attaches next finds the orders that the last one left open.
+
+    Yields:
+        The database and its lock.
+
+    Raises:
+        DirectoryLockedError: every place is taken.
+    """
+    private_directory(data_dir / BESIDE)
+    async with AsyncExitStack() as stack:
+        for place in range(1, BESIDE_MAX + 1):
+            try:
+                folder = data_dir / BESIDE / str(place)
+                data = await stack.enter_async_context(open_data(folder, clock))
+            except DirectoryLockedError:
+                continue
+            yield data
+            return
+        raise DirectoryLockedError(data_dir / BESIDE, Holder(None, None, None))

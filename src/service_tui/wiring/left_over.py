@@ -1,0 +1,70 @@
+"""Orders that an attached console left open, taken over by the next desk of the directory.
+
+Knows blotters. Must not know a service.
+Used by live and attached before a desk opens: what is unknown is looked up before anything trades.
+"""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.storage.blotter import Blotter, Intent, StoredTicket, TicketState
+from service_tui.storage.cold import has_open_tickets
+from service_tui.storage.connection import DATABASE_FILE
+from service_tui.storage.errors import StorageError, TicketStateError
+from service_tui.wiring.data import BESIDE, Data, open_data
+from service_tui.wiring.options import Options
+
+log = logging.getLogger(__name__)
+
+TAKEN_OVER: Final = '{"outcome": "taken over by the next desk of this directory"}'
+"""How such a ticket ends in the blotter where it was opened."""
+
+
+async def take_over(options: Options, data: Data, clock: Clock) -> None:
+    """Bring the open orders of consoles that are gone into this desk's own blotter.
+
+    A ticket stands in the new blotter before it ends in the old one: killed between the two, both
+    look it up, which does no harm. What cannot be read now is tried again at the next start.
+    """
+    if options.read_only:
+        return
+    own = Blotter(data.database)
+    for folder in sorted((options.data_dir / BESIDE).glob("*")):
+        if folder != data.database.path.parent and has_open_tickets(folder / DATABASE_FILE):
+            try:
+                await _take_from(folder, own, clock)
+            except StorageError as error:
+                log.info("orders in %s stay there: %s", folder, error)
+
+
+async def _take_from(folder: Path, own: Blotter, clock: Clock) -> None:
+    async with AsyncExitStack() as stack:
+        left = Blotter((await stack.enter_async_context(open_data(folder, clock))).database)
+        for ticket in await asyncio.to_thread(left.open_tickets):
+            await _copy(ticket, own, clock)
+            await left.settle(ticket.ticket_id, TicketState.FAILED, TAKEN_OVER, now=clock.now())
+            log.info("an order of %s is looked up from here", folder)
+
+
+async def _copy(ticket: StoredTicket, own: Blotter, clock: Clock) -> None:
+    intent = Intent(
+        ticket_id=ticket.ticket_id,
+        at=ticket.at,
+        kind=ticket.kind,
+        subject=ticket.subject,
+        body=ticket.body,
+        venue=ticket.venue,
+        amount_micros=ticket.amount_micros,
+        client_ref=ticket.client_ref,
+    )
+    try:
+        await own.open_ticket(intent)
+    except TicketStateError:
+        # Taken over before, by a desk that was killed at this point.
+        return
+    if ticket.state is TicketState.UNKNOWN:
+        await own.settle(ticket.ticket_id, ticket.state, ticket.outcome, now=clock.now())

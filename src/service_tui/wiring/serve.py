@@ -1,0 +1,173 @@
+"""The embedded service without a console, until a signal ends it.
+
+Knows the server's tower and the data directory; of the operator's only who keeps the keys.
+Used by cli ('serve').
+"""
+
+import asyncio
+import logging
+import random
+import signal
+import socket
+import sys
+from contextlib import AsyncExitStack, suppress
+from typing import Final
+
+import httpx
+
+from service_tui.client.client import Client
+from service_tui.client.keys import Keys
+from service_tui.clock import Clock, SystemClock
+from service_tui.server.loopback import address_of, bind, listen
+from service_tui.storage.database import Database
+from service_tui.storage.errors import DirectoryLockedError, StorageError
+from service_tui.storage.lock import holder_of
+from service_tui.wire.endpoints import REGISTER
+from service_tui.wiring import attached
+from service_tui.wiring.data import open_data
+from service_tui.wiring.forward import forwarding
+from service_tui.wiring.live import closed_in_plain_words, open_embedded
+from service_tui.wiring.options import Options
+
+log = logging.getLogger(__name__)
+
+BACK_UP_S: Final = 3_600.0
+"""How often it is looked whether the day has its copy."""
+
+LOOK_S: Final = 0.5
+"""How often it is looked whether the other holder is gone."""
+
+EXAMPLE: Final = '{"name": "my-agent"}'
+"""Body of the call that registers."""
+
+NO_LIMITS: Final = (
+    "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benches and soaks only."
+)
+
+_ENDS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class PortTakenError(Exception):
+    """The port cannot be listened on; one plain sentence."""
+
+
+def serve(options: Options) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP.
+
+    Raises:
+        PortTakenError: another program listens there.
+        DeskClosedError: the data directory cannot be used; says why and what to do.
+    """
+    try:
+        listener = bind(options.listen or 0)
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise PortTakenError(
+            f"port {options.listen} of this machine cannot be used ({why}); give another --port"
+        ) from error
+    with listener, closed_in_plain_words():
+        asyncio.run(_until_signalled(options, listener))
+
+
+async def _until_signalled(options: Options, listener: socket.socket) -> None:
+    ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in _ENDS:
+        with suppress(AttributeError, NotImplementedError):
+            loop.add_signal_handler(getattr(signal, name), ending.set)
+    clock = SystemClock()
+    alone_at = clock.monotonic()
+    while not ending.is_set():
+        try:
+            await _hold(options, listener, ending, clock)
+        except DirectoryLockedError as held:
+            if await attached.is_served(options.data_dir, clock):
+                await _stand_by(options, listener, ending)
+                alone_at = clock.monotonic()
+                continue
+            is_late = clock.monotonic() - alone_at >= attached.STARTING_S
+            if is_late or not attached.may_still_serve(held.holder, clock.now()):
+                raise
+            await clock.sleep(attached.AGAIN_S)
+
+
+async def _hold(
+    options: Options, listener: socket.socket, ending: asyncio.Event, clock: Clock
+) -> None:
+    """Hold the directory and serve it until the end."""
+    async with AsyncExitStack() as stack:
+        data = await stack.enter_async_context(open_data(options.data_dir, clock))
+        sim, _ = await stack.enter_async_context(open_embedded(options, data.database, clock))
+        address = await stack.enter_async_context(listen(sim.app, listener=listener.dup()))
+        sim.service.address = address
+        await _see_it_answer(address, clock)
+        data.publish(address)
+        world = sim.service.world
+        _say(
+            f"serving {address}",
+            f"  play money only; data in {options.data_dir}",
+            f"  world: seed {world.seed}, speed {world.speed}x; "
+            f"new agents get the {sim.service.plan.value} plan (--plan chooses another)",
+            *([] if options.limits else [NO_LIMITS]),
+            *_how_to_register(address),
+        )
+        try:
+            while not await _ends_within(ending, BACK_UP_S):
+                await _back_up(data.database, clock)
+        finally:
+            data.publish(None)
+
+
+async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.Event) -> None:
+    """Lead this port to the other holder until it is gone, or the end."""
+    holder = holder_of(options.data_dir)
+    if holder is None:
+        return
+    here = address_of(listener)
+    _say(
+        f"serving {here}",
+        f"  {options.data_dir} is held by {holder.in_words()}, which serves {holder.address}:",
+        "  this port leads there, with that one's world, plan and limits; it takes over when "
+        "the other one ends",
+        *_how_to_register(here),
+    )
+    async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
+        while holder_of(options.data_dir) is not None and not await _ends_within(ending, LOOK_S):
+            pass
+
+
+async def _see_it_answer(address: str, clock: Clock) -> None:
+    """Ask for the health as any agent would, before anybody is told the address."""
+    transport = httpx.AsyncHTTPTransport(retries=0)
+    async with Client(transport, address, Keys(), clock=clock, rng=random.SystemRandom()) as client:
+        await client.health()
+
+
+async def _back_up(database: Database, clock: Clock) -> None:
+    try:
+        await database.back_up(clock.now())
+    except StorageError as error:
+        log.warning("the daily copy was not made: %s", error)
+
+
+async def _ends_within(ending: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await ending.wait()
+    return ending.is_set()
+
+
+def _how_to_register(address: str) -> tuple[str, ...]:
+    call = f"curl -s -X {REGISTER.method} {address}{REGISTER.path}"
+    return (
+        "register an agent (its key is shown once):",
+        f"  {call} -H 'Content-Type: application/json' -d '{EXAMPLE}'",
+        "agents are claimed and governed in a console on the same data directory; ctrl+c ends this",
+    )
+
+
+def _say(*lines: str) -> None:
+    """On stdout, at once: a script may wait for it; one that went away is no reason to end."""
+    with suppress(OSError):
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()

@@ -1,0 +1,65 @@
+"""The embedded service on loopback, beside the desk that holds the data directory.
+
+Knows the running service, its data directory and the listener. Must not know a screen.
+Used by live.
+"""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from service_tui.desk.facts import Fact, Noticed, Served
+from service_tui.server.embedded import Sim
+from service_tui.server.loopback import listen
+from service_tui.wiring.data import Data
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def serving(
+    sim: Sim, data: Data, port: int, say: Callable[[Fact], None]
+) -> AsyncGenerator[None]:
+    """Serve in the background while the context lasts; the desk does not wait for it.
+
+    Args:
+        sim: what is served.
+        data: where the address is published.
+        port: 0 takes any free one, and so does a port that is taken: that is said.
+        say: told the address.
+    """
+    ending = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(_serve(sim, data, port, say=say, ending=ending))
+        try:
+            yield
+        finally:
+            ending.set()
+
+
+async def _serve(
+    sim: Sim, data: Data, port: int, *, say: Callable[[Fact], None], ending: asyncio.Event
+) -> None:
+    # In a thread: the console stays alive meanwhile.
+    await asyncio.to_thread(importlib.import_module, "uvicorn")
+    async with AsyncExitStack() as stack:
+        try:
+            address = await stack.enter_async_context(listen(sim.app, port))
+        except OSError as error:
+            if port == 0:
+                said = f"agents cannot reach this desk: {error.strerror}"
+                log.warning("%s", said)
+                say(Noticed("bad", said))
+                return
+            say(Noticed("bad", f"port {port} is taken: agents find the service at another one"))
+            address = await stack.enter_async_context(listen(sim.app))
+        log.info("serving %s", address)
+        sim.service.address = address
+        data.publish(address)
+        say(Served(address))
+        try:
+            await ending.wait()
+        finally:
+            data.publish(None)

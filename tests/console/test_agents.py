@@ -1,0 +1,284 @@
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Button, Static
+
+from doors import Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.dialogs.about import About
+from service_tui.console.dialogs.choose_plan import ChoosePlan
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.dialogs.secret import Secret
+from service_tui.console.screens.agents import AgentsScreen
+from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
+from service_tui.desk.fleet import FleetView, RevealedView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Plan
+from service_tui.units import Timestamp
+
+STATE = seen_before(sample_state())
+DESK, HERON, MOSS, TIDE = STATE.fleet.agents
+KEY = "sk_live_a_canary_that_sings"
+SHOWN = RevealedView(HERON.agent_id, HERON.name, is_key=True, secret=KEY)
+SERVED = replace(STATE, service=replace(STATE.service, address="http://127.0.0.1:8017"))
+
+
+def screen(seen: Running) -> AgentsScreen:
+    front = seen.app.front
+    assert isinstance(front, AgentsScreen)
+    return front
+
+
+def rows(seen: Running) -> list[str]:
+    order = screen(seen).table.order
+    return [order[place].name for place in range(len(order))]
+
+
+def given(seen: Running) -> list[object]:
+    return [one for one in seen.doors.submitted if not isinstance(one, SetPreference)]
+
+
+async def at(seen: Running, agent_id: str, *keys: str) -> None:
+    screen(seen).focus_row(agent_id)
+    await seen.press(*keys)
+
+
+async def confirmed(seen: Running) -> None:
+    assert isinstance(seen.app.screen, Confirm)
+    await seen.pilot.pause(ARMED_AFTER_S * 2)
+    await seen.press("y")
+
+
+def without_rows(state: DeskState) -> DeskState:
+    return replace(state, fleet=FleetView((), Plan.PRO, 10), fills=())
+
+
+# -- what is seen -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50), (250, 70)])
+async def test_every_agent_is_seen_at_every_size(size: tuple[int, int]) -> None:
+    async with running(SERVED, first="agents", size=size) as seen:
+        text = seen.text
+        for name in ("heron", "moss-runner", "tide [/red]", "suspended", "paused"):
+            assert name in text
+        assert ("P&L today" in text) is (size[0] >= 120)
+
+
+async def test_agents_are_sorted_by_equity_and_found_by_words_and_numbers() -> None:
+    async with running(STATE, first="agents") as seen:
+        assert rows(seen) == ["desk", "heron", "moss-runner", "tide [/red]"]
+        screen(seen).narrow("elite")
+        assert rows(seen) == ["moss-runner"]
+        screen(seen).narrow("today:>0")
+        assert rows(seen) == ["desk", "heron"]
+        screen(seen).narrow("!paused trades:>100")
+        assert rows(seen) == ["heron", "moss-runner"]
+
+
+async def test_a_trade_that_is_heard_stands_on_top() -> None:
+    async with running(STATE, first="agents") as seen:
+        newer = replace(STATE.fills[0], seq=999, at=Timestamp(NOW + 1), agent_name="brand-new")
+        await seen.bring(replace(STATE, fills=(newer, *STATE.fills)))
+        feed = screen(seen).feed.order
+        assert feed[0] == newer
+        assert "brand-new" in seen.text
+
+
+async def test_whether_it_is_told_at_once_or_asked_is_said() -> None:
+    async with running(STATE, first="agents") as seen:
+        assert "live" in seen.text
+        await seen.bring(replace(STATE, listening=False))
+        assert "asked now and then" in seen.text
+
+
+async def test_who_has_no_agents_learns_how_one_registers() -> None:
+    async with running(without_rows(SERVED), first="agents") as seen:
+        text = seen.text
+        assert "No agents yet" in text
+        assert "http://127.0.0.1:8017/api/sdk/agents/register" in text
+
+
+async def test_another_service_keeps_its_agents_to_itself() -> None:
+    away = replace(without_rows(STATE), fleet=None, service=replace(STATE.service, embedded=False))
+    async with running(away, first="agents") as seen:
+        assert "its own dashboard" in seen.text
+        await seen.press("A")
+        assert given(seen) == []
+
+
+async def test_amounts_are_masked_in_private() -> None:
+    private = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
+    async with running(private, first="agents", size=(160, 50)) as seen:
+        assert "8,343.99" not in seen.text
+        assert "22.79" not in seen.text
+
+
+async def test_enter_tells_all_on_a_page_or_in_the_pane() -> None:
+    async with running(STATE, first="agents", size=(80, 24)) as seen:
+        await at(seen, HERON.agent_id, "enter")
+        assert isinstance(seen.app.screen, About)
+        assert "watches the gauges" in seen.text
+        await seen.press("escape")
+    async with running(STATE, first="agents", size=(160, 50)) as seen:
+        await at(seen, HERON.agent_id, "enter")
+        assert seen.app.focused is seen.app.query_one("#agents-detail")
+        told = str(seen.app.query_one("#agents-detail-text", Static).content)
+        assert HERON.agent_id in told
+        await seen.press("escape")
+        assert screen(seen).table.has_focus
+
+
+async def test_a_trade_leads_to_its_market() -> None:
+    async with running(STATE, first="agents") as seen:
+        screen(seen).feed.focus()
+        await seen.press("enter")
+        assert seen.app.front.name_in_keys == "markets"
+
+
+# -- what is done -------------------------------------------------------------------------------
+
+
+async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
+    async with running(STATE, first="agents") as seen:
+        await at(seen, HERON.agent_id, "H")
+        await at(seen, HERON.agent_id, "B")
+        assert given(seen) == [
+            Govern(AgentAct.PAUSE, HERON.agent_id, HERON.name),
+            Govern(AgentAct.SUSPEND, HERON.agent_id, HERON.name),
+        ]
+        seen.doors.submitted.clear()
+        await at(seen, TIDE.agent_id, "H")
+        assert given(seen) == []
+        await confirmed(seen)
+        await at(seen, MOSS.agent_id, "B")
+        await confirmed(seen)
+        assert given(seen) == [
+            Govern(AgentAct.RESUME, TIDE.agent_id, TIDE.name),
+            Govern(AgentAct.READMIT, MOSS.agent_id, MOSS.name),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "key", "act"), [(TIDE, "C", AgentAct.CLAIM), (HERON, "K", AgentAct.NEW_KEY)]
+)
+async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:
+    wanted = agent
+    async with running(STATE, first="agents") as seen:
+        await at(seen, wanted.agent_id, key)
+        assert wanted.name in seen.text
+        await seen.press("enter")
+        assert given(seen) == []
+        await at(seen, wanted.agent_id, key)
+        await confirmed(seen)
+        assert given(seen) == [Govern(act, wanted.agent_id, wanted.name)]
+
+
+async def test_a_claim_code_is_made_without_a_question() -> None:
+    async with running(STATE, first="agents") as seen:
+        await at(seen, TIDE.agent_id, "O")
+        assert given(seen) == [Govern(AgentAct.CODE, TIDE.agent_id, TIDE.name)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "key", "why"),
+    [
+        (HERON, "C", "claimed already"),
+        (HERON, "O", "claimed already"),
+        (DESK, "K", "not changed from here"),
+    ],
+)
+async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) -> None:
+    wanted = agent
+    async with running(STATE, first="agents") as seen:
+        await at(seen, wanted.agent_id, key)
+        assert given(seen) == []
+        assert any(why in said for said in seen.toasts)
+
+
+async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
+    async with running(STATE, first="agents") as seen:
+        await at(seen, HERON.agent_id, "P")
+        assert isinstance(seen.app.screen, ChoosePlan)
+        assert "default" in seen.text
+        await seen.press("3")
+        assert given(seen) == [Govern(AgentAct.PLAN, HERON.agent_id, HERON.name, Plan.ELITE)]
+        seen.doors.submitted.clear()
+        await seen.press("A")
+        seen.app.screen.query_one("#plan-free", Button).press()
+        await seen.pilot.pause()
+        assert given(seen) == [Govern(AgentAct.PLAN, plan=Plan.FREE)]
+        seen.doors.submitted.clear()
+        await at(seen, HERON.agent_id, "P", "2")
+        await at(seen, HERON.agent_id, "P", "escape")
+        assert given(seen) == []
+
+
+async def test_a_row_that_vanished_is_never_acted_on() -> None:
+    async with running(STATE, first="agents") as seen:
+        screen(seen).focus_row(HERON.agent_id)
+        rest = tuple(agent for agent in STATE.fleet.agents if agent is not HERON)
+        await seen.bring(replace(STATE, fleet=replace(STATE.fleet, agents=rest)))
+        await seen.press("H")
+        assert given(seen) == []
+
+
+async def test_a_read_only_desk_greys_every_act() -> None:
+    looking = replace(STATE, service=replace(STATE.service, read_only=True))
+    async with running(looking, first="agents") as seen:
+        for key in "HCOPAKB":
+            await at(seen, TIDE.agent_id, key)
+        assert given(seen) == []
+        assert "read-only" in screen(seen).why_not("pause")
+
+
+# -- secrets ------------------------------------------------------------------------------------
+
+
+async def test_a_new_key_is_shown_with_a_warning_and_then_forgotten() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.bring(replace(STATE, revealed=SHOWN))
+        assert isinstance(seen.app.screen, Secret)
+        text = seen.text
+        assert KEY in text
+        assert "shown once" in text
+        await seen.bring(replace(STATE, revealed=SHOWN, listening=False))
+        await seen.press("escape")
+        assert given(seen) == [Forget()]
+        await seen.bring(STATE)
+        assert KEY not in seen.text
+
+
+async def test_a_secret_that_came_while_another_screen_was_in_front_waits() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.bring(replace(STATE, revealed=SHOWN))
+        assert KEY not in seen.text
+        await seen.press("7")
+        assert KEY in seen.text
+
+
+async def test_a_secret_is_copied_only_on_demand_and_stands_in_no_picture() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.bring(replace(STATE, revealed=SHOWN))
+        assert seen.app.clipboard == ""
+        await seen.press("y")
+        assert seen.app.clipboard == KEY
+        assert not any(KEY in said for said in seen.toasts)
+        seen.app.exit(0)
+    assert seen.app.picture
+    assert KEY not in "\n".join(seen.app.picture)
+
+
+async def test_a_claim_code_comes_with_its_page_and_its_end() -> None:
+    code = replace(
+        SHOWN,
+        is_key=False,
+        secret="4711-0815",  # noqa: S106
+        claim_url="http://127.0.0.1:8017/claim/reef-1",
+        expires_at=Timestamp(NOW + 600),
+    )
+    async with running(STATE, first="agents") as seen:
+        await seen.bring(replace(STATE, revealed=code))
+        text = seen.text
+        for part in ("4711-0815", "/claim/reef-1", "good once", "until"):
+            assert part in text

@@ -1,0 +1,309 @@
+"""The desk hears what happens, and governs the agents of the embedded service."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from faults import breaking, ready
+from service_tui.client.client import Client
+from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
+from service_tui.desk.commands import AgentAct, Forget, Govern
+from service_tui.desk.desk import Desk
+from service_tui.desk.fleet import AgentView
+from service_tui.desk.handlers.agents import OWN_KEY
+from service_tui.desk.listening import NUDGE_S
+from service_tui.desk.records import Topic
+from service_tui.desk.state import DeskState
+from service_tui.server.events import Subscription
+from service_tui.storage.blotter import Blotter
+from service_tui.terms import Action, AgentStatus, Plan, Side
+from service_tui.units import ONE
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import (
+    AGENT,
+    DESK_AGENTS,
+    MARKETS,
+    PLACE_TRADE,
+    POSITIONS,
+    REGISTER,
+)
+from service_tui.wire.events import EventBody
+from service_tui.wire.trades import TradeRequest
+from support import Stage, client_of, first_state, open_stage, open_test_desk
+
+NAME = "heron"
+
+
+@dataclass
+class Told:
+    """The stream of a service, which a test may break."""
+
+    stage: Stage
+    events: Subscription | None = None
+    is_broken: bool = False
+    opened: list[int | None] = field(default_factory=list)
+
+    async def listen(self, after: int | None) -> AsyncGenerator[EventBody]:
+        self.opened.append(after)
+        if self.is_broken:
+            raise ServiceFaultError("the line broke", Called("GET", "/api/desk/events"))
+        async with self.stage.sim.service.subscribe(after) as self.events:
+            async for body in self.events:
+                yield body
+
+    def tear(self) -> None:
+        self.is_broken = True
+        if self.events is not None:
+            self.events.end()
+
+
+@asynccontextmanager
+async def listening(
+    path: Path, *, read_only: bool = False
+) -> AsyncGenerator[tuple[Desk, Stage, Told, list[str]]]:
+    """A desk that hears; the last part grows by the path of each call that it makes."""
+    async with open_stage(path, speed=0) as whole:
+        stage, line = breaking(whole)
+        told, asked = Told(whole), list[str]()
+        line.seen = lambda request: asked.append(request.url.path)
+        initial = first_state(read_only=read_only)
+        async with open_test_desk(stage, initial, listen=told.listen) as desk:
+            await until(desk, lambda s: ready(s) and s.fleet and s.listening, stage)
+            asked.clear()
+            yield desk, stage, told, asked
+
+
+async def until(
+    desk: Desk, is_so: Callable[[DeskState], object], stage: Stage, *, within_s: float = 60.0
+) -> DeskState:
+    """The wanted state, reached before so much manual time has passed."""
+    end = stage.clock.monotonic() + within_s
+    for _ in range(400):
+        for _ in range(20):
+            if is_so(desk.state):
+                return desk.state
+            await asyncio.to_thread(int)
+        assert stage.clock.monotonic() < end
+        await stage.clock.advance(0.1)
+    raise AssertionError("the desk never came to the wanted state")
+
+
+async def registered(stage: Stage, name: str = NAME) -> tuple[Client, str]:
+    async with client_of(stage.sim, stage.clock, None) as nobody:
+        made = (await nobody.call(REGISTER, body=RegisterRequest(name=name))).answer
+    return client_of(stage.sim, stage.clock, made.api_key), made.agent_id
+
+
+async def buy(client: Client, market_id: str, amount: float = 200.0) -> None:
+    order = TradeRequest(market_id=market_id, side=Side.NO, action=Action.BUY, amount=amount)
+    assert (await client.call(PLACE_TRADE, body=order)).answer.success
+
+
+def the(state: DeskState, name: str = NAME) -> AgentView:
+    assert state.fleet is not None
+    return next(agent for agent in state.fleet.agents if agent.name == name)
+
+
+def files_with(text: str, folder: Path) -> list[Path]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if text.encode() in path.read_bytes()]
+
+
+def names(state: DeskState) -> list[str]:
+    return [agent.name for agent in state.fleet.agents] if state.fleet else []
+
+
+# -- hearing ------------------------------------------------------------------------------------
+
+
+async def test_an_agent_that_registers_is_there_at_once(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        await registered(stage)
+        state = await until(desk, lambda s: NAME in names(s), stage, within_s=1.0)
+        assert (the(state).cash, the(state).plan) == (10_000 * ONE, Plan.PRO)
+        assert any(NAME in notice.text for notice in state.notices)
+
+
+async def test_a_trade_of_any_agent_is_heard_with_its_price(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, asked):
+        agent, agent_id = await registered(stage)
+        market = stage.open_markets()[0]
+        before = desk.state.markets[market.market_id].price
+        asked.clear()
+        await buy(agent, market.market_id)
+        state = await until(desk, lambda s: s.fills, stage, within_s=1.0)
+        fill = state.fills[0]
+        assert (fill.agent_id, fill.agent_name, fill.side) == (agent_id, NAME, Side.NO)
+        assert fill.money == 200 * ONE
+        after = state.markets[market.market_id].price
+        assert after < before
+        assert after == pytest.approx(market.price(), abs=1e-4)
+        await until(desk, lambda s: the(s).trades_count == 1, stage, within_s=1.0)
+        assert the(desk.state).cash == 9_800 * ONE
+        # The price came with the event, and nothing of it is the desk's own.
+        assert not {MARKETS.path, POSITIONS.path} & set(asked)
+
+
+async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        other = client_of(stage.sim, stage.clock, stage.key)
+        await buy(other, stage.open_markets()[0].market_id, 50.0)
+        state = await until(desk, lambda s: s.positions, stage, within_s=1.0)
+        assert state.positions[0].cost == 50 * ONE
+        await until(desk, lambda s: s.account.cash == 9_950 * ONE, stage, within_s=1.0)
+        await until(desk, lambda s: s.trades, stage, within_s=1.0)
+
+
+async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, asked):
+        agent, _ = await registered(stage)
+        market = stage.open_markets()[0]
+        await until(desk, lambda s: NAME in names(s), stage)
+        asked.clear()
+        began = stage.clock.monotonic()
+        for _ in range(30):
+            await buy(agent, market.market_id, 1.0)
+        await until(desk, lambda s: len(s.fills) == 30, stage)
+        await until(desk, lambda s: the(s).trades_count == 30, stage, within_s=2.0)
+        passed = stage.clock.monotonic() - began
+        assert asked.count(DESK_AGENTS.path) <= 2 + passed / NUDGE_S
+
+
+async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, told, _):
+        agent, _ = await registered(stage)
+        market_id = stage.open_markets()[0].market_id
+        await buy(agent, market_id, 1.0)
+        heard = (await until(desk, lambda s: s.fills, stage)).fills[0].seq
+        told.tear()
+        await until(desk, lambda s: not s.listening, stage)
+        await buy(agent, market_id, 2.0)
+        # Without the stream it is polled as ever.
+        await until(desk, lambda s: the(s).trades_count == 2, stage, within_s=6.0)
+        assert len(desk.state.fills) == 1
+        told.is_broken = False
+        await until(desk, lambda s: s.listening and len(s.fills) == 2, stage, within_s=6.0)
+        assert told.opened[0] is None
+        assert told.opened[-1] == heard
+
+
+async def test_what_was_missed_is_read_again(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, asked):
+        asked.clear()
+        stage.sim.service.keeper.events.start_over(99, stage.clock.now())
+        await until(desk, lambda _: {MARKETS.path, POSITIONS.path, AGENT.path} <= set(asked), stage)
+
+
+# -- governing ----------------------------------------------------------------------------------
+
+
+async def govern(
+    desk: Desk, stage: Stage, order: Govern, is_so: Callable[[AgentView], object]
+) -> AgentView:
+    desk.submit(order)
+    return the(await until(desk, lambda s: is_so(the(s)), stage, within_s=2.0))
+
+
+async def test_an_agent_is_claimed_paused_suspended_and_let_go_on(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        _, agent_id = await registered(stage)
+        await until(desk, lambda s: NAME in names(s), stage)
+
+        def order(act: AgentAct) -> Govern:
+            return Govern(act, agent_id, NAME)
+
+        claimed = await govern(desk, stage, order(AgentAct.CLAIM), lambda one: one.claimed)
+        assert claimed.status is AgentStatus.ACTIVE
+        await govern(desk, stage, order(AgentAct.PAUSE), lambda one: one.paused)
+        await govern(desk, stage, order(AgentAct.RESUME), lambda one: not one.paused)
+        barred = await govern(desk, stage, order(AgentAct.SUSPEND), lambda one: one.suspended)
+        assert barred.status is AgentStatus.SUSPENDED
+        await govern(desk, stage, order(AgentAct.READMIT), lambda one: not one.suspended)
+        elite = replace(order(AgentAct.PLAN), plan=Plan.ELITE)
+        await govern(desk, stage, elite, lambda one: one.plan is Plan.ELITE)
+        assert "bad" not in {notice.tone for notice in desk.state.notices}
+
+
+async def test_the_plan_of_new_agents_is_chosen(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        desk.submit(Govern(AgentAct.PLAN, plan=Plan.ELITE))
+        await until(desk, lambda s: s.fleet.plan is Plan.ELITE, stage, within_s=2.0)
+        await registered(stage)
+        state = await until(desk, lambda s: NAME in names(s), stage)
+        assert the(state).plan is Plan.ELITE
+
+
+async def test_a_new_key_is_shown_once_and_stands_nowhere_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with listening(tmp_path) as (desk, stage, _, _):
+        old, agent_id = await registered(stage)
+        await until(desk, lambda s: NAME in names(s), stage)
+        desk.submit(Govern(AgentAct.NEW_KEY, agent_id, NAME))
+        state = await until(desk, lambda s: s.revealed, stage)
+        key = state.revealed.secret
+        fresh = client_of(stage.sim, stage.clock, key)
+        assert (await fresh.call(AGENT)).answer.agent_id == agent_id
+        with pytest.raises(UnauthenticatedError):
+            await old.call(AGENT)
+        desk.submit(Forget())
+        later = await until(desk, lambda s: s.revealed is None, stage)
+        texts = [notice.text for notice in later.notices]
+        assert key not in f"{state!r}{later!r}{texts}{caplog.text}"
+        assert Blotter(stage.database).recent(10) == []
+    assert files_with("heron", tmp_path)
+    assert files_with(key, tmp_path) == []
+
+
+async def test_a_claim_code_is_shown_with_the_page_that_asks_for_it(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        _, agent_id = await registered(stage)
+        await until(desk, lambda s: NAME in names(s), stage)
+        desk.submit(Govern(AgentAct.CODE, agent_id, NAME))
+        revealed = (await until(desk, lambda s: s.revealed, stage)).revealed
+        assert not revealed.is_key
+        assert revealed.secret
+        assert revealed.claim_url == the(desk.state).claim_url
+        assert revealed.expires_at > stage.clock.now()
+
+
+async def test_the_own_agents_key_is_not_changed_from_here(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, asked):
+        asked.clear()
+        desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
+        state = await until(desk, lambda s: s.notices, stage)
+        assert state.notices[-1].text == OWN_KEY
+        assert state.revealed is None
+        assert not any(path.endswith("/key") for path in asked)
+
+
+async def test_a_read_only_desk_governs_nobody(tmp_path: Path) -> None:
+    async with listening(tmp_path, read_only=True) as (desk, stage, _, _):
+        desk.submit(Govern(AgentAct.PAUSE, stage.agent_id, "tester"))
+        state = await until(desk, lambda s: s.notices, stage)
+        assert "read-only" in state.notices[-1].text
+        assert not stage.agent.settings.trading_paused
+
+
+async def test_what_was_not_done_says_so(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        desk.submit(Govern(AgentAct.CLAIM, "agent-nobody", "nobody"))
+        state = await until(desk, lambda s: s.notices, stage)
+        assert state.notices[-1].tone == "bad"
+        assert state.notices[-1].text.startswith("claim nobody: ")
+
+
+async def test_agents_of_another_service_are_not_governed(tmp_path: Path) -> None:
+    initial = first_state()
+    away = replace(initial, service=replace(initial.service, embedded=False))
+    async with open_stage(tmp_path) as stage, open_test_desk(stage, away) as desk:
+        desk.submit(Govern(AgentAct.PAUSE, stage.agent_id, "tester"))
+        state = await until(desk, lambda s: s.notices, stage)
+        assert "embedded service" in state.notices[-1].text
+        assert Topic.AGENTS not in state.seen

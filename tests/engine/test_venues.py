@@ -1,0 +1,869 @@
+import json
+import random
+from collections import Counter
+from contextlib import suppress
+from typing import Any, Final
+
+import pytest
+
+from service_tui.engine import codec, snapshot
+from service_tui.engine.agents import Agent
+from service_tui.engine.book import own_price
+from service_tui.engine.errors import (
+    AgentSuspended,
+    AlreadyRedeemed,
+    DaySpend,
+    DayTrades,
+    InsufficientBalance,
+    InsufficientShares,
+    InvalidExpiration,
+    InvalidTick,
+    MarketNotOpen,
+    MarketTooLarge,
+    NoLiquidity,
+    NotAllowed,
+    NotClaimed,
+    NotFilledWhole,
+    NotFinalized,
+    OrderNotFound,
+    OrderTooSmall,
+    OwnOrderInTheWay,
+    PositionLost,
+    PositionNotFound,
+    PriceOutOfRange,
+    RealTradingOff,
+    Refusal,
+    TooManyOrders,
+    TradeTooLarge,
+    TradingPaused,
+    VenueNotServed,
+)
+from service_tui.engine.events import (
+    AgentRegistered,
+    Event,
+    MarketResolved,
+    OrderEnded,
+    OrderFilled,
+    OrderPlaced,
+    kind_of,
+)
+from service_tui.engine.liquidity import REFRESH_S, fee_rate_bps
+from service_tui.engine.market import Market
+from service_tui.engine.orders import (
+    GTD_DEFAULT_S,
+    OPEN_MAX,
+    VenueOrder,
+    executable,
+    place,
+    quote,
+)
+from service_tui.engine.redemption import redeem
+from service_tui.engine.resting import cancel, cancel_all
+from service_tui.engine.transitions import (
+    POSITION,
+    NoTransitionError,
+    PositionState,
+    PositionTrigger,
+    moved,
+)
+from service_tui.engine.venues import GRANT, REAL, SETTLED_KEPT, Holding, VenueAccount
+from service_tui.engine.world import World
+from service_tui.terms import Action, MarketStatus, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
+
+AT: Final = Timestamp(1_800_000_000.0)
+YES, NO, BUY, SELL = Side.YES, Side.NO, Action.BUY, Action.SELL
+GTC, GTD, FOK, FAK = OrderType.GTC, OrderType.GTD, OrderType.FOK, OrderType.FAK
+EVM, SOL = Venue.EVM, Venue.SOL
+RICH: Final[dict[str, object]] = {
+    "claimed": True,
+    "real_trading_enabled": True,
+    "max_trade": Micros(1_000 * ONE),
+    "day_spend_max": Micros(1_000_000 * ONE),
+}
+
+
+def new_world(*names: str) -> World:
+    world = World(7, AT)
+    world.advance(AT)
+    for name in names or ("ada",):
+        joined(world, name)
+    return world
+
+
+def joined(world: World, name: str, **changes: object) -> Agent:
+    event = AgentRegistered(
+        name, world.at, name, "", f"hash of {name}", f"reef-{name}", Plan.ELITE,
+        Micros(10_000 * ONE),
+    )  # fmt: skip
+    world.register(event)
+    world.change(world.agents[name], RICH | changes, world.at)
+    return world.agents[name]
+
+
+def times(world: World) -> tuple[Timestamp, Timestamp]:
+    return world.at, world.world_at
+
+
+def market_of(world: World, venue: Venue = EVM, life_s: float = 3_600.0) -> Market:
+    """A market of a venue near even odds that stays open for a while, with a fee."""
+    return min(
+        (
+            one
+            for one in world.markets.values()
+            if one.listing.home is venue
+            and one.listing.resolves_at > world.world_at + life_s
+            and fee_rate_bps(one.listing)
+        ),
+        key=lambda one: abs(world.venues.book(one.market_id).mid(times(world)) - 0.5),
+    )
+
+
+def order(world: World, name: str, market: Market, **fields: object) -> VenueOrder:
+    basis: dict[str, object] = {
+        "side": YES,
+        "action": BUY,
+        "size": Micros(20 * ONE),
+        "venue": market.listing.home,
+    }
+    # Floats are units, as a person thinks; ints are micros.
+    known: dict[str, Any] = {
+        key: round(value * ONE) if key in {"size", "price"} and isinstance(value, float) else value
+        for key, value in (basis | fields).items()
+    }
+    return VenueOrder(world.agents[name], market.market_id, **known)
+
+
+def put(world: World, name: str, market: Market, **fields: object) -> list[Event]:
+    return place(world.venues, order(world, name, market, **fields), times(world))
+
+
+def placed(events: list[Event]) -> OrderPlaced:
+    assert isinstance(events[0], OrderPlaced)
+    return events[0]
+
+
+def best(world: World, market: Market, side: Side = YES, action: Action = BUY) -> int:
+    found = executable(world.venues.book(market.market_id), side, action, times(world))
+    assert found is not None
+    return found
+
+
+def gap_price(world: World, market: Market) -> float:
+    """A price below all asks, at which a buy of YES rests."""
+    return best(world, market, YES, SELL) / ONE
+
+
+def text_of(world: World) -> str:
+    return codec.dumps(snapshot.fields_of(world))
+
+
+def replayed(text: str, events: list[Event]) -> World:
+    world = snapshot.world_of(json.loads(text))
+    for event in events:
+        world.apply(codec.decode(kind_of(event), codec.encode(event)))
+    return world
+
+
+def books_balance(world: World) -> None:
+    """Every micro is accounted for, in each currency, and nothing is crossed or owed twice."""
+    venues = world.venues
+    assert world.ledger.total() == 0
+    for venue in REAL:
+        names = {f"{kind}:{venue.value}" for kind in ("issuer", "orders", "venue", "fees")}
+        names |= {f"agent:{name}:{venue.value}" for name in world.agents}
+        assert sum(world.ledger.balance(name) for name in names) == 0
+        kept = sum(venues.reserved(name, venue) for name in world.agents)
+        assert world.ledger.balance(f"orders:{venue.value}") == kept
+        for name in world.agents:
+            assert venues.cash(name, venue) >= 0
+            account = venues.account(name, venue)
+            wealth = venues.equity(account, times(world))
+            assert wealth - GRANT == account.realized + venues.unrealized(account, times(world))
+            held = {key: one for key, one in account.holdings.items() if one.outcome is None}
+            assert all(venues.free_shares(name, key, side) >= 0 for key in held for side in Side)
+    for book in venues.books.values():
+        bids, asks = (book.offers(times(world), bids=bids) for bids in (True, False))
+        assert not bids or not asks or bids[0].price < asks[0].price
+        for resting in book.orders.values():
+            assert resting.left > 0
+            assert resting.reserved >= 0
+            assert resting.shares + resting.left == resting.asked
+
+
+# -- money of the venues -------------------------------------------------------------------
+
+
+def test_every_agent_has_play_money_on_both_venues() -> None:
+    world = new_world()
+    for venue in REAL:
+        assert world.venues.cash("ada", venue) == GRANT
+    assert world.cash(world.agents["ada"]) == 10_000 * ONE
+    books_balance(world)
+
+
+def test_a_snapshot_from_before_the_venues_grants_the_first_money() -> None:
+    world = new_world("ada", "bea")
+    fields = snapshot.fields_of(world)
+    del fields["venues"]
+    fields["ledger"] = {
+        name: held for name, held in world.ledger.balances().items() if not name.endswith("_venue")
+    }
+    for market in fields["markets"]:
+        del market["listing"]["home"]
+    old = snapshot.world_of(json.loads(codec.dumps(fields)))
+    assert old.venues.cash("bea", SOL) == GRANT
+    books_balance(old)
+    assert text_of(snapshot.world_of(json.loads(text_of(old)))) == text_of(old)
+
+
+# -- buying and selling at once ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("venue", REAL)
+def test_a_buy_takes_the_best_offers_and_pays_the_fee(venue: Venue, side: Side) -> None:
+    world = new_world()
+    market = market_of(world, venue)
+    price = best(world, market, side)
+    event = placed(put(world, "ada", market, side=side))
+    assert event.order_type is FAK
+    assert event.price_before == price / ONE
+    assert 19_900_000 < event.money <= 20 * ONE
+    rate = fee_rate_bps(market.listing) / 10_000
+    average = event.money / event.shares
+    assert event.fee == pytest.approx(event.shares * rate * average * (1 - average), rel=0.01)
+    assert event.fee % 10 == 0
+    assert world.venues.cash("ada", venue) == GRANT - event.money - event.fee
+    assert world.ledger.balance(f"fees:{venue.value}") == event.fee
+    holding = world.venues.account("ada", venue).holdings[market.market_id]
+    assert holding.position.shares(side) == event.shares
+    assert holding.position.cost(side) == event.money + event.fee
+    assert holding.state is PositionState.ACTIVE
+    assert world.agents["ada"].buys_today(world.at) == 1
+    books_balance(world)
+
+
+def test_what_is_taken_is_dearer_for_the_next_until_the_quotes_are_fresh() -> None:
+    world = new_world("ada", "bea")
+    market = market_of(world)
+    first = placed(put(world, "ada", market, size=400.0))
+    second = placed(put(world, "bea", market, size=400.0))
+    assert second.money * first.shares > first.money * second.shares
+    books_balance(world)
+    world.advance(Timestamp(world.at + REFRESH_S + 1))
+    book = world.venues.book(market.market_id)
+    quotes = book.quotes(world.world_at)
+    assert tuple(book.levels(world.world_at, bids=False)) == quotes.asks
+
+
+def test_a_sale_of_everything_closes_the_position_and_brings_less() -> None:
+    world = new_world()
+    market = market_of(world)
+    bought = placed(put(world, "ada", market, size=50.0))
+    sold = placed(put(world, "ada", market, action=SELL, size=bought.shares, order_type=FAK))
+    assert sold.shares == bought.shares
+    assert sold.realized == sold.money - sold.fee - bought.money - bought.fee < 0
+    holding = world.venues.account("ada", EVM).holdings[market.market_id]
+    assert not holding.is_held()
+    assert world.venues.cash("ada", EVM) == GRANT + sold.realized
+    books_balance(world)
+
+
+def test_fill_or_kill_is_all_or_nothing() -> None:
+    world = new_world()
+    market = market_of(world)
+    before = text_of(world)
+    limit = best(world, market) / ONE
+    with pytest.raises(NotFilledWhole):
+        put(world, "ada", market, size=900.0, price=limit, order_type=FOK)
+    assert text_of(world) == before
+    taken = placed(put(world, "ada", market, size=900.0, price=limit, order_type=FAK))
+    assert 0 < taken.money < 900 * ONE
+    assert taken.rests == taken.reserved == 0
+    world.advance(Timestamp(world.at + REFRESH_S + 1))
+    whole = placed(put(world, "ada", market, size=10.0, order_type=FOK))
+    assert 10 * ONE - whole.money < 20
+    books_balance(world)
+
+
+def test_fill_and_kill_with_nothing_to_meet_is_refused() -> None:
+    world = new_world()
+    market = market_of(world)
+    before = text_of(world)
+    with pytest.raises(NoLiquidity, match="no liquidity"):
+        put(world, "ada", market, price=gap_price(world, market))
+    assert text_of(world) == before
+
+
+def test_a_quote_is_what_the_order_then_gets_and_changes_nothing() -> None:
+    world = new_world()
+    market = market_of(world)
+    before = text_of(world)
+    wanted = order(world, "ada", market, size=70.0)
+    quoted = quote(world.venues, wanted, times(world))
+    assert text_of(world) == before
+    got = placed(place(world.venues, wanted, times(world)))
+    walked = quoted.walked
+    assert (got.shares, got.money, got.fee) == (walked.shares, walked.money, walked.fee)
+    assert (got.price_before, got.price_after) == (quoted.price_before, quoted.price_after)
+
+
+# -- resting orders ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [GTC, GTD])
+def test_a_limit_order_rests_and_keeps_its_money(kind: OrderType) -> None:
+    world = new_world()
+    market = market_of(world)
+    price = gap_price(world, market)
+    event = placed(put(world, "ada", market, price=price, order_type=kind))
+    assert (event.shares, event.money, event.fee) == (0, 0, 0)
+    assert event.rests == event.asked
+    assert 20 * ONE - 10 < event.reserved <= 20 * ONE
+    assert event.expires_at == (0 if kind is GTC else world.at + GTD_DEFAULT_S)
+    assert world.venues.cash("ada", EVM) == GRANT - event.reserved
+    assert world.venues.account("ada", EVM).holdings == {}
+    assert world.venues.spent_today("ada", world.at) == event.reserved
+    (resting,) = world.venues.orders("ada")
+    assert resting.order_id == event.order_id
+    books_balance(world)
+
+
+@pytest.mark.parametrize("side", Side)
+def test_cancelling_gives_back_exactly_what_was_kept(side: Side) -> None:
+    world = new_world()
+    market = market_of(world)
+    price = best(world, market, side, SELL) / ONE
+    event = placed(put(world, "ada", market, side=side, price=price, order_type=GTC))
+    (ended,) = cancel(world.venues, world.agents["ada"], times(world), order_id=event.order_id)
+    assert (ended.reason, ended.returned) == (OrderEnd.CANCELLED, event.reserved)
+    assert world.venues.cash("ada", EVM) == GRANT
+    assert world.venues.spent_today("ada", world.at) == 0
+    assert world.venues.orders("ada") == []
+    with pytest.raises(OrderNotFound, match="order not found: o1"):
+        cancel(world.venues, world.agents["ada"], times(world), order_id=event.order_id)
+    books_balance(world)
+
+
+def test_nobody_cancels_the_orders_of_others() -> None:
+    world = new_world("ada", "bea")
+    market = market_of(world)
+    event = placed(put(world, "ada", market, price=gap_price(world, market), order_type=GTC))
+    with pytest.raises(OrderNotFound):
+        cancel(world.venues, world.agents["bea"], times(world), order_id=event.order_id)
+    cancel_all(world.venues, world.venues.orders("bea"), times(world))
+    assert len(world.venues.orders("ada")) == 1
+
+
+def test_an_order_that_crosses_takes_first_and_rests_with_what_is_left() -> None:
+    world = new_world()
+    market = market_of(world)
+    price = best(world, market) / ONE
+    event = placed(put(world, "ada", market, size=900.0, price=price, order_type=GTC))
+    assert event.shares > 0
+    assert event.rests > 0
+    assert event.money + event.reserved <= 900 * ONE
+    assert event.shares + event.rests == event.asked
+    top = world.venues.book(market.market_id).best(times(world), bids=True)
+    assert top is not None
+    assert top.price == round(price * ONE)
+    books_balance(world)
+
+
+def test_a_taker_meets_the_better_then_the_older_agent_who_pays_no_fee() -> None:
+    world = new_world("ada", "bea", "cyd", "dan")
+    market = market_of(world)
+    bid, ask = best(world, market, YES, SELL), best(world, market)
+    tick = world.venues.book(market.market_id).quotes(world.world_at).tick
+    if ask - bid <= tick:
+        pytest.fail("this needs a market with room between bid and ask")
+    low = bid / ONE
+    high = (bid + tick) / ONE
+    for name, price in (("ada", low), ("bea", low), ("cyd", high)):
+        put(world, name, market, size=30.0, price=price, order_type=GTC)
+    put(world, "dan", market, size=200.0)
+    held = world.venues.free_shares("dan", market.market_id, YES)
+    size = Micros(min(held, 100 * ONE))
+    events = put(world, "dan", market, action=SELL, size=size, order_type=FAK)
+    fills = [one for one in events if isinstance(one, OrderFilled)]
+    assert [one.agent_id for one in fills][:2] == ["cyd", "ada"]
+    assert placed(events).shares == size
+    assert sum(one.money for one in fills) <= placed(events).money
+    assert all(one.taken == () for one in fills)
+    books_balance(world)
+
+
+def test_two_buyers_of_opposite_sides_make_a_pair_between_them() -> None:
+    world = new_world("ada", "bea")
+    market = market_of(world)
+    bid = best(world, market, YES, SELL)
+    maker = placed(put(world, "ada", market, size=30.0, price=bid / ONE, order_type=GTC))
+    other = own_price(NO, Micros(bid)) / ONE
+    events = put(
+        world, "bea", market, side=NO, size=maker.rests * other / ONE, price=other, order_type=FAK
+    )
+    fill = next(one for one in events if isinstance(one, OrderFilled))
+    assert fill.agent_id == "ada"
+    assert fill.shares <= placed(events).shares
+    assert world.venues.free_shares("ada", market.market_id, YES) == fill.shares
+    assert world.venues.free_shares("bea", market.market_id, NO) == placed(events).shares
+    books_balance(world)
+
+
+def test_fresh_quotes_that_cross_a_resting_order_fill_it_at_its_price() -> None:
+    world = new_world()
+    market = market_of(world)
+    bid = best(world, market, YES, SELL)
+    event = placed(put(world, "ada", market, size=20.0, price=bid / ONE, order_type=GTC))
+    events: list[Event] = []
+    for _ in range(4_000):
+        events += world.advance(Timestamp(world.at + REFRESH_S))
+        books_balance(world)
+        if not world.venues.orders("ada"):
+            break
+    fills = [one for one in events if isinstance(one, OrderFilled)]
+    ended = next(one for one in events if isinstance(one, OrderEnded))
+    assert ended.reason is OrderEnd.FILLED
+    assert ended.shares == sum(one.shares for one in fills) == event.asked
+    assert ended.money == sum(one.money for one in fills)
+    assert ended.money + ended.returned == event.reserved
+    assert all(one.money <= one.shares * bid / ONE for one in fills)
+    assert all(one.taken for one in fills)
+    holding = world.venues.account("ada", EVM).holdings[market.market_id]
+    assert holding.position.cost(YES) == ended.money
+    assert world.ledger.balance("fees:evm_venue") == 0
+
+
+def test_shares_in_an_open_sale_cannot_be_sold_again() -> None:
+    world = new_world()
+    market = market_of(world)
+    bought = placed(put(world, "ada", market, size=50.0))
+    ask = best(world, market)
+    put(world, "ada", market, action=SELL, size=bought.shares, price=ask / ONE, order_type=GTC)
+    assert world.venues.free_shares("ada", market.market_id, YES) == 0
+    with pytest.raises(InsufficientShares, match="not in open orders"):
+        put(world, "ada", market, action=SELL, size=5.0, order_type=FAK)
+    books_balance(world)
+    cancel_all(world.venues, world.venues.orders("ada"), times(world))
+    assert world.venues.free_shares("ada", market.market_id, YES) == bought.shares
+
+
+def test_a_sale_on_the_evm_venue_rests_by_default_and_on_the_other_does_not() -> None:
+    world = new_world()
+    for venue, kind in ((EVM, GTC), (SOL, FAK)):
+        market = market_of(world, venue)
+        bought = placed(put(world, "ada", market, size=50.0))
+        sold = placed(put(world, "ada", market, action=SELL, size=bought.shares))
+        assert sold.order_type is kind
+        assert (sold.rests > 0) is (kind is GTC and sold.shares < bought.shares)
+    books_balance(world)
+
+
+def test_a_gtd_order_dies_at_its_time_even_in_a_pause() -> None:
+    world = new_world()
+    market = market_of(world)
+    price = gap_price(world, market)
+    put(world, "ada", market, price=price, order_type=GTD, expires_at=Timestamp(world.at + 90))
+    world.set_speed(0, world.at)
+    assert world.advance(Timestamp(world.at + 89)) == []
+    (ended,) = world.advance(Timestamp(world.at + 1))
+    assert isinstance(ended, OrderEnded)
+    assert ended.reason is OrderEnd.EXPIRED
+    assert world.venues.cash("ada", EVM) == GRANT
+    books_balance(world)
+
+
+def test_orders_die_with_their_market() -> None:
+    world = new_world()
+    market = market_of(world, life_s=0.0)
+    event = placed(put(world, "ada", market, price=0.01, order_type=GTC))
+    assert event.rests > 0
+    events = world.advance(Timestamp(world.at + market.listing.resolved_at - world.world_at))
+    ended = next(one for one in events if isinstance(one, OrderEnded))
+    assert ended.reason is OrderEnd.MARKET_CLOSED
+    assert world.venues.cash("ada", EVM) == GRANT
+    assert world.venues.orders("ada") == []
+    books_balance(world)
+
+
+# -- what is refused -----------------------------------------------------------------------
+
+GATES: Final[dict[str, tuple[dict[str, object], type[Refusal]]]] = {
+    "unclaimed": ({"claimed": False}, NotClaimed),
+    "suspended": ({"suspended": True}, AgentSuspended),
+    "real trading off": ({"real_trading_enabled": False}, RealTradingOff),
+    "paused": ({"trading_paused": True}, TradingPaused),
+    "a large trade": ({"max_trade": Micros(19 * ONE)}, TradeTooLarge),
+    "the day's money": ({"day_spend_max": Micros(19 * ONE)}, DaySpend),
+    "a large position": ({"max_position": Micros(19 * ONE)}, MarketTooLarge),
+}
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_refuses_and_changes_nothing(name: str) -> None:
+    changes, refusal = GATES[name]
+    world = new_world()
+    world.change(world.agents["ada"], changes, world.at)
+    before = text_of(world)
+    with pytest.raises(refusal) as said:
+        put(world, "ada", market_of(world))
+    assert said.value.error
+    assert said.value.fix
+    assert text_of(world) == before
+
+
+def test_an_unclaimed_agent_may_not() -> None:
+    assert issubclass(NotClaimed, NotAllowed)
+
+
+def test_the_defaults_are_a_hundred_a_trade_and_five_hundred_a_day() -> None:
+    world = new_world()
+    event = AgentRegistered("eve", AT, "eve", "", "h", "c", Plan.PRO, Micros(ONE))
+    world.register(event)
+    agent = world.agents["eve"]
+    world.change(agent, {"claimed": True, "real_trading_enabled": True}, AT)
+    market = market_of(world)
+    with pytest.raises(TradeTooLarge, match=r"above the limit of 100\.00 USDC a trade"):
+        put(world, "eve", market, size=100.01)
+    for _ in range(5):
+        put(world, "eve", market_of(world, SOL), size=99.0, price=0.01, order_type=GTC)
+    with pytest.raises(DaySpend, match=r"Daily limit reached: \$500"):
+        put(world, "eve", market, size=6.0)
+    midnight = Timestamp((AT // 86_400 + 1) * 86_400)
+    assert world.venues.spent_today("eve", midnight) == 0
+
+
+def test_the_days_buys_are_counted_over_all_venues() -> None:
+    world = new_world()
+    world.change(world.agents["ada"], {"trades_per_day": 2}, world.at)
+    put(world, "ada", market_of(world))
+    put(world, "ada", market_of(world, SOL))
+    with pytest.raises(DayTrades):
+        put(world, "ada", market_of(world))
+    # Sales are exempt.
+    held = world.venues.free_shares("ada", market_of(world).market_id, YES)
+    put(world, "ada", market_of(world), action=SELL, size=held)
+
+
+def test_sales_pass_while_trading_is_paused() -> None:
+    world = new_world()
+    market = market_of(world)
+    bought = placed(put(world, "ada", market))
+    world.change(world.agents["ada"], {"trading_paused": True}, world.at)
+    assert placed(put(world, "ada", market, action=SELL, size=bought.shares)).shares
+
+
+BAD: Final[dict[str, tuple[dict[str, object], type[Refusal]]]] = {
+    "four shares": ({"size": 2.0, "price": 0.5, "order_type": GTC}, OrderTooSmall),
+    "four shares to sell": ({"action": SELL, "size": 4.0}, OrderTooSmall),
+    "no price": ({"price": 0.0009}, PriceOutOfRange),
+    "certainty": ({"price": 0.9991, "order_type": GTC}, PriceOutOfRange),
+    "between ticks": ({"price": 0.4251, "order_type": GTC}, InvalidTick),
+    "nothing held": ({"action": SELL, "size": 20.0}, InsufficientShares),
+    "too much money": ({"size": 1_000.0, "price": 0.01, "order_type": GTC}, InsufficientBalance),
+    "an expiration without need": ({"expires_at": Timestamp(AT + 60)}, InvalidExpiration),
+    "an expiration of yesterday": ({"order_type": GTD, "expires_at": AT}, InvalidExpiration),
+    "another venue": ({"venue": SOL}, VenueNotServed),
+    "no venue": ({"venue": Venue.SIM}, VenueNotServed),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_order_is_refused_and_changes_nothing(name: str) -> None:
+    fields, refusal = BAD[name]
+    world = new_world()
+    if refusal is InsufficientBalance:
+        put(world, "ada", market_of(world), size=10.0)
+    before = text_of(world)
+    with pytest.raises(refusal) as said:
+        put(world, "ada", market_of(world), **fields)
+    assert said.value.fix
+    assert text_of(world) == before
+
+
+def test_too_small_says_so_with_code_and_hint() -> None:
+    world = new_world()
+    with pytest.raises(OrderTooSmall, match=r"Order too small: 2\.00000 shares") as said:
+        put(world, "ada", market_of(world), size=0.2, price=0.1)
+    assert said.value.code == "ORDER_TOO_SMALL"
+    assert "5 shares" in said.value.fix
+    # The other venue takes as little as there is.
+    assert placed(put(world, "ada", market_of(world, SOL), size=0.5)).shares > 0
+
+
+def test_a_price_between_ticks_is_told_the_nearest_one() -> None:
+    world = new_world()
+    with pytest.raises(InvalidTick, match=r"tick size is 0\.01") as said:
+        put(world, "ada", market_of(world), price=0.4251, order_type=GTC)
+    assert "0.43" in said.value.fix
+    # An order that never rests may name any bound.
+    assert placed(put(world, "ada", market_of(world), price=0.98765)).shares
+
+
+def test_an_order_never_meets_one_of_its_own_agent() -> None:
+    world = new_world()
+    market = market_of(world)
+    put(world, "ada", market, price=gap_price(world, market), order_type=GTC)
+    put(world, "ada", market, size=50.0)
+    before = text_of(world)
+    with pytest.raises(OwnOrderInTheWay):
+        put(world, "ada", market, action=SELL, size=50.0, price=0.01, order_type=FAK)
+    assert text_of(world) == before
+
+
+def test_a_closed_market_takes_no_order() -> None:
+    world = new_world()
+    market = market_of(world, life_s=0.0)
+    world.advance(Timestamp(world.at + market.listing.resolves_at - world.world_at))
+    with pytest.raises(MarketNotOpen):
+        put(world, "ada", market)
+
+
+def test_open_orders_are_bounded() -> None:
+    world = new_world()
+    market = market_of(world, SOL)
+    for _ in range(OPEN_MAX):
+        put(world, "ada", market, size=0.1, price=0.01, order_type=GTC)
+    with pytest.raises(TooManyOrders):
+        put(world, "ada", market, size=0.1, price=0.01, order_type=GTC)
+
+
+# -- lifecycle -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", PositionState)
+@pytest.mark.parametrize("trigger", PositionTrigger)
+def test_the_lifecycle_is_the_specs_table(state: PositionState, trigger: PositionTrigger) -> None:
+    row = POSITION.get((state, trigger))
+    if row is None:
+        with pytest.raises(NoTransitionError):
+            moved(state, trigger)
+    else:
+        assert moved(state, trigger) is row
+
+
+@pytest.mark.parametrize("venue", REAL)
+def test_a_position_goes_from_active_to_redeemed_and_pays_once(  # noqa: PLR0915  (one life)
+    venue: Venue,
+) -> None:
+    world = new_world()
+    agent = world.agents["ada"]
+    market = min(
+        (
+            one
+            for one in world.markets.values()
+            if one.listing.home is venue and one.status(world.world_at) is MarketStatus.ACTIVE
+        ),
+        key=lambda one: one.listing.resolved_at,
+    )
+    listing = market.listing
+    bought = {
+        side: placed(put(world, "ada", market, side=side, size=20.0))
+        for side in Side
+        if 0.02 < own_price(side, Micros(round(market.price() * ONE))) / ONE < 0.98
+    }
+    winner = YES if listing.outcome else NO
+    account = world.venues.account("ada", venue)
+    holding = account.holdings[market.market_id]
+
+    def go(world_at: float) -> None:
+        world.advance(Timestamp(world.at + world_at - world.world_at))
+        books_balance(world)
+
+    def claim(side: Side) -> None:
+        redeem(world.venues, agent, (market.market_id, side), times(world))
+
+    go(listing.resolves_at - 1)
+    assert holding.state is PositionState.ACTIVE
+    go(listing.resolves_at)
+    assert holding.state is PositionState.AWAITING
+    with pytest.raises(NotFinalized, match="not finalized"):
+        claim(winner)
+    cash = world.venues.cash("ada", venue)
+    go(listing.resolved_at)
+    assert holding.state is PositionState.READY
+    assert (holding.outcome, holding.resolved_at) == (listing.outcome, listing.resolved_at)
+    assert world.venues.cash("ada", venue) == cash
+    assert account.redeemable_count() == (winner in bought)
+    if winner.other in bought:
+        with pytest.raises(PositionLost, match="position lost"):
+            claim(winner.other)
+        assert holding.state is PositionState.READY
+    if winner in bought:
+        claim(winner)
+        assert world.venues.cash("ada", venue) == cash + bought[winner].shares
+        with pytest.raises(AlreadyRedeemed, match="balance is 0"):
+            claim(winner)
+        assert holding.state is PositionState.REDEEMED
+    assert account.redeemable_count() == 0
+    books_balance(world)
+    with pytest.raises(PositionNotFound, match="position in market nowhere not found"):
+        redeem(world.venues, agent, ("nowhere", YES), times(world))
+
+
+def test_a_position_outlives_its_forgotten_market() -> None:
+    world = new_world()
+    held = [
+        one
+        for one in world.markets.values()
+        if one.listing.home is not Venue.SIM
+        and one.listing.resolved_at < world.world_at + 7_200
+        and one.listing.resolves_at > world.world_at + 5
+    ]
+    for market in held:
+        for side in Side:
+            with suppress(Refusal):
+                put(world, "ada", market, side=side, size=6.0)
+    for _ in range(14):
+        world.advance(Timestamp(world.at + 3_600))
+    gone = [one for one in held if one.market_id not in world.markets]
+    assert gone
+    again = snapshot.world_of(json.loads(text_of(world)))
+    assert text_of(again) == text_of(world)
+    redeemed = 0
+    for market in gone:
+        winner = YES if market.listing.outcome else NO
+        with suppress(PositionNotFound):
+            redeem(again.venues, again.agents["ada"], (market.market_id, winner), times(again))
+            redeemed += 1
+    assert redeemed
+    books_balance(again)
+
+
+def test_old_positions_without_a_payout_are_forgotten() -> None:
+    world = new_world()
+    market = market_of(world, life_s=0.0)
+    put(world, "ada", market)
+    account = world.venues.account("ada", EVM)
+    holding = account.holdings[market.market_id]
+    for count in range(SETTLED_KEPT + 5):
+        account.holdings[f"old{count}"] = Holding(
+            holding.position,
+            "q",
+            "c",
+            AT,
+            PositionState.REDEEMED,
+            outcome=True,
+            resolved_at=Timestamp(count),
+        )
+    world.advance(Timestamp(world.at + market.listing.resolved_at - world.world_at))
+    assert "old0" not in account.holdings
+    assert len(account.holdings) <= SETTLED_KEPT + 1
+
+
+def test_an_empty_account_counts_nothing() -> None:
+    assert VenueAccount("ada", EVM).redeemable_count() == 0
+
+
+# -- anything at all -----------------------------------------------------------------------
+
+
+class Traders:
+    """Random operations on the venues of one world; each gives its events."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.rng = random.Random(seed)
+        self.refused: Counter[str] = Counter()
+
+    def operate(self) -> list[Event]:
+        draw = self.rng.random()
+        if draw < 0.08:
+            return self.world.advance(
+                Timestamp(self.world.at + self.rng.choice((1.0, 2.0, 4.0, 4.0, 900.0)))
+            )
+        if draw < 0.16:
+            return self.cancel()
+        if draw < 0.2:
+            return self.redeem()
+        try:
+            return self.trade()
+        except Refusal as refusal:
+            self.refused[refusal.code] += 1
+            return []
+
+    def cancel(self) -> list[Event]:
+        agent = self.rng.choice(list(self.world.agents.values()))
+        found = self.world.venues.orders(agent.agent_id)
+        chosen = found if self.rng.random() < 0.1 else found[:1]
+        return [*cancel_all(self.world.venues, chosen, times(self.world))]
+
+    def redeem(self) -> list[Event]:
+        venues = self.world.venues
+        for account in venues.accounts.values():
+            for market_id, holding in account.holdings.items():
+                winner = holding.winner()
+                if winner is not None and holding.payout():
+                    agent = self.world.agents[account.agent_id]
+                    return [*redeem(venues, agent, (market_id, winner), times(self.world))]
+        return []
+
+    def trade(self) -> list[Event]:
+        rng, world = self.rng, self.world
+        name = rng.choice(list(world.agents))
+        found = [
+            one
+            for one in world.markets.values()
+            if one.listing.home is not Venue.SIM and one.status(world.world_at).value == "active"
+        ]
+        # Few markets, so that traders meet each other.
+        market = min(rng.sample(found, 12), key=lambda one: one.market_id)
+        side = rng.choice(list(Side))
+        kind = rng.choice((None, GTC, GTC, GTC, GTD, FOK, FAK))
+        fields: dict[str, object] = {"side": side, "order_type": kind}
+        held = world.venues.free_shares(name, market.market_id, side)
+        size = rng.randrange(100, 4_000) / 100
+        if held and rng.random() < 0.5:
+            whole = held if rng.random() < 0.3 else held // 20 // SHARE_QUANTUM * SHARE_QUANTUM * 10
+            fields |= {"action": SELL, "size": Micros(whole)}
+        else:
+            fields |= {"size": Micros(round(size * ONE))}
+        if kind is not None and rng.random() < 0.9:
+            book = world.venues.book(market.market_id)
+            tick = book.quotes(world.world_at).tick
+            mid = book.mid(times(world)) if side is YES else 1 - book.mid(times(world))
+            ticks = round(mid * ONE / tick) + rng.randrange(-4, 5)
+            fields["price"] = Micros(ticks * tick)
+        return put(world, name, market, **fields)
+
+
+def test_random_operations_keep_every_micro_and_a_replay_makes_the_same_world() -> None:
+    world = new_world("ada", "bea", "cyd")
+    start = text_of(world)
+    traders = Traders(world, 5)
+    events: list[Event] = []
+    moments = [(0, start)]
+    for count in range(1, 1_501):
+        events += traders.operate()
+        if count % 100 == 0:
+            books_balance(world)
+        if count % 500 == 0:
+            moments.append((len(events), text_of(world)))
+    kinds = Counter(kind_of(event) for event in events)
+    ends = Counter(one.reason for one in events if isinstance(one, OrderEnded))
+    between = sum(isinstance(one, OrderFilled) and not one.taken for one in events)
+    crossed = sum(isinstance(one, OrderFilled) and bool(one.taken) for one in events)
+    # The run means something: everything happened, often.
+    assert kinds["order"] > 500
+    assert kinds["redeemed"] > 10
+    assert between > 10
+    assert crossed > 10
+    assert set(ends) >= {OrderEnd.FILLED, OrderEnd.CANCELLED, OrderEnd.MARKET_CLOSED}
+    assert any(isinstance(one, MarketResolved) for one in events)
+    spans = [(moments[0], moments[-1]), (moments[1], moments[2])]
+    for (since, text), (until, wanted) in spans:
+        assert text_of(replayed(text, events[since:until])) == wanted
+
+
+def test_a_world_read_back_trades_on_as_the_one_that_was_not_stopped() -> None:
+    world = new_world("ada", "bea", "cyd")
+    first = Traders(world, 9)
+    for _ in range(400):
+        first.operate()
+    again = snapshot.world_of(json.loads(text_of(world)))
+    one, other = Traders(world, 10), Traders(again, 10)
+    for _ in range(300):
+        one.operate()
+        other.operate()
+    assert text_of(again) == text_of(world)

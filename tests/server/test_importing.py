@@ -1,0 +1,264 @@
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from line import Line, change, line_to
+from service_tui.clock import ManualClock
+from service_tui.engine.catalogue import event_of, importable_at, slug_of, url_of
+from service_tui.engine.codec import dumps
+from service_tui.engine.listing import Listing
+from service_tui.engine.slots import IMPORT_SLOTS
+from service_tui.engine.snapshot import fields_of
+from service_tui.server.keeper import restore
+from service_tui.server.routes.importing import venue_of
+from service_tui.terms import Plan, Venue
+from service_tui.units import Timestamp
+from service_tui.wire.endpoints import (
+    CHECK_MARKET,
+    IMPORT_MARKET,
+    IMPORT_TICKER,
+    IMPORTABLE,
+    MARKET,
+    PLACE_TRADE,
+)
+from support import Stage, open_stage
+
+
+async def offered(line: Line, **params: object) -> list[dict[str, Any]]:
+    return (await line.said(IMPORTABLE, **({"limit": 100, "min_volume": 0} | params)))["markets"]
+
+
+def alone(stage: Stage, home: Venue = Venue.EVM) -> list[Listing]:
+    """Questions that may be imported and belong to no event."""
+    world = stage.world
+    found = importable_at(world.tape, world.world_at)
+    return [one for one in found if one.home is home and event_of(one) is None]
+
+
+async def import_url(line: Line, url: str | None, code: int = 200) -> dict[str, Any]:
+    return await line.said(IMPORT_MARKET, code, json={"polymarket_url": url})
+
+
+async def test_what_may_be_imported_is_filtered_as_asked(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        every = await offered(line)
+        assert len(every) >= len(IMPORT_SLOTS)
+        assert len({one["question"] for one in every}) == len(every)
+        volumes = [one["volume_24h"] for one in every]
+        assert volumes == sorted(volumes, reverse=True)
+        assert min(volumes) >= 1_000
+        usual = await offered(line, min_volume=10_000)
+        assert [one for one in every if one["volume_24h"] >= 10_000] == usual
+        assert (await line.said(IMPORTABLE))["markets"] == usual[:50]
+        assert await offered(line, limit=3) == every[:3]
+        assert await offered(line, category="Weather ") == [
+            one for one in every if one["category"] == "weather"
+        ]
+        for venue, public in (("evm_venue", "polymarket"), ("sol_venue", "kalshi")):
+            own = [one for one in every if one["venue"] == venue]
+            assert await offered(line, venue=venue) == own
+            # Whoever names a venue as the public does is answered likewise.
+            named = [one | {"venue": public} for one in own]
+            assert await offered(line, venue=public) == named
+        assert await offered(line, venue="sim") == []
+        assert await offered(line, q="zzzz") == []
+        assert all("will" in one["question"].lower() for one in await offered(line, q="WILL"))
+
+
+async def test_an_import_lists_the_question_once_and_a_repeat_is_free(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        listing = alone(stage)[0]
+        row = next(one for one in await offered(line) if one["question"] == listing.question)
+        names = ({"url": row["url"]}, {"condition_id": row["condition_id"]})
+        for name in names:
+            assert (await line.said(CHECK_MARKET, **name))["exists"] is False
+        response = await line.ask(IMPORT_MARKET, json={"polymarket_url": row["url"]})
+        said = response.json()
+        assert (said["success"], said["status"]) == (True, "imported")
+        assert (said["market_id"], said["question"]) == (listing.market_id, listing.question)
+        assert response.headers["X-Imports-Remaining"] == "99"
+        assert response.headers["X-Imports-Limit"] == "100"
+        again = await line.ask(IMPORT_MARKET, json={"polymarket_url": row["url"]})
+        assert again.json()["status"] == "already_exists"
+        assert again.json()["market_id"] == listing.market_id
+        assert again.headers["X-Imports-Remaining"] == "99"
+        for name in names:
+            found = await line.said(CHECK_MARKET, **name)
+            assert found == {
+                "exists": True,
+                "market_id": listing.market_id,
+                "question": listing.question,
+                "status": "active",
+            }
+        assert row["question"] not in {one["question"] for one in await offered(line)}
+
+
+async def test_an_imported_market_starts_at_the_price_of_its_venue_and_lives_like_any_other(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=1) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        listing = min(alone(stage), key=lambda one: one.resolved_at)
+        said = await import_url(line, url_of(listing))
+        assert said["current_probability"] == pytest.approx(said["external_price_yes"], abs=0.011)
+        order = {"market_id": listing.market_id, "side": "yes", "amount": 10}
+        assert (await line.said(PLACE_TRADE, json=order))["success"] is True
+        assert stage.world.ledger.total() == 0
+        await line.wait(listing.resolved_at - stage.world.world_at + 1)
+        one = (await line.said(MARKET, path={"market_id": listing.market_id}))["market"]
+        assert (one["status"], one["outcome"]) == ("resolved", listing.outcome)
+        assert (await line.said(CHECK_MARKET, url=url_of(listing)))["status"] == "resolved"
+        over = await import_url(line, url_of(listing))
+        assert (over["success"], over["status"]) == (False, "resolved")
+        assert stage.world.ledger.total() == 0
+
+
+async def test_an_event_is_imported_with_its_outcomes_as_one_import(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        rows = [one for one in await offered(line) if one["event_url"]]
+        event_url, name = rows[0]["event_url"], rows[0]["event_name"]
+        members = [one for one in rows if one["event_url"] == event_url]
+        assert len(members) == 4
+        chosen = [one["condition_id"] for one in members[:2]]
+        request = {"polymarket_url": event_url, "market_ids": chosen}
+        response = await line.ask(IMPORT_MARKET, json=request)
+        part = response.json()
+        assert (part["event_name"], part["status"]) == (name, "imported")
+        assert {one["question"] for one in part["markets"]} == {
+            one["question"] for one in members[:2]
+        }
+        assert (part["markets_imported"], part["markets_skipped"]) == (2, 0)
+        assert response.headers["X-Imports-Remaining"] == "99"
+        whole = await import_url(line, event_url)
+        assert (whole["markets_imported"], whole["markets_skipped"]) == (2, 2)
+        assert {one["question"] for one in whole["markets"]} == {one["question"] for one in members}
+        assert all(one["outcome_name"] in one["question"] for one in whole["markets"])
+        last = await line.ask(IMPORT_MARKET, json={"polymarket_url": event_url})
+        assert last.json()["status"] == "already_exists"
+        assert last.headers["X-Imports-Remaining"] == "98"
+        wrong = {"polymarket_url": event_url, "market_ids": ["0x00"]}
+        assert (await line.ask(IMPORT_MARKET, json=wrong)).status_code == 422
+
+
+async def test_the_solana_venue_takes_an_address_or_a_bare_ticker(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        by_ticker, by_url = (await offered(line, venue="sol_venue"))[:2]
+        assert (await line.said(CHECK_MARKET, ticker=by_ticker["ticker"]))["exists"] is False
+        for name in (by_ticker["ticker"], by_url["url"]):
+            said = await line.said(IMPORT_TICKER, json={"kalshi_url": name})
+            assert said["status"] == "imported"
+            assert said["kalshi_ticker"] in {by_ticker["ticker"], by_url["ticker"]}
+            assert (await line.said(CHECK_MARKET, ticker=said["kalshi_ticker"]))["exists"] is True
+        other = alone(stage)[0]
+        for name in (url_of(other), "WEATHER-9999-1", slug_of(other)):
+            said = await line.said(IMPORT_TICKER, 404, json={"kalshi_url": name})
+            assert said["fix"]
+
+
+ADDRESSES: Final = {
+    "https://evm-venue.example/event/x-1-2": (Venue.EVM, "x-1-2"),
+    "http://www.polymarket.com/event/x-1-2/?tid=5#top": (Venue.EVM, "x-1-2"),
+    "https://KALSHI.com/markets/a/X-1-2": (Venue.SOL, "X-1-2"),
+    "https://sol-venue.example/event/X-1-2": (Venue.SOL, "X-1-2"),
+    "https://polymarket.com.evil.example/event/x-1-2": None,
+    "https://polymarket.com@evil.example/event/x-1-2": None,
+    "ftp://polymarket.com/event/x-1-2": None,
+    "javascript:alert(1)": None,
+    "file:///etc/passwd": None,
+    "https://[::1/event/x": None,
+    "polymarket.com/event/x-1-2": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_is_taken_apart_as_text(address: str) -> None:
+    assert venue_of(address) == ADDRESSES[address]
+
+
+async def test_only_the_questions_own_words_name_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        listing = alone(stage)[0]
+        slot, number = listing.slot, listing.number
+        before = dumps(fields_of(stage.world))
+        for name in (
+            f"something-else-{slot}-{number}",
+            slug_of(listing).replace(f"-{number}", f"-{number + 50}"),
+            f"{slug_of(listing)}-1",
+            "will-it-rain-2026-05",
+            f"x-{slot}-999999999999",
+        ):
+            url = f"https://evm-venue.example/event/{name}"
+            await import_url(line, url, 404)
+            assert (await line.said(CHECK_MARKET, url=url))["exists"] is False
+        assert dumps(fields_of(stage.world)) == before
+
+
+async def test_an_unclaimed_agent_imports_nothing_and_is_shown_its_claim_link(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        count = len(stage.world.markets)
+        for asked in (
+            {"endpoint": IMPORT_MARKET, "json": {"polymarket_url": url_of(alone(stage)[0])}},
+            {"endpoint": IMPORT_TICKER, "json": {"kalshi_url": url_of(alone(stage, Venue.SOL)[0])}},
+        ):
+            said = await line.said(asked["endpoint"], 403, json=asked["json"])
+            assert stage.agent.claim_code in said["claim_url"]
+            assert said["fix"]
+        assert len(stage.world.markets) == count
+
+
+async def test_the_days_imports_end_with_a_429_and_begin_again_at_midnight(
+    tmp_path: Path,
+) -> None:
+    # A minute before midnight, so that the wait is short.
+    clock = ManualClock(Timestamp(21_000 * 86_400 - 60.0))
+    async with open_stage(tmp_path, clock, speed=0, plan=Plan.FREE) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        urls = [url_of(one) for one in [*alone(stage), *alone(stage, Venue.SOL)]]
+        assert len(urls) > 11
+        for left, url in zip(range(9, -1, -1), urls, strict=False):
+            response = await line.ask(IMPORT_MARKET, json={"polymarket_url": url})
+            assert (response.status_code, response.headers["X-Imports-Remaining"]) == (
+                200,
+                str(left),
+            )
+        refused = await line.ask(IMPORT_MARKET, json={"polymarket_url": urls[10]})
+        said = refused.json()
+        assert (refused.status_code, said["error"]) == (429, "Rate limit exceeded")
+        assert (said["limit"], said["x402_price"]) == (10, "$0.005")
+        assert said["x402_url"].endswith(IMPORT_MARKET.path)
+        assert said["fix"]
+        # What is listed already stays free.
+        assert (await import_url(line, urls[0]))["status"] == "already_exists"
+        wait_s = int(refused.headers["Retry-After"])
+        assert 0 < wait_s <= 61
+        await stage.clock.advance(wait_s)
+        assert (await import_url(line, urls[10]))["status"] == "imported"
+
+
+async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        for listing in alone(stage)[:3]:
+            await import_url(line, url_of(listing))
+        found = restore(stage.database)
+        assert found is not None
+        again, _ = found
+        assert dumps(fields_of(again)) == dumps(fields_of(stage.world))
+        assert again.agents[stage.agent_id].imports_today(stage.clock.now()) == 3

@@ -1,0 +1,161 @@
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from line import Line, line_to
+from service_tui.engine.catalogue import HOSTS
+from service_tui.terms import MarketStatus, Venue
+from service_tui.wire.endpoints import MARKET, MARKETS
+from support import Stage, open_stage
+
+
+async def listed(line: Line, **params: object) -> list[dict[str, Any]]:
+    return (await line.said(MARKETS, **({"limit": 500} | params)))["markets"]
+
+
+async def until_one_waits(stage: Stage) -> None:
+    """Let the tape run until a market is closed and its outcome not confirmed."""
+    first = min(stage.open_markets(), key=lambda one: one.listing.resolves_at)
+    await line_to(stage).wait(first.listing.resolves_at - stage.world.world_at + 0.1)
+    assert first.status(stage.world.world_at) is MarketStatus.CLOSED
+
+
+async def test_a_real_venue_lists_its_own_questions_and_sim_lists_all(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        every = {one["id"]: one["import_source"] for one in await listed(line)}
+        assert set(every.values()) == {"sim", "evm_venue", "sol_venue"}
+        assert {one["id"] for one in await listed(line, venue="sim")} == set(every)
+        for name in ("evm_venue", "polymarket", "sol_venue", "kalshi"):
+            home = {"polymarket": "evm_venue", "kalshi": "sol_venue"}.get(name, name)
+            wanted = {one for one, source in every.items() if source == home}
+            assert {one["id"] for one in await listed(line, venue=name)} == wanted
+            both = await listed(line, venue="sim", import_source=name)
+            assert {one["id"] for one in both} == wanted
+
+
+async def test_every_token_is_in_the_question_or_the_tags(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        everything = await listed(line)
+        for text in ("will by", "WEATHER days", "ai ti", "crypto will", "ther"):
+            tokens = text.lower().split()
+            wanted = {
+                one["id"]
+                for one in everything
+                if all(
+                    token in f"{one['question']} {' '.join(one['tags'])}".lower()
+                    for token in tokens
+                )
+            }
+            assert wanted, text
+            assert {one["id"] for one in await listed(line, q=text)} == wanted
+
+
+async def test_a_search_puts_the_question_before_the_tags_whatever_the_order(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        in_words = [
+            "days" in one["question"].lower()
+            for sort in ("volume", "created", "opportunity")
+            for one in await listed(line, q="days", sort=sort)
+        ]
+        assert in_words
+        orders = [
+            [one["id"] for one in await listed(line, q="will", sort=sort)]
+            for sort in ("volume", "created", "recent", "opportunity")
+        ]
+        assert all(order == orders[0] for order in orders)
+
+
+async def test_all_tags_must_match_and_blanks_do_not_matter(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        plain = await listed(line, tags="weather,days")
+        assert plain
+        assert await listed(line, tags=" Weather , days ,") == plain
+        assert await listed(line, tags="weather,crypto") == []
+
+
+async def test_ids_find_markets_of_every_status(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=1) as stage:
+        line = line_to(stage)
+        await until_one_waits(stage)
+        world = stage.world
+        by_status = {one.status(world.world_at): one.market_id for one in world.markets.values()}
+        ids = sorted(by_status.values())
+        assert MarketStatus.CLOSED in by_status
+        found = await listed(line, ids=" , ".join([*ids, "nowhere"]))
+        assert sorted(one["id"] for one in found) == ids
+        assert (await line.ask(MARKETS, ids=",".join(["a"] * 50))).status_code == 200
+        assert (await line.ask(MARKETS, ids=",".join(["a"] * 51))).status_code == 422
+
+
+async def test_what_takes_no_orders_is_left_out_unless_asked_for(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=1) as stage:
+        line = line_to(stage)
+        await until_one_waits(stage)
+        waiting = await listed(line, status="closed")
+        assert waiting
+        assert not any(one["sim_tradeable"] for one in waiting)
+        every = await line.said(MARKETS, status="all", limit=500)
+        assert all(one["sim_tradeable"] for one in every["markets"])
+        assert every["matched_before_tradeable_filter"] > every["total_count"]
+        question = waiting[0]["question"]
+        hidden = await line.said(MARKETS, status="all", q=question)
+        assert (hidden["markets"], hidden["empty_reason"]) == ([], "filtered_untradeable")
+        assert hidden["matched_before_tradeable_filter"] == 1
+        assert "tradeable_only=false" in hidden["hint"]
+        for no in ("false", "False"):
+            shown = await line.said(MARKETS, status="all", q=question, tradeable_only=no)
+            assert [one["question"] for one in shown["markets"]] == [question]
+            assert shown["empty_reason"] is None
+
+
+async def test_an_empty_page_says_why(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        none = await line.said(MARKETS, q="no such words")
+        assert none["empty_reason"] == "no_matches"
+        assert none["hint"]
+        beyond = await line.said(MARKETS, offset=10_000)
+        assert (beyond["markets"], beyond["empty_reason"]) == ([], None)
+        assert str(beyond["total_count"]) in beyond["hint"]
+
+
+WARNINGS: Final = {
+    "limt": "limt (did you mean limit?)",
+    "max_hours": "max_hours",
+    "tradable_only": "tradable_only (did you mean tradeable_only?)",
+    "query": "query",
+    "zzz": "zzz",
+    "statuss": "statuss (did you mean status?)",
+}
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+async def test_an_unknown_parameter_is_named(tmp_path: Path, name: str) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        warned = await line.said(MARKETS, limit=1, **{name: "1"})
+        assert warned["warning"].startswith(f"ignored unknown parameters: {WARNINGS[name]}")
+        assert len(warned["markets"]) == 1
+        assert (await line.said(MARKETS, limit=1))["warning"] is None
+
+
+async def test_the_figures_of_a_market_agree_with_each_other(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        for short in await listed(line, include="resolution_criteria", sort="opportunity"):
+            one = (await line.said(MARKET, path={"market_id": short["id"]}))["market"]
+            assert one["resolution_criteria"] == short["resolution_criteria"]
+            assert 0 <= one["opportunity_score"] <= 1
+            if one["import_source"] == Venue.SIM.value:
+                assert one["url"] is None
+            else:
+                assert one["url"].startswith(f"https://{HOSTS[Venue(one['import_source'])]}/")
+            assert one["outcome_name"] in one["question"]
+        (await line.said(MARKET, 404, path={"market_id": "nowhere"}))["fix"]

@@ -1,0 +1,212 @@
+"""The served document against the service that serves it: every operation, good and bad input.
+
+The service runs in a thread of its own; the tool sends it whole requests in process.
+"""
+
+import asyncio
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import Case
+from schemathesis.config import SchemathesisConfig
+
+from service_tui.server.embedded import BASE_URL
+from service_tui.terms import Plan
+from service_tui.wire.endpoints import ALL
+from service_tui.wire.text import line
+from support import OPERATOR, open_stage
+from threaded import Threaded
+
+EXAMPLES = 12
+SEED = 20_261_101
+Scope = dict[str, Any]
+App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Any]
+
+
+OPEN = {
+    "sdk_real_trading_enabled": True,
+    "sdk_max_trade_amount": 100,
+    "sdk_daily_limit": 1_000_000,
+    "max_trades_per_day": 5_000,
+    "trading_paused": False,
+}
+
+
+class Running(Threaded):
+    """A service on its own loop, and an app that hands requests over to it."""
+
+    def __init__(self) -> None:
+        self.answers: Counter[tuple[str, str, int]] = Counter()
+        self.refused_keys = 0
+        self.others: list[str] = []
+
+    def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
+        super().open(path, plan)
+        # Hundreds of calls in a minute of manual time.
+        self.stage.sim.service.limits = False
+        self.run(self.settle())
+
+    def line(self) -> httpx.AsyncClient:
+        """In process, for what a case needs to be there."""
+        headers = {"Authorization": f"Bearer {self.stage.key}"}
+        return httpx.AsyncClient(
+            transport=self.stage.sim.transport, base_url=BASE_URL, headers=headers
+        )
+
+    async def settle(self) -> None:
+        """Two more agents for the desk to govern, and real trading for the first."""
+        desk = {"Authorization": f"Bearer {OPERATOR}"}
+        async with self.line() as line:
+            for name in ("governed", "claimed"):
+                born = await line.post("/api/sdk/agents/register", json={"name": name})
+                self.others.append(born.json()["agent_id"])
+            await line.post(f"/api/desk/agents/{self.stage.agent_id}/claim", headers=desk)
+
+    async def rest(self) -> str:
+        """An order that rests on a book."""
+        async with self.line() as line:
+            # Other cases have set whatever came to their mind.
+            desk = {"Authorization": f"Bearer {OPERATOR}"}
+            plan = {"plan": "elite", "all_agents": True}
+            await line.patch("/api/desk/account", json=plan, headers=desk)
+            await line.post("/api/sdk/settings", json=OPEN)
+            await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+            listed = await line.get("/api/sdk/markets?venue=evm_venue&limit=20")
+            market = next(one for one in listed.json()["markets"] if (one["best_bid"] or 0) > 0.1)
+            order = {
+                "market_id": market["id"],
+                "side": "yes",
+                "amount": 10,
+                "venue": "evm_venue",
+                "order_type": "GTC",
+                "price": market["best_bid"],
+            }
+            said = (await line.post("/api/sdk/trade", json=order)).json()
+            assert said["status"] == "submitted", said["error"]
+            return said["order_id"]
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """The service's app, for a caller on another loop."""
+        if scope["type"] == "lifespan":
+            # The service runs already.
+            for step in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{step}.complete"})
+            return
+        heard = [await receive()]
+        while heard[-1].get("more_body"):
+            heard.append(await receive())
+        said: list[Any] = []
+
+        async def here() -> None:
+            left = iter([*heard, {"type": "http.disconnect"}])
+
+            async def hear() -> Any:
+                return next(left)
+
+            async def say(message: Any) -> None:
+                said.append(message)
+
+            await self.stage.sim.app(dict(scope), hear, say)
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(here(), self.loop))
+        for message in said:
+            self.refused_keys += message.get("status") == 401
+            await send(message)
+
+
+RUNNING = Running()
+
+
+async def document() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            open_stage(Path(folder)) as stage,
+            httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client,
+        ):
+            return (await client.get("/openapi.json")).json()
+
+
+def described() -> schemathesis.BaseSchema:
+    schema = schemathesis.openapi.from_dict(
+        asyncio.run(document()), config=SchemathesisConfig(seed=SEED)
+    )
+    schema.app = RUNNING
+    schema.config.update(base_url="http://127.0.0.1:8000")
+    schema.config.generation.update(
+        deterministic=True, max_examples=EXAMPLES, no_shrink=True, with_security_parameters=False
+    )
+    return schema
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
+    RUNNING.open(tmp_path_factory.mktemp("served"))
+    yield RUNNING
+    RUNNING.close()
+
+
+api = described()
+
+
+def help_on(case: Case) -> None:
+    """Help a good request to reach what it is about."""
+    if case.meta is not None and case.meta.generation.mode.is_positive:
+        case.body = integral(case.body)
+        market = random.Random(repr(case.body)).choice(RUNNING.stage.open_markets())
+        known = {
+            "market_id": market.market_id,
+            "agent_id": RUNNING.others[case.path.endswith("/claim")],
+            "claim_code": RUNNING.stage.agent.claim_code,
+        }
+        if "order_id" in (case.path_parameters or {}):
+            known["order_id"] = RUNNING.run(RUNNING.rest())
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = known.get(name, case.path_parameters[name])
+        if isinstance(case.body, dict) and "market_id" in case.body:
+            case.body["market_id"] = market.market_id
+
+
+def within_the_grain(case: Case) -> bool:
+    """A number one step of a double off a whole micro means that micro, which no schema can say."""
+    data = None if case.meta is None else case.meta.phase.data
+    return "Non-multiple" in (getattr(data, "description", None) or "")
+
+
+def integral(body: Any) -> Any:
+    """What a document cannot say: whole numbers are written without a point."""
+    if isinstance(body, dict):
+        return {name: integral(value) for name, value in body.items()}
+    if isinstance(body, list):
+        return [integral(value) for value in body]
+    if isinstance(body, str) and body and not line(body):
+        # Nor can it say which letters are visible.
+        return "x"
+    return int(body) if isinstance(body, float) and body.is_integer() else body
+
+
+@api.parametrize()
+@settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
+def test_the_document_is_true(case: Case, running: Running) -> None:
+    if within_the_grain(case):
+        return
+    help_on(case)
+    key = OPERATOR if case.path.startswith("/api/desk") else running.stage.key
+    response = case.call(headers={"Authorization": f"Bearer {key}"})
+    running.answers[case.method, case.path, response.status_code] += 1
+    case.validate_response(response, headers={"Authorization": f"Bearer {key}"})
+
+
+def test_every_operation_was_reached(running: Running) -> None:
+    reached = {(method, path) for method, path, status in running.answers if status == 200}
+    assert reached == {(one.method, one.path) for one in ALL}
+    # The tool tried each without a key and with a wrong one.
+    assert running.refused_keys >= 2 * sum(not one.keyless for one in ALL)

@@ -1,0 +1,134 @@
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from line import change, line_to
+from service_tui.engine.codec import dumps
+from service_tui.engine.snapshot import fields_of
+from service_tui.server.keeper import restore
+from service_tui.terms import Plan
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints import (
+    PATCH_SETTINGS,
+    PATCH_USER_SETTINGS,
+    POST_SETTINGS,
+    SETTINGS,
+    USER_SETTINGS,
+    Endpoint,
+)
+from support import open_stage
+
+WALLET: Final = "So11111111111111111111111111111111111111112"
+THRESHOLDS: Final = {
+    "max_trades_per_day": 321,
+    "max_position_usd": 250.5,
+    "default_stop_loss_pct": 0.35,
+    "default_take_profit_pct": 1.5,
+    "auto_risk_monitor_enabled": False,
+    "trading_paused": True,
+}
+LIMITS: Final = {
+    "sdk_real_trading_enabled": True,
+    "sdk_max_trade_amount": 80.25,
+    "sdk_daily_limit": 400.0,
+}
+BOT: Final = {
+    "clawdbot_webhook_url": "https://hook.example/agent",
+    "clawdbot_chat_id": "-100123",
+    "clawdbot_channel": "telegram",
+}
+
+CHANGES: Final[list[tuple[Endpoint[WireModel], str, Any]]] = [
+    *((POST_SETTINGS, *pair) for pair in (LIMITS | THRESHOLDS).items()),
+    *((PATCH_SETTINGS, *pair) for pair in (LIMITS | THRESHOLDS).items()),
+    *((PATCH_USER_SETTINGS, *pair) for pair in (THRESHOLDS | BOT).items()),
+]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "name", "value"), CHANGES, ids=lambda one: getattr(one, "summary", str(one))
+)
+async def test_one_field_changes_alone_and_is_answered_read_and_kept(
+    tmp_path: Path, endpoint: Endpoint[WireModel], name: str, value: object
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        before = asdict(stage.agent.settings)
+        said = await line.said(endpoint, json={name: value})
+        assert said[name] == value
+        read = await line.said(SETTINGS) | await line.said(USER_SETTINGS)
+        assert read[name] == value
+        after = asdict(stage.agent.settings)
+        assert len([key for key in after if after[key] != before[key]]) == 1
+        found = restore(stage.database)
+        assert found is not None
+        assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
+
+
+@pytest.mark.parametrize("endpoint", [POST_SETTINGS, PATCH_SETTINGS, PATCH_USER_SETTINGS])
+async def test_nothing_sent_changes_nothing_and_zero_switches_a_threshold_off(
+    tmp_path: Path, endpoint: Endpoint[WireModel]
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        before = stage.agent.settings
+        said = await line.said(endpoint, json={})
+        assert stage.agent.settings == before
+        assert said["default_stop_loss_pct"] == 0.20
+        assert said["default_take_profit_pct"] is None
+        for nothing in (0, None):
+            await line.said(endpoint, json={"default_stop_loss_pct": 0.2})
+            off = await line.said(endpoint, json={"default_stop_loss_pct": nothing})
+            assert off["default_stop_loss_pct"] is None
+
+
+CEILINGS: Final = {Plan.FREE: (50, 1_000), Plan.PRO: (500, 5_000), Plan.ELITE: (None, None)}
+
+
+@pytest.mark.parametrize("plan", CEILINGS)
+async def test_an_agent_raises_its_daily_trades_up_to_the_plans_ceiling(
+    tmp_path: Path, plan: Plan
+) -> None:
+    usual, most = CEILINGS[plan]
+    async with open_stage(tmp_path, speed=0, plan=plan) as stage:
+        line = line_to(stage)
+        assert (await line.said(USER_SETTINGS))["max_trades_per_day"] == usual
+        wanted = most or 1_000_000
+        for endpoint in (POST_SETTINGS, PATCH_SETTINGS, PATCH_USER_SETTINGS):
+            said = await line.said(endpoint, json={"max_trades_per_day": wanted})
+            assert said["max_trades_per_day"] == wanted
+            refused = await line.said(endpoint, 422, json={"max_trades_per_day": wanted + 1})
+            assert refused["fix"]
+            assert stage.agent.trades_per_day() == wanted
+        reset = await line.said(PATCH_USER_SETTINGS, json={"max_trades_per_day": None})
+        assert reset["max_trades_per_day"] == usual
+        # A smaller plan later binds what was raised before.
+        await line.said(PATCH_USER_SETTINGS, json={"max_trades_per_day": wanted})
+        await change(stage, plan=Plan.FREE)
+        assert (await line.said(USER_SETTINGS))["max_trades_per_day"] == min(wanted, 1_000)
+
+
+async def test_the_solana_wallet_is_written_under_one_name_and_read_under_another(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        said = await line.said(PATCH_USER_SETTINGS, json={"bot_solana_wallet": WALLET})
+        assert "bot_solana_wallet" not in said
+        for body in (said, await line.said(USER_SETTINGS), await line.said(SETTINGS)):
+            assert body["solana_wallet_address"] == WALLET
+        gone = await line.said(PATCH_USER_SETTINGS, json={"bot_solana_wallet": None})
+        assert gone["solana_wallet_address"] is None
+
+
+async def test_the_spec_and_the_wire_reference_name_every_field_of_the_answers(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        spec, risk = await line.said(SETTINGS), await line.said(USER_SETTINGS)
+        for endpoint in (POST_SETTINGS, PATCH_SETTINGS):
+            assert await line.said(endpoint, json={}) == spec | risk
+        assert (spec["trading_paused"], risk["trading_paused"]) == (False, False)
