@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from service_tui.wiring import live
 from service_tui.wiring.doctor import findings
 from service_tui.wiring.keys import DESK_FILE, desk_keys
 from service_tui.wiring.options import Options
+from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
 
 
@@ -191,6 +193,87 @@ async def test_in_a_removed_directory_no_order_is_done(tmp_path: Path) -> None:
         assert ticket.view.state in {TicketState.FAILED, TicketState.REFUSED}
         assert "file was removed, nothing was traded" in ticket.view.outcome
     assert not asked.data_dir.exists()
+
+
+async def traded(asked: Options) -> DeskState:
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and s.world)
+        market = next(view for view in start.state.markets.values() if view.is_open)
+        start.desk.submit(buy(market))
+        return await start.go(lambda s: s.positions and s.account.cash < 10_000 * ONE)
+
+
+def forget_own_agent(asked: Options) -> None:
+    """As a database was before it kept the agent's id."""
+    with closing(connect(asked.data_dir / DATABASE_FILE)) as database:
+        database.execute("DELETE FROM preferences WHERE key = 'own_agent'")
+        database.commit()
+
+
+def lose(keys: Path) -> None:
+    keys.unlink()
+
+
+def lose_the_agent(keys: Path) -> None:
+    keys.write_text('{"operator": "op_made_by_somebody_else"}')
+
+
+def spoil_the_key(keys: Path) -> None:
+    keys.write_text(json.dumps(json.loads(keys.read_text()) | {"agent": "sk_live_wrong"}))
+
+
+@pytest.mark.parametrize("harm", [lose, lose_the_agent, spoil_the_key])
+@pytest.mark.parametrize("before", [forget_own_agent, lambda _: None])
+async def test_lost_keys_cost_the_key_and_not_the_account(
+    tmp_path: Path, harm: Callable[[Path], None], before: Callable[[Options], None]
+) -> None:
+    asked = options(tmp_path)
+    was = await traded(asked)
+    old = desk_keys(asked.data_dir)
+    before(asked)
+    harm(asked.data_dir / DESK_FILE)
+    async with started(asked) as start:
+        now = await start.go(lambda s: ready(s) and s.positions)
+        assert now.account.agent_id == was.account.agent_id
+        assert now.account.cash == was.account.cash
+        assert [one.shares for one in now.positions] == [one.shares for one in was.positions]
+        assert [notice.text for notice in now.notices].count(RENEWED) == 1
+    assert len(agents_of(tmp_path)) == 1
+    new = desk_keys(asked.data_dir)
+    assert (new.agent_id, new.agent == old.agent) == (old.agent_id, False)
+    async with started(asked) as start:
+        now = await start.go()
+        assert RENEWED not in [notice.text for notice in now.notices]
+    assert desk_keys(asked.data_dir) == new
+
+
+async def test_an_agent_of_somebody_else_is_never_taken_over(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        await start.go()
+    with closing(connect(asked.data_dir / DATABASE_FILE)) as database:
+        database.execute("UPDATE preferences SET value = 'nobody' WHERE key = 'own_agent'")
+        database.execute("UPDATE journal SET body = replace(body, '\"desk\"', '\"other\"')")
+        database.execute("DELETE FROM snapshots WHERE seq > 0")
+        database.commit()
+    (asked.data_dir / DESK_FILE).unlink()
+    async with started(asked) as start:
+        await start.go()
+    assert len(agents_of(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("lived", [True, False])
+async def test_an_operator_key_that_is_none_is_told_as_such(tmp_path: Path, *, lived: bool) -> None:
+    asked = options(tmp_path)
+    asked.data_dir.mkdir(mode=0o700)
+    if lived:
+        async with started(asked) as start:
+            await start.go()
+    keys = json.loads((asked.data_dir / DESK_FILE).read_text()) if lived else {}
+    (asked.data_dir / DESK_FILE).write_text(json.dumps(keys | {"operator": "x y"}))
+    error = await why_closed(asked)
+    assert f"the operator key in {asked.data_dir / DESK_FILE} is no key" in error.sentence
+    assert "x y" not in str(error)
 
 
 # -- why a desk stays closed --------------------------------------------------------------------

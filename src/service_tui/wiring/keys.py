@@ -35,11 +35,15 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class DeskKeys:
-    """Keys of the embedded service: the operator's, and the desk's own agent's once registered."""
+    """Keys of the embedded service: the operator's, and the desk's own agent's once registered.
+
+    `is_renewed`: the agent's is new since this start; not kept.
+    """
 
     operator: str = field(repr=False)
     agent: str | None = field(default=None, repr=False)
     agent_id: str | None = None
+    is_renewed: bool = False
 
 
 def desk_keys(data_dir: Path) -> DeskKeys:

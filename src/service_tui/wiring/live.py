@@ -26,6 +26,7 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
+from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
@@ -39,21 +40,18 @@ from service_tui.storage.errors import (
     NewerSchemaError,
     StorageError,
 )
-from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import REGISTER
 from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
-from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys, keep_desk_keys
+from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
+from service_tui.wiring.own_agent import RENEWED, keys_of_own_agent
 from service_tui.wiring.serving import serving
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
-DESK_AGENT: Final = "desk"
-"""Name of the person's own agent on the embedded service."""
 
 
 @asynccontextmanager
@@ -70,21 +68,9 @@ async def open_embedded(
         limits=options.limits,
     )
     async with open_sim(database, clock, settings) as sim:
-        if keys.agent is None or keys.agent_id not in sim.service.world.agents:
-            keys = await _register(options, sim, keys, clock)
+        keys = await keys_of_own_agent(sim, database, keys, clock)
         sim.service.operator_agent = keys.agent_id
         yield sim, keys
-
-
-async def _register(options: Options, sim: Sim, keys: DeskKeys, clock: Clock) -> DeskKeys:
-    """Register the person's own agent, and keep its key before it is used."""
-    async with Client(
-        sim.transport, BASE_URL, Keys(), clock=clock, rng=random.SystemRandom()
-    ) as client:
-        reply = await client.call(REGISTER, body=RegisterRequest(name=DESK_AGENT))
-    made = replace(keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
-    keep_desk_keys(options.data_dir, made)
-    return made
 
 
 def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
@@ -163,6 +149,8 @@ async def embedded_parts(
             ) as desk,
             _served(options, sim, data, desk),
         ):
+            if keys.is_renewed:
+                desk.ports.say(Noticed("warn", RENEWED))
             yield desk
 
 

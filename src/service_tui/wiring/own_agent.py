@@ -1,0 +1,103 @@
+"""The person's own agent on the embedded service: registered once, found again ever after.
+
+Knows the running service, the keys on disk and the name under which the database keeps the agent.
+Must not know a desk. The world remembers the agent; a key file that is lost or wrong costs the key,
+never the account.
+Used by live.
+"""
+
+import logging
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.clock import Clock
+from service_tui.engine.agents import Agent
+from service_tui.server.access import hash_of
+from service_tui.server.embedded import BASE_URL, Sim
+from service_tui.storage.cache import Cache
+from service_tui.storage.database import Database
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import DESK_NEW_KEY, REGISTER
+from service_tui.wiring.keys import DESK_FILE, DeskKeys, KeysError, keep_desk_keys
+
+log = logging.getLogger(__name__)
+
+DESK_AGENT: Final = "desk"
+"""Name of the person's own agent."""
+
+OWN_AGENT: Final = "own_agent"
+"""Under which the database keeps the agent's id."""
+
+RENEWED: Final = f"the key in {DESK_FILE} was lost or wrong: a new one is made, the account stays"
+
+
+async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock: Clock) -> DeskKeys:
+    """See that the desk has its agent and a key that opens it.
+
+    Args:
+        sim: the running service.
+        database: its database; the keys lie beside it.
+        keys: what the key file holds.
+        clock: for the calls.
+
+    Returns:
+        The keys, kept on disk before they are used; `is_renewed` where the agent got a new one.
+
+    Raises:
+        KeysError: the operator's key is none, or the file cannot be written.
+    """
+    data_dir = database.path.parent
+    client = Client(
+        sim.transport,
+        BASE_URL,
+        Keys(operator=_operator_key(keys, data_dir)),
+        clock=clock,
+        rng=random.SystemRandom(),
+    )
+    cache = Cache(database)
+    kept_id = cache.preferences().get(OWN_AGENT, "")
+    agents = sim.service.world.agents
+    named = agents.get(keys.agent_id or "")
+    if named is None or keys.agent is None or hash_of(keys.agent) != named.key_hash:
+        own = agents.get(kept_id) or named or _first_of_its_name(agents.values())
+        async with client as operator:
+            if own is None:
+                keys = await _registered(operator, keys)
+            else:
+                keys = await _renewed(operator, keys, own)
+        keep_desk_keys(data_dir, keys)
+    if keys.agent_id is not None and keys.agent_id != kept_id:
+        await cache.put_preference(OWN_AGENT, keys.agent_id)
+    return keys
+
+
+def _first_of_its_name(agents: Iterable[Agent]) -> Agent | None:
+    """The desk's agent in a database that does not say which it is."""
+    # The desk registers before anybody else can: it is the first one, or none.
+    first = next(iter(agents), None)
+    return first if first is not None and first.settings.name == DESK_AGENT else None
+
+
+def _operator_key(keys: DeskKeys, data_dir: Path) -> Key:
+    try:
+        return Key(keys.operator, BASE_URL)
+    except ValueError as error:
+        said = f"the operator key in {data_dir / DESK_FILE} is no key ({error})"
+        raise KeysError(said) from error
+
+
+async def _registered(operator: Client, keys: DeskKeys) -> DeskKeys:
+    reply = await operator.call(REGISTER, body=RegisterRequest(name=DESK_AGENT))
+    return replace(keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
+
+
+async def _renewed(operator: Client, keys: DeskKeys, own: Agent) -> DeskKeys:
+    """Another key for the same account; the old one, wherever it is, opens nothing any more."""
+    reply = await operator.call(DESK_NEW_KEY, path={"agent_id": own.agent_id})
+    log.warning("%s", RENEWED)
+    return replace(keys, agent=reply.answer.api_key, agent_id=own.agent_id, is_renewed=True)
