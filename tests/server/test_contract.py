@@ -657,8 +657,8 @@ def test_the_status_of_positions_tells_open_from_resolved(heard: dict[str, Heard
     assert resolved[0]["outcome"] is not None
     assert resolved[0]["resolved_at"]
     every = heard["positions at last"].json["positions"]
-    assert {row["status"] for row in every} == {"active", resolved[0]["status"]}
-    assert len(every) == 3
+    assert {row["status"] for row in every} == {"active", "sold", resolved[0]["status"]}
+    assert len(every) == 4
 
 
 def test_trades_are_newest_first_with_their_count(heard: dict[str, Heard]) -> None:
