@@ -117,6 +117,13 @@ class DaySpend(LimitReached):
     fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
 
 
+class SkillSpend(LimitReached):
+    """The day's money of one skill is used up."""
+
+    code = "SKILL_BUDGET"
+    fix = "raise skill_daily_budget with PATCH /api/sdk/user/settings, or wait for midnight UTC"
+
+
 class DayImports(LimitReached):
     """The day's imports are used up."""
 

@@ -25,7 +25,7 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.rails import check_pace
+from service_tui.engine.rails import check_pace, check_skill
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
@@ -153,6 +153,8 @@ class Exchange:
             )
         if not order.unlimited:
             check_pace(agent, order.venue, order.market_id, order.side, at=at)
+        if settings.skill_day_max is not None:
+            check_skill(agent, order.note.skill_slug, size, at)
         position = agent.positions.get(order.market_id)
         cost = size if position is None else position.total_cost() + size
         cap = settings.max_position
@@ -178,8 +180,11 @@ class Exchange:
             market.move(side, shares)
             position.buy(side, shares, money, at)
             agent.count_buy(at)
-            if fill.note.source:
-                _note_source(agent, market_id, fill.note.source)
+            note = fill.note
+            if note.source:
+                _note_source(agent, market_id, note.source)
+            if note.skill_slug:
+                agent.count_skill(note.skill_slug, money, at)
         else:
             action = "sell"
             realized = fill.realized

@@ -49,6 +49,8 @@ _AGENT_PLAIN: Final = (
     "failed",
     "sdk_version",
     "sdk_seen_at",
+    "skills_day",
+    "skills_spent",
 )
 _WORLD_PLAIN: Final = (
     "speed",

@@ -225,7 +225,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         cash = cash_account(event.agent_id, event.venue)
         if buys:
             agent.count_buy(event.at)
-            self._spend(event.agent_id, event.at, Micros(event.money + event.reserved))
+            spent = Micros(event.money + event.reserved)
+            self._spend(event.agent_id, event.at, spent)
+            if event.note.skill_slug:
+                agent.count_skill(event.note.skill_slug, spent, event.at)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -296,6 +299,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):
             self.spent[order.agent_id] = day, Micros(max(0, spent - event.returned))
+        if event.returned and order.note.skill_slug:
+            agent = self.agents[order.agent_id]
+            agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 
     def _apply_redeemed(self, event: Redeemed) -> None:
         account = self.account(event.agent_id, event.venue)

@@ -14,6 +14,7 @@ from service_tui.engine.feed import NewsItem
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
+from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
 from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -131,7 +132,7 @@ def settings_body(
     )
 
 
-def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
+def user_settings_body(world: World, agent: Agent, now: Timestamp) -> UserSettingsBody:
     """Risk defaults and safety rails."""
     settings = agent.settings
     return UserSettingsBody(
@@ -146,6 +147,10 @@ def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
         clawdbot_webhook_url=settings.clawdbot_webhook_url,
         clawdbot_chat_id=settings.clawdbot_chat_id,
         clawdbot_channel=settings.clawdbot_channel,
+        skill_daily_budget=None
+        if settings.skill_day_max is None
+        else decimal(settings.skill_day_max),
+        rails=rails_body(world, agent, now),
     )
 
 

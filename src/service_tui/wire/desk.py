@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 
 from service_tui.terms import AgentStatus, Plan
 from service_tui.wire.base import Amount, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.wire.rails import RailsBody
 
 
 class DeskAgentBody(WireModel):
@@ -34,6 +35,7 @@ class DeskAgentBody(WireModel):
     sdk_version: Line | None = None
     # The agent by which the person at the console trades.
     is_own: bool = False
+    rails: RailsBody | None = None
 
 
 class AccountBody(WireModel):

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.wire.rails import RailsBody
 
 Positive = Annotated[
     float,
@@ -114,6 +115,7 @@ class SettingsPatch(WireModel):
     default_take_profit_pct: TakeProfit | None = None
     auto_risk_monitor_enabled: bool | None = None
     trading_paused: bool | None = None
+    skill_daily_budget: Positive | None = None
 
 
 class UserSettingsBody(WireModel):
@@ -131,6 +133,10 @@ class UserSettingsBody(WireModel):
     clawdbot_webhook_url: Line | None = None
     clawdbot_chat_id: Line | None = None
     clawdbot_channel: Line | None = None
+    # ours: what a skill may spend a day, where the service keeps that as well; null is "it does
+    # not". And every rail with what is used of it.
+    skill_daily_budget: Money | None = None
+    rails: RailsBody | None = None
 
 
 class AllSettingsBody(SettingsBody, UserSettingsBody):
@@ -151,3 +157,4 @@ class UserSettingsPatch(WireModel):
     clawdbot_channel: SentLine | None = None
     # Write-only: what is set shows as `solana_wallet_address`; null takes it away.
     bot_solana_wallet: SolanaAddress | None = None
+    skill_daily_budget: Positive | None = None

@@ -9,6 +9,7 @@ from service_tui.server.access import hash_of
 from service_tui.server.claim_codes import TRIES
 from service_tui.server.events import Subscription
 from service_tui.server.present import agent_pnl, claim_url
+from service_tui.server.present_rails import rails_body
 from service_tui.server.refusals import denied
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
@@ -61,6 +62,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
         is_own=agent.agent_id == asked.service.operator_agent,
+        rails=rails_body(world, agent, asked.now),
     )
 
 
