@@ -5,7 +5,17 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.terms import Side
+from service_tui.wire.base import (
+    AMOUNT_MAX,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    SentLine,
+    WireModel,
+)
 from service_tui.wire.rails import RailsBody
 
 Positive = Annotated[
@@ -118,6 +128,15 @@ class SettingsPatch(WireModel):
     skill_daily_budget: Positive | None = None
 
 
+class RemovedMonitorBody(WireModel):
+    """A monitor that went because the automatic was turned off."""
+
+    market_id: Line
+    side: Side
+    venue: AnyVenue
+    question: Line = ""
+
+
 class UserSettingsBody(WireModel):
     """Answer of `GET` and `PATCH /api/sdk/user/settings`."""
 
@@ -133,6 +152,8 @@ class UserSettingsBody(WireModel):
     clawdbot_webhook_url: Line | None = None
     clawdbot_chat_id: Line | None = None
     clawdbot_channel: Line | None = None
+    # ours: what turning the automatic off has just removed; empty in every other answer.
+    monitors_removed: tuple[RemovedMonitorBody, ...] = ()
     # ours: what a skill may spend a day, where the service keeps that as well; null is "it does
     # not". And every rail with what is used of it.
     skill_daily_budget: Money | None = None
