@@ -71,7 +71,7 @@ class Desk:
         self._state = initial
         self._changed = asyncio.Event()
         self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
-        self._pokes = {topic: asyncio.Event() for topic in READINGS}
+        self._pokes = {topic: asyncio.Event() for topic in Topic}
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._settled = asyncio.Event()
         self._closing = False

@@ -60,6 +60,7 @@ class Topic(StrEnum):
     WORLD = "world"
     DETAIL = "detail"
     AGENTS = "agents"
+    MONITORS = "monitors"
 
 
 @dataclass(frozen=True, slots=True)
