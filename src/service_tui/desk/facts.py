@@ -15,6 +15,7 @@ from service_tui.desk.records import (
     LimitsView,
     MarketView,
     NewsView,
+    NoticeKind,
     PositionView,
     QuoteView,
     TicketView,
@@ -206,6 +207,7 @@ class Noticed:
 
     tone: str
     text: str
+    kind: NoticeKind = NoticeKind.DESK
 
 
 Fact = (

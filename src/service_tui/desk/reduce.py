@@ -35,6 +35,7 @@ from service_tui.desk.facts import (
 from service_tui.desk.records import (
     EquityPoint,
     Notice,
+    NoticeKind,
     Phase,
     ServiceView,
     TicketView,
@@ -143,7 +144,7 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
             ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
             words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
             tone = "good" if made > 0 else "warn"
-            after = _noticed(after, Noticed(tone, f"{words}, {held.question}"))
+            after = _noticed(after, Noticed(tone, f"{words}, {held.question}", NoticeKind.FILL))
     return after
 
 
@@ -256,12 +257,12 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
         if new is Phase.ONLINE
         else ("bad", after.service.problem or "the service does not answer")
     )
-    return _noticed(after, Noticed(tone, text))
+    return _noticed(after, Noticed(tone, text, NoticeKind.CONNECTION))
 
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 

@@ -19,7 +19,7 @@ from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
+from service_tui.desk.records import NoticeKind, QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     quote_view,
@@ -208,7 +208,8 @@ def _end(ports: Ports, ticket: TicketView, state: TicketState, said: Objection) 
     settled_at = None if state is TicketState.UNKNOWN else ports.now()
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
-    ports.say(Noticed(_TONES[state], f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")))
+    said = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
+    ports.say(Noticed(_TONES[state], said, NoticeKind.FILL))
     return ended
 
 
