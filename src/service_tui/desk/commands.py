@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Micros, decimal
@@ -317,5 +318,8 @@ Command = (
     | Refresh
     | SetStar
     | SetPreference
+    | SetRail
+    | SetDefaults
+    | SetPaused
 )
 """Every command there is."""

@@ -22,13 +22,16 @@ from service_tui.desk.commands import (
     Govern,
     PlaceTrade,
     Refresh,
+    SetDefaults,
+    SetPaused,
     SetPreference,
+    SetRail,
     SetSpeed,
     SetStar,
     WatchMarket,
 )
 from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged
-from service_tui.desk.handlers import agents, settings, trades
+from service_tui.desk.handlers import agents, rails, settings, trades
 from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
@@ -264,6 +267,12 @@ class Desk:
                 await settings.set_star(star, self._memory, self.ports)
             case SetPreference() as preference:
                 await settings.set_preference(preference, self._memory, self.ports)
+            case SetRail() as limit:
+                await rails.set_rail(limit, self._memory, self.ports)
+            case SetDefaults() as defaults:
+                await rails.set_defaults(defaults, self.ports)
+            case SetPaused() as pause:
+                await rails.set_paused(pause, self.ports)
             case Refresh():
                 self._poke_all()
 

@@ -23,6 +23,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_rails import RailsView
 from service_tui.units import Micros, Timestamp
 
 
@@ -57,6 +58,13 @@ class LimitsSeen:
     """The service told its limits."""
 
     limits: LimitsView
+
+
+@dataclass(frozen=True, slots=True)
+class RailsSeen:
+    """The service told its limits with what is used of them, and its risk defaults."""
+
+    rails: RailsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +223,7 @@ Fact = (
     | PositionsSeen
     | AccountSeen
     | LimitsSeen
+    | RailsSeen
     | BriefingSeen
     | TradesSeen
     | WorldSeen

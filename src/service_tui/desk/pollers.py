@@ -30,6 +30,7 @@ from service_tui.desk.facts import (
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
+    RailsSeen,
     ServiceAnswered,
     ServiceFailed,
     WorldSeen,
@@ -37,6 +38,7 @@ from service_tui.desk.facts import (
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
+from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -52,6 +54,8 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
+from service_tui.desk.translate_rails import rails_view
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
@@ -159,6 +163,7 @@ def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
 
 async def read_account(ports: Ports, _: Watched) -> Read:
     """Who we are, what we have, what binds us."""
+    asked_at = ports.now()
     agent = await ports.client.call(AGENT)
     portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
     settings = await ports.client.call(SETTINGS)
@@ -166,13 +171,33 @@ async def read_account(ports: Ports, _: Watched) -> Read:
     sim = ports.state().service.mode is Mode.SIM
     known = ports.state()
     account = account_view(agent.answer, portfolio.answer, known.positions)
+    midnight = next_midnight(Timestamp(asked_at - (ports.client.skew_s or 0.0)))
     if known.account is not None and known.account.cash != account.cash:
         # The same the other way round.
         ports.poke(Topic.POSITIONS)
     return [
         AccountSeen(account),
         LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
+        RailsSeen(
+            rails_view(
+                settings.answer,
+                user.answer,
+                at=asked_at,
+                midnight=midnight,
+                own_spent=_own_spent(ports, midnight),
+            )
+        ),
     ], agent.latency_s
+
+
+def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
+    """What this desk has spent in the day that ends at a midnight; None if that cannot be read."""
+    since = midnight - DAY_S + (ports.client.skew_s or 0.0)
+    try:
+        return Micros(ports.blotter.reserved(since))
+    except StorageError as error:
+        log.warning("what this desk spent today cannot be read: %s", error)
+        return None
 
 
 async def read_briefing(ports: Ports, _: Watched) -> Read:

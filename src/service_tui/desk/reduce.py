@@ -23,6 +23,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    RailsSeen,
     Revealed,
     Served,
     ServiceAnswered,
@@ -69,6 +70,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, account=summed(fact.account, state.positions))
         case LimitsSeen():
             return replace(state, limits=fact.limits)
+        case RailsSeen():
+            return replace(state, rails=fact.rails)
         case BriefingSeen():
             briefed = replace(state, briefing=fact.briefing)
             return _dropped(briefed, Topic.BRIEFING, fact.dropped)

@@ -25,6 +25,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
 
@@ -37,7 +38,7 @@ class DeskState:
     answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
-    `risk` is all that guards the positions.
+    `risk` is all that guards the positions, `rails` what the service says of its limits.
     """
 
     service: ServiceView
@@ -65,6 +66,7 @@ class DeskState:
     listening: bool = False
     briefing: BriefingView | None = None
     risk: RiskView = field(default_factory=RiskView)
+    rails: RailsView | None = None
 
     @property
     def in_flight(self) -> int:

@@ -1,6 +1,6 @@
 """Settings on the wire. Source: spec, "Settings"; wire reference, 3.8 and 3.9."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -179,3 +179,15 @@ class UserSettingsPatch(WireModel):
     # Write-only: what is set shows as `solana_wallet_address`; null takes it away.
     bot_solana_wallet: SolanaAddress | None = None
     skill_daily_budget: Positive | None = None
+
+
+class SaidSettingsPatch(SettingsPatch):
+    """The same change with nulls said."""
+
+    says_null: ClassVar[bool] = True
+
+
+class SaidUserSettingsPatch(UserSettingsPatch):
+    """The same change with nulls said: they take away what can be off."""
+
+    says_null: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.ports import Ports
+from service_tui.desk.rails import broken_by, desk_budget
 from service_tui.desk.records import NoticeKind, QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -26,8 +27,9 @@ from service_tui.desk.translate import (
     trade_view,
 )
 from service_tui.desk.verdict import LOOKED_UP, quote_doubt, verdict_of
+from service_tui.storage.blotter import Budget
 from service_tui.storage.blotter import TicketState as StoredState
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import BudgetExceededError, StorageError
 from service_tui.terms import Action, Mode, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
@@ -76,24 +78,26 @@ def preflight(
     """Why the desk itself says no, and what to do; None when it has no objection."""
     # What earlier orders may still spend or sell is not there for this one: two at the same moment
     # cannot both pass on the same money.
-    before = _before(state, ticket_id)
-    rails = _against_selling if order.action is Action.SELL else _against_buying
+    earlier = _earlier(state, ticket_id)
+    # Of what has surely left no trace nothing is reserved any more; the person decides.
+    before = [ticket for ticket in earlier if ticket.in_flight and not ticket.has_no_trace]
+    buys = order.action is Action.BUY
     said = (
         _against_any(state, order),
-        rails(state, order, before),
+        (_against_buying if buys else _against_selling)(state, order, before),
+        broken_by(state, order, now, earlier) if buys else (),
         _against_age(state, order, now),
     )
     return next(chain.from_iterable(said), None)
 
 
-def _before(state: DeskState, ticket_id: str) -> list[TicketView]:
-    """Earlier orders whose end is not known, so that they reserve what they asked for."""
+def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
+    """Orders older than this one, newest first."""
     newest_first = iter(state.tickets)
     if any(ticket.ticket_id == ticket_id for ticket in state.tickets):
         while next(newest_first).ticket_id != ticket_id:
             continue
-    # Of what has surely left no trace nothing is reserved any more; the person decides.
-    return [ticket for ticket in newest_first if ticket.in_flight and not ticket.has_no_trace]
+    return list(newest_first)
 
 
 def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Objection]:
@@ -159,10 +163,11 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
         return
     try:
         await ports.blotter.open_ticket(
-            intent_of(ticket, request.model_dump_json(exclude_none=True))
+            intent_of(ticket, request.model_dump_json(exclude_none=True)),
+            budget=_budget(ports) if objection is None else None,
         )
     except StorageError as error:
-        _end(ports, ticket, TicketState.FAILED, (f"{error}; nothing was traded", "free disk space"))
+        _end(ports, ticket, *_unwritten(error))
         return
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
@@ -181,6 +186,22 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
         await settle(ports, ticket, TicketState.FAILED, said)
     else:
         await _answered(ports, ticket, order, reply.answer)
+
+
+def _budget(ports: Ports) -> Budget | None:
+    found = desk_budget(ports.state(), ports.now())
+    return None if found is None else Budget(found[0], found[1])
+
+
+def _unwritten(error: StorageError) -> tuple[TicketState, Objection]:
+    """How an order ends whose intent could not be written down."""
+    if not isinstance(error, BudgetExceededError):
+        return TicketState.FAILED, (f"{error}; nothing was traded", "free disk space")
+    most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
+    return TicketState.REFUSED, (
+        f"this desk's own limit of spend a day is {most:,.2f}, {used:,.2f} used",
+        "wait for midnight UTC, or raise the limit on the settings screen (8)",
+    )
 
 
 async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
@@ -208,8 +229,8 @@ def _end(ports: Ports, ticket: TicketView, state: TicketState, said: Objection) 
     settled_at = None if state is TicketState.UNKNOWN else ports.now()
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
-    said = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
-    ports.say(Noticed(_TONES[state], said, NoticeKind.FILL))
+    words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
+    ports.say(Noticed(_TONES[state], words, NoticeKind.FILL))
     return ended
 
 
