@@ -44,6 +44,12 @@ class AgentSettings:
     clawdbot_webhook_url: str | None = None
     clawdbot_chat_id: str | None = None
     clawdbot_channel: str | None = None
+    operator_paused: bool = False
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether buys are blocked, by the agent itself or by its operator, who alone lifts his."""
+        return self.trading_paused or self.operator_paused
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from service_tui.wire import (
     briefing,
     desk,
     events,
+    halt,
     importing,
     leaderboard,
     market_context,
@@ -350,6 +351,21 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+DESK_HALT = Endpoint(
+    "POST",
+    f"{DESK}/halt",
+    halt.HaltBody,
+    operator=True,
+    summary="Refuse the entries of every agent, kept over a restart; cancel the buys that rest",
+)
+DESK_RESUME = Endpoint(
+    "POST",
+    f"{DESK}/resume",
+    halt.HaltBody,
+    operator=True,
+    summary="Take entries again",
+)
+
 OPEN_ORDERS = Endpoint(
     "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
 )
@@ -423,5 +439,7 @@ ALL: Final = (
     CANCEL_MARKET_ORDERS,
     CANCEL_ALL_ORDERS,
     EXECUTABLE_PRICE,
+    DESK_HALT,
+    DESK_RESUME,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     MARKET_RESOLVED = "market_resolved"
     SPEED = "speed"
     PLAN = "plan"
+    HALT = "halt"
 
 
 class FillPart(WireModel):
@@ -107,3 +108,4 @@ class EventBody(WireModel):
     market: MarketPart | None = None
     speed: int | None = None
     plan: Plan | None = None
+    halted: bool | None = None

@@ -112,13 +112,13 @@ async def write(asked: Asked) -> AllSettingsBody:
 
 async def read_user(asked: Asked) -> UserSettingsBody:
     """Risk defaults and safety rails."""
-    return user_settings_body(asked.agent, asked.now)
+    return user_settings_body(asked.world, asked.agent, asked.now)
 
 
 async def write_user(asked: Asked) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
     await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
-    return user_settings_body(asked.agent, asked.now)
+    return user_settings_body(asked.world, asked.agent, asked.now)
 
 
 ROUTES: Final[Routes] = {
