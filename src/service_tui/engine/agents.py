@@ -45,6 +45,12 @@ class AgentSettings:
     clawdbot_chat_id: str | None = None
     clawdbot_channel: str | None = None
     skill_day_max: Micros | None = None
+    operator_paused: bool = False
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether buys are blocked, by the agent itself or by its operator, who alone lifts his."""
+        return self.trading_paused or self.operator_paused
 
 
 @dataclass(frozen=True, slots=True)

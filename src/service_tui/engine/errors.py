@@ -2,8 +2,8 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
-    ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
-    │                  RealTradingOff
+    ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
+    │                  VenueNotServed, RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
@@ -74,6 +74,13 @@ class TradingPaused(NotAllowed):
 
     code = "TRADING_PAUSED"
     fix = "send trading_paused false to PATCH /api/sdk/user/settings; selling stays possible"
+
+
+class TradingHalted(NotAllowed):
+    """The operator stopped the entries of every agent; sales pass."""
+
+    code = "TRADING_HALTED"
+    fix = "wait until the operator resumes trading; selling stays possible"
 
 
 class AgentBroke(NotAllowed):

@@ -17,10 +17,10 @@ from service_tui.engine.errors import (
     MarketTooLarge,
     PriceBeyondLimit,
     TradeTooLarge,
-    TradingPaused,
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Fill, Note
+from service_tui.engine.halt import Halt, no_entry
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
@@ -56,14 +56,19 @@ class Order(NamedTuple):
 class Exchange:
     """The books of all markets and agents, and the ledger under them."""
 
-    __slots__ = ("agents", "ledger", "markets")
+    __slots__ = ("agents", "halt", "ledger", "markets")
 
     def __init__(
-        self, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+        self,
+        markets: dict[str, Market],
+        agents: dict[str, Agent],
+        ledger: Ledger,
+        halt: Halt | None = None,
     ) -> None:
         self.markets = markets
         self.agents = agents
         self.ledger = ledger
+        self.halt = halt or Halt()
 
     def quote(self, order: Order, world_at: Timestamp) -> Quote:
         """What the order would get now; limits of the agent are not asked.
@@ -139,8 +144,8 @@ class Exchange:
         agent = order.agent
         settings = agent.settings
         size = order.size
-        if settings.trading_paused:
-            raise TradingPaused("trading is paused: entries are blocked")
+        if settings.trading_paused or settings.operator_paused or self.halt.since is not None:
+            raise no_entry(settings, self.halt)
         if not 0 < size <= _SIM_TRADE_MAX:
             raise TradeTooLarge(
                 f"{decimal(size):,.2f} is above the limit of "

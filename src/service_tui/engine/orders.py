@@ -36,10 +36,10 @@ from service_tui.engine.errors import (
     PriceOutOfRange,
     RealTradingOff,
     TooManyOrders,
-    TradingPaused,
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
+from service_tui.engine.halt import no_entry
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW, fee_rate_bps
 from service_tui.engine.rails import check_pace, check_real_spend, check_skill
 from service_tui.engine.resting import Part, meet
@@ -315,8 +315,8 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
     """
     agent = order.agent
     settings = agent.settings
-    if settings.trading_paused:
-        raise TradingPaused("trading is paused: entries are blocked")
+    if settings.is_paused or venues.halt.since is not None:
+        raise no_entry(settings, venues.halt)
     check_real_spend(agent, order.size, venues.spent_today(agent.agent_id, at))
     if not order.unlimited:
         check_pace(agent, order.venue, order.market_id, order.side, at=at)

@@ -23,6 +23,7 @@ from service_tui.engine.events import (
     Redeemed,
     VenueEvent,
 )
+from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
@@ -100,11 +101,27 @@ class VenueAccount:
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
-    __slots__ = ("accounts", "agents", "books", "ledger", "markets", "order_count", "seed", "spent")
+    __slots__ = (
+        "accounts",
+        "agents",
+        "books",
+        "halt",
+        "ledger",
+        "markets",
+        "order_count",
+        "seed",
+        "spent",
+    )
 
-    def __init__(
-        self, seed: int, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+    def __init__(  # noqa: PLR0917  (what the world shares with it, each once)
+        self,
+        seed: int,
+        markets: dict[str, Market],
+        agents: dict[str, Agent],
+        ledger: Ledger,
+        halt: Halt | None = None,
     ) -> None:
+        self.halt = halt or Halt()
         self.seed = seed
         self.markets = markets
         self.agents = agents

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service_tui.engine.agents import Agent
+from service_tui.engine.halt import is_stopped
 from service_tui.engine.limits import (
     DAY_S,
     FAILED_COOLDOWN_S,
@@ -50,7 +51,7 @@ def rails_body(world: World, agent: Agent, at: Timestamp) -> RailsBody:
         sim_cooldown_s=plan.sim_cooldown_s,
         failed_cooldown_s=FAILED_COOLDOWN_S,
         cooldowns=_cooldowns(agent, at),
-        trading_paused=settings.trading_paused,
+        trading_paused=is_stopped(settings, world.halt),
         resets_at=moment(resets_at(at)),
     )
 

@@ -16,6 +16,7 @@ from service_tui.wire import (
     briefing,
     desk,
     events,
+    halt,
     importing,
     leaderboard,
     market_context,
@@ -351,6 +352,21 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+DESK_HALT = Endpoint(
+    "POST",
+    f"{DESK}/halt",
+    halt.HaltBody,
+    operator=True,
+    summary="Refuse the entries of every agent, kept over a restart; cancel the buys that rest",
+)
+DESK_RESUME = Endpoint(
+    "POST",
+    f"{DESK}/resume",
+    halt.HaltBody,
+    operator=True,
+    summary="Take entries again",
+)
+
 OPEN_ORDERS = Endpoint(
     "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
 )
@@ -461,5 +477,7 @@ ALL: Final = (
     MONITORS,
     RISK_ALERTS,
     END_RISK_ALERT,
+    DESK_HALT,
+    DESK_RESUME,
 )
 """Every endpoint that stands. A later issue adds its own here."""

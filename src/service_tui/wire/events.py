@@ -30,6 +30,7 @@ class EventKind(StrEnum):
     PLAN = "plan"
     MONITOR = "monitor"
     RISK_ALERT = "risk_alert"
+    HALT = "halt"
 
 
 class FillPart(WireModel):
@@ -140,3 +141,4 @@ class EventBody(WireModel):
     plan: Plan | None = None
     monitor: MonitorPart | None = None
     risk_alert: RiskAlertPart | None = None
+    halted: bool | None = None

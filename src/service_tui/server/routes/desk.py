@@ -50,7 +50,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         plan=settings.plan,
         claimed=settings.claimed,
         claim_url=claim_url(asked.service.address, agent),
-        trading_paused=settings.trading_paused,
+        trading_paused=settings.is_paused,
         suspended=settings.suspended,
         cash=decimal(cash),
         equity=decimal(equity),
@@ -88,6 +88,11 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
     agent = _named(asked)
     wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    if (paused := wanted.pop("trading_paused", None)) is not None:
+        # A flag of its own, which the agent's own settings call does not reach.
+        wanted["operator_paused"] = paused
+        if not paused:
+            wanted["trading_paused"] = False
     changes = {
         name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
     }
