@@ -78,7 +78,7 @@ def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
             flex=True,
         ),
         Column[AlertView](
-            "side", "sd", 3, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
+            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
         ),
         Column[AlertView](
             "reason",
@@ -155,7 +155,7 @@ def exit_columns(look: Callable[[], Look]) -> tuple[Column[ExitView], ...]:
             flex=True,
         ),
         Column[ExitView](
-            "side", "sd", 3, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
+            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
         ),
         Column[ExitView](
             "cause",
@@ -228,7 +228,7 @@ def price_alert_columns(look: Callable[[], Look]) -> tuple[Column[PriceAlertView
             flex=True,
         ),
         Column[PriceAlertView](
-            "side", "sd", 3, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
+            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
         ),
         Column[PriceAlertView](
             "condition",

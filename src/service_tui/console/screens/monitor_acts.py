@@ -230,7 +230,7 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
         )
 
 
-def _why_not_on(action: str, row: RiskRow | None) -> str:
+def _why_not_on(action: str, row: RiskRow | None) -> str:  # noqa: PLR0911 - a table
     """Why an action does not apply to a row; empty when it does."""
     match action, row:
         case _, None:

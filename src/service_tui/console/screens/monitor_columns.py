@@ -113,7 +113,7 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             flex=True,
         ),
         Column[MonitorView](
-            "side", "sd", 3, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
+            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
         ),
         Column[MonitorView](
             "venue",
@@ -121,7 +121,7 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             9,
             lambda row: row.venue.value,
             sort_key=lambda row: row.venue.value,
-            tier=140,
+            tier=148,
         ),
         Column[MonitorView](
             "shares",
@@ -130,7 +130,7 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             lambda row: formats.shares(row.shares, masked=masked()),
             sort_key=lambda row: row.shares,
             numeric=True,
-            tier=150,
+            tier=156,
         ),
         Column[MonitorView](
             "entry",
@@ -139,7 +139,7 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             lambda row: formats.price(row.entry, aligned=True),
             sort_key=lambda row: row.entry,
             numeric=True,
-            tier=96,
+            tier=106,
         ),
         Column[MonitorView](
             "mark",
@@ -173,6 +173,7 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             lambda row: formats.money(row.exit_value, masked=masked()),
             sort_key=lambda row: row.exit_value,
             numeric=True,
+            tier=88,
         ),
         Column[MonitorView](
             "pnl",
@@ -181,16 +182,16 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             lambda row: formats.pnl(row.exit_pnl, masked=masked()),
             sort_key=lambda row: row.exit_pnl,
             numeric=True,
-            tier=108,
+            tier=116,
         ),
-        Column[MonitorView]("kind", "set", 4, kind_word, sort_key=kind_word, tier=90),
+        Column[MonitorView]("kind", "set", 4, kind_word, sort_key=kind_word, tier=98),
         Column[MonitorView](
             "state",
             "state",
             15,
             state_text,
             sort_key=lambda row: row.state.value,
-            tier=130,
+            tier=134,
         ),
     )
 
@@ -232,7 +233,9 @@ def _mark_place(monitor: MonitorView, half: int) -> tuple[int | None, str]:
     if mark < entry and monitor.to_stop is not None:
         left = monitor.to_stop
         ink = "breach" if left <= 0 else "warn" if left <= NEAR else "loss"
-        return round(left * half), f"bold {ink}"
+        # Only a breach stands on the very end.
+        return max(int(left > 0), round(left * half)), f"bold {ink}"
     if mark > entry and monitor.to_target is not None:
-        return half + round((1.0 - monitor.to_target) * half), "bold profit"
+        left = monitor.to_target
+        return half + min(half - int(left > 0), round((1.0 - left) * half)), "bold profit"
     return half, "bold loss" if mark < entry else "bold profit" if mark > entry else "bold"

@@ -94,15 +94,12 @@ def guard_line(state: DeskState, now: Timestamp) -> Text:
     """How many positions are guarded, and how old that is once it is old."""
     held = {position.key for position in state.positions}
     guarded_count = len(held & {monitor.holding for monitor in state.risk.monitors})
-    bare = len(held) - guarded_count
-    line = Text.assemble((f"{guarded_count} of {len(held)} positions guarded", "muted"))
-    if bare and Topic.MONITORS in state.seen:
-        line.append(f"  ! {bare} not", "warn")
     old = freshness_of(state, now)
     if old:
-        line.append("  ")
-        line.append_text(old)
-    return line
+        return old
+    is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
+    words = f"{'! ' if is_less else ''}{guarded_count} of {len(held)} guarded"
+    return Text(words, "warn" if is_less else "muted")
 
 
 def freshness_of(state: DeskState, now: Timestamp) -> Text:
@@ -182,8 +179,6 @@ def _monitor(row: MonitorView, state: DeskState, now: Timestamp, width: int) -> 
             formats.money(None if target is None else target.brings, masked=masked),
         ),
         ("its P&L $", formats.pnl(None if target is None else target.pnl, masked=masked)),
-        ("shares", formats.shares(row.shares, masked=masked)),
-        ("cost $", formats.money(row.cost, masked=masked)),
     )
     body = Text.assemble(way_line(row, width), "\n", figures(shown, across=2, width=width))
     return Told(_head(row.question, row, tail), body, _becomes(row, state, now))
@@ -198,8 +193,9 @@ def _becomes(row: MonitorView, state: DeskState, now: Timestamp) -> Text:
     if row.target_price is not None and row.target_price < 1:
         ends.append(f"rises to {formats.price(row.target_price).plain}")
     shares = formats.shares(row.shares, masked=masked).plain
+    cost = formats.money(row.cost, masked=masked).plain
     side = row.side.value.upper()
-    sentence = f"When {side} {' or '.join(ends)}, all {shares} shares are sold, once."
+    sentence = f"When {side} {' or '.join(ends)}, all {shares} shares (cost {cost}) are sold, once."
     if not ends:
         sentence = "Its target is out of reach: nothing will set it off."
     blocks = [section("what it does", Text(sentence))]
