@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import AgentStatus, Plan
+from service_tui.terms import AgentStatus, Plan, WalletKind
 from service_tui.wire.base import Amount, Count, Line, Moment, Money, SentLine, WireModel
 
 
@@ -34,6 +34,8 @@ class DeskAgentBody(WireModel):
     sdk_version: Line | None = None
     # The agent by which the person at the console trades.
     is_own: bool = False
+    # ours: who exits at a breach: the service, or with an external wallet the client.
+    wallet: WalletKind = WalletKind.MANAGED
 
 
 class AccountBody(WireModel):
@@ -65,6 +67,8 @@ class DeskAgentPatch(WireModel):
     plan: Plan | None = None
     trading_paused: bool | None = None
     suspended: bool | None = None
+    # ours: a rehearsal of an external wallet, until one is linked.
+    wallet: WalletKind | None = None
 
 
 class ClaimCodeBody(WireModel):

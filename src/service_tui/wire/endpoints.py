@@ -20,6 +20,7 @@ from service_tui.wire import (
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
@@ -374,6 +375,38 @@ EXECUTABLE_PRICE = Endpoint(
     summary="The price at which an order would trade now",
 )
 
+SET_MONITOR = Endpoint(
+    "POST",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorSetBody,
+    asks=monitors.MonitorRequest,
+    summary="Watch a position: stop-loss and take-profit",
+)
+DELETE_MONITOR = Endpoint(
+    "DELETE",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorRemovedBody,
+    query=monitors.MonitorQuery,
+    summary="Stop watching a position",
+)
+MONITORS = Endpoint(
+    "GET", f"{SDK}/positions/monitors", monitors.MonitorsBody, summary="All active monitors"
+)
+RISK_ALERTS = Endpoint(
+    "GET",
+    f"{SDK}/risk-alerts",
+    monitors.RiskAlertsBody,
+    query=monitors.RiskAlertsQuery,
+    summary="Breaches that wait for their exit",
+)
+END_RISK_ALERT = Endpoint(
+    "DELETE",
+    f"{SDK}/risk-alerts/{{market_id}}/{{side}}",
+    monitors.RiskAlertEndedBody,
+    query=monitors.RiskAlertQuery,
+    summary="Acknowledge an alert: sold, or not wanted",
+)
+
 ALL: Final = (
     HEALTH,
     REGISTER,
@@ -423,5 +456,10 @@ ALL: Final = (
     CANCEL_MARKET_ORDERS,
     CANCEL_ALL_ORDERS,
     EXECUTABLE_PRICE,
+    SET_MONITOR,
+    DELETE_MONITOR,
+    MONITORS,
+    RISK_ALERTS,
+    END_RISK_ALERT,
 )
 """Every endpoint that stands. A later issue adds its own here."""

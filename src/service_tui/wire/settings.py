@@ -5,7 +5,17 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.terms import Side
+from service_tui.wire.base import (
+    AMOUNT_MAX,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    SentLine,
+    WireModel,
+)
 
 Positive = Annotated[
     float,
@@ -116,6 +126,15 @@ class SettingsPatch(WireModel):
     trading_paused: bool | None = None
 
 
+class RemovedMonitorBody(WireModel):
+    """A monitor that went because the automatic was turned off."""
+
+    market_id: Line
+    side: Side
+    venue: AnyVenue
+    question: Line = ""
+
+
 class UserSettingsBody(WireModel):
     """Answer of `GET` and `PATCH /api/sdk/user/settings`."""
 
@@ -131,6 +150,8 @@ class UserSettingsBody(WireModel):
     clawdbot_webhook_url: Line | None = None
     clawdbot_chat_id: Line | None = None
     clawdbot_channel: Line | None = None
+    # ours: what turning the automatic off has just removed; empty in every other answer.
+    monitors_removed: tuple[RemovedMonitorBody, ...] = ()
 
 
 class AllSettingsBody(SettingsBody, UserSettingsBody):
