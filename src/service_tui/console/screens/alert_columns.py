@@ -89,8 +89,8 @@ def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
         ),
         Column[AlertView](
             "trigger",
-            "at",
-            6,
+            "trigger",
+            7,
             lambda row: formats.price(row.trigger_price, aligned=True),
             sort_key=lambda row: row.trigger_price,
             numeric=True,
@@ -166,8 +166,8 @@ def exit_columns(look: Callable[[], Look]) -> tuple[Column[ExitView], ...]:
         ),
         Column[ExitView](
             "trigger",
-            "at",
-            6,
+            "trigger",
+            7,
             lambda row: formats.price(row.trigger_price, aligned=True),
             sort_key=lambda row: row.trigger_price,
             numeric=True,

@@ -90,13 +90,10 @@ def why_empty(state: DeskState, place: int) -> str:
     return _EMPTY[place]
 
 
-def guard_line(state: DeskState, now: Timestamp) -> Text:
-    """How many positions are guarded, and how old that is once it is old."""
+def guard_line(state: DeskState) -> Text:
+    """How many positions are guarded."""
     held = {position.key for position in state.positions}
     guarded_count = len(held & {monitor.holding for monitor in state.risk.monitors})
-    old = freshness_of(state, now)
-    if old:
-        return old
     is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
     words = f"{'! ' if is_less else ''}{guarded_count} of {len(held)} guarded"
     return Text(words, "warn" if is_less else "muted")
@@ -111,9 +108,11 @@ def freshness_of(state: DeskState, now: Timestamp) -> Text:
 
 
 def urgent_line(state: DeskState, now: Timestamp) -> Text:
-    """What cannot wait: alerts before their exit, and a heartbeat that is missing."""
+    """What cannot wait: old data, alerts before their exit, a heartbeat that is missing."""
     waiting = state.risk.open_alerts
-    line = Text()
+    line = freshness_of(state, now)
+    if line:
+        line.append("  " if waiting else "  what guards was last told then: r asks now", "warn")
     if waiting:
         first = min(waiting, key=lambda alert: alert.expires_at)
         count = f"{len(waiting)} alerts wait" if len(waiting) > 1 else "1 alert waits"
@@ -265,11 +264,11 @@ def _exit(row: ExitView, state: DeskState, width: int) -> Told:
         ("proceeds $", formats.money(row.proceeds, masked=masked)),
         ("P&L $", formats.pnl(row.pnl, masked=masked)),
     )
-    said = Text("Selling a whole position lowers its price: what a share brought lies below")
+    said = Text("Selling a whole position lowers its price, so a share mostly brings less than")
     said.append(" the price that set it off.")
     return Told(
         _head(row.question, row, tail), figures(shown, across=2, width=width),
-        section("why it brought less", said),
+        section("price and proceeds", said),
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, Pric
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-DETAIL_FROM: Final = 16
+DETAIL_FROM: Final = 18
 TALL_FROM: Final = 30
 """Heights from which the detail stands below the list, and from which it has more lines."""
 
@@ -249,7 +249,7 @@ class MonitorsScreen(MonitorActs[MonitorsPart]):  # noqa: PLR0904 - one action a
         counts = (len(risk.monitors), len(risk.alerts), len(risk.exits), len(risk.price_alerts))
         labels = tuple(f"{name} {count}" for name, count in zip(LISTS, counts, strict=True))
         self._which.show(labels, self._place, strong=frozenset({1} if waiting else ()))
-        self.query_one("#monitors-guarded", Words).tell(guard_line(self.state, self.now))
+        self.query_one("#monitors-guarded", Words).tell(guard_line(self.state))
         urgent = urgent_line(self.state, self.now)
         block = self.query_one("#monitors-urgent", Words)
         block.display = bool(urgent.plain)
