@@ -114,7 +114,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self.log.warning("the desk did not close in time")
 
     def _begin(self) -> None:
-        self.read_style("dialogs", "trade_form")
+        self.read_style("dialogs", "trade_form", "monitor_form")
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)

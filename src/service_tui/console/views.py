@@ -30,6 +30,7 @@ SCREENS: Final = {
     "attention": ("service_tui.console.screens.attention", "AttentionScreen"),
     "portfolio": ("service_tui.console.screens.portfolio", "PortfolioScreen"),
     "markets": ("service_tui.console.screens.markets", "MarketsScreen"),
+    "monitors": ("service_tui.console.screens.monitors", "MonitorsScreen"),
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),
