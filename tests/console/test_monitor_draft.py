@@ -161,7 +161,11 @@ def test_an_exit_brings_less_than_the_mark_and_less_at_a_lower_price() -> None:
 
 def test_on_a_book_an_exit_keeps_the_part_of_the_mark_that_it_brings_now() -> None:
     held = replace(
-        MONITOR, venue=Venue.EVM, mark=0.5, shares=Micros(100_000_000), exit_value=Micros(45_000_000)
+        MONITOR,
+        venue=Venue.EVM,
+        mark=0.5,
+        shares=Micros(100_000_000),
+        exit_value=Micros(45_000_000),
     )
     found = exit_at(held, 0.25, None)
     assert found is not None
