@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from console.host import Host, until
-from risk_samples import guarded_state
+from guarded_samples import guarded_state
 from samples import NOW
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.confirm_many import ConfirmMany

@@ -77,10 +77,19 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
     if verdict.state is TicketState.REFUSED:
         return
     # The account too: an answer about it may be on its way that was true before this trade.
-    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
+    for topic in _TOUCHED:
         ports.poke(topic)
 
 
+_TOUCHED: Final = (
+    Topic.POSITIONS,
+    Topic.ACCOUNT,
+    Topic.MARKETS,
+    Topic.TRADES,
+    Topic.DETAIL,
+    # A buy may enrol a monitor.
+    Topic.MONITORS,
+)
 _TONES: Final = {
     TicketState.DONE: "good",
     TicketState.REFUSED: "warn",
