@@ -97,7 +97,8 @@ def test_hours_are_read(text: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "22:00", "-", "22:00-22:00", "24:00-07:00", "22:60-07:00", "ten-two", "\u0662\u0662-\u0667", "1-2-3",
+    ["", "22:00", "-", "22:00-22:00", "24:00-07:00", "22:60-07:00", "ten-two",
+     "\u0662\u0662-\u0667", "1-2-3",
      "-1-5", "22:000-7", "nan-inf", "22:00\u201307:00", "1:2:3-4"],
 )  # fmt: skip
 def test_what_is_no_span_is_no_quiet(text: str) -> None:

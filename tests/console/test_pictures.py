@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from console.snapshot import assert_snapshot, picture
 from doors import RecordingDoors
-from risk_samples import guarded_state
+from guarded_samples import guarded_state
 from samples import NOW
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder

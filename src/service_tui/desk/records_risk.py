@@ -4,11 +4,19 @@ Knows terms and units. Must not know wire, network, time or Textual.
 Used by desk.translate_risk (which makes them), desk.reduce_risk, and the monitors screen.
 """
 
+import hashlib
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
+
+ALERT_LIFE_S: Final = 3_600.0
+"""Source: spec, "Risk alert lifecycle"."""
+
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
 class MonitorState(StrEnum):
@@ -26,6 +34,7 @@ class AlertState(StrEnum):
 
     `expired`: its hour passed before any exit. `missed`: it passed while an exit failed. `unknown`:
     the exit was sent and had no answer; it is looked up. `failed`: tried, nothing was sold yet.
+    `ended`: nothing was left to sell, the market ended, or it was dismissed.
     """
 
     PENDING = "pending"
@@ -35,6 +44,7 @@ class AlertState(StrEnum):
     EXPIRED = "expired"
     MISSED = "missed"
     FAILED = "failed"
+    ENDED = "ended"
 
     @property
     def is_open(self) -> bool:
@@ -174,6 +184,12 @@ class AlertView:
     def left_s(self, now: Timestamp) -> float:
         """Seconds left of its hour, >= 0; `now` is wall time."""
         return max(0.0, self.expires_at - now)
+
+
+def exit_name(alert_id: str) -> str:
+    """What the exits of an alert are called, in the blotter and towards the service: plain text."""
+    plain = _PLAIN_ID.fullmatch(alert_id) is not None
+    return f"exit-{alert_id if plain else hashlib.sha256(alert_id.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)

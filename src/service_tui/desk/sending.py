@@ -9,7 +9,7 @@ from typing import Final
 
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
 from service_tui.desk.blotter import outcome_of
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, TicketState, TicketView, Topic
@@ -77,10 +77,19 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
     if verdict.state is TicketState.REFUSED:
         return
     # The account too: an answer about it may be on its way that was true before this trade.
-    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
+    for topic in _TOUCHED:
         ports.poke(topic)
 
 
+_TOUCHED: Final = (
+    Topic.POSITIONS,
+    Topic.ACCOUNT,
+    Topic.MARKETS,
+    Topic.TRADES,
+    Topic.DETAIL,
+    # A buy may enrol a monitor.
+    Topic.MONITORS,
+)
 _TONES: Final = {
     TicketState.DONE: "good",
     TicketState.REFUSED: "warn",
@@ -100,7 +109,8 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> Tic
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
     words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
-    ports.say(Noticed(_TONES[state], words, NoticeKind.FILL))
+    kind = NoticeKind.EXIT if ticket.kind == ExitAlert.kind else NoticeKind.FILL
+    ports.say(Noticed(_TONES[state], words, kind))
     return ended
 
 

@@ -34,6 +34,7 @@ _STATES: Final = {
     AlertState.EXPIRED: ("✗", "muted"),
     AlertState.MISSED: ("✗", "loss"),
     AlertState.FAILED: ("!", "breach"),
+    AlertState.ENDED: ("■", "muted"),
 }
 
 

@@ -21,6 +21,8 @@ COMPARED: Final = ("entry", "mark", "stop", "target", "way", "exit", "pnl")
 _PERCENT_MAX: Final = 4
 """Letters of a percentage without its sign: `12.5`."""
 
+_THOUSANDS_FROM: Final = 9_999.5
+
 TRACK: Final = 9
 """Cells of the bar in the table: four on each side of the entry."""
 
@@ -66,7 +68,9 @@ def percent_short(pct: float) -> str:
     """A fraction in percent in at most five cells, with a decimal only where it has one."""
     value = pct * 100.0
     written = f"{value:.1f}".removesuffix(".0")
-    return f"{written}%" if len(written) <= _PERCENT_MAX else f"{value:.3g}%"
+    if len(written) > _PERCENT_MAX:
+        written = f"{value / 1000:.0f}k" if value >= _THOUSANDS_FROM else f"{value:.0f}"
+    return f"{written}%"
 
 
 def nearest(monitor: MonitorView) -> float | None:
@@ -82,8 +86,8 @@ def track(monitor: MonitorView, width: int = TRACK) -> Text:
         `width` cells, an odd number. A side without a threshold is empty; each has its own scale.
     """
     half = (width - 1) // 2
-    left = "├" + "─" * (half - 1) if monitor.to_stop is not None else " " * half
-    right = "─" * (half - 1) + "┤" if monitor.to_target is not None else " " * half
+    left = "├" + "─" * (half - 1) if monitor.stop_pct is not None else " " * half
+    right = "─" * (half - 1) + "┤" if monitor.target_pct is not None else " " * half
     line = list(f"{left}┼{right}")
     place, ink = _mark_place(monitor, half)
     if place is None:

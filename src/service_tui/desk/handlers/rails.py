@@ -35,6 +35,17 @@ _OF_THE_SPEC: Final = frozenset({Rail.TRADE, Rail.DAY_SPEND})
 """Changed through `/api/sdk/settings`; the others through the risk defaults."""
 
 
+async def change(order: SetRail | SetDefaults | SetPaused, memory: Memory, ports: Ports) -> None:
+    """Carry out any of them."""
+    match order:
+        case SetRail():
+            await set_rail(order, memory, ports)
+        case SetDefaults():
+            await set_defaults(order, ports)
+        case SetPaused():
+            await set_paused(order, ports)
+
+
 async def set_rail(order: SetRail, memory: Memory, ports: Ports) -> None:
     """Give a rail another figure, here or on the service."""
     why = _objection(order, ports)
@@ -125,8 +136,12 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
 
     async def ask() -> str:
         body = SaidUserSettingsPatch(trading_paused=order.paused)
-        await ports.client.call(PATCH_USER_SETTINGS, body=body)
-        return "trading is paused: buys are refused, sales pass" if order.paused else "buys pass"
+        reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        if order.paused:
+            return "trading is paused: buys are refused, sales pass"
+        if reply.answer.trading_paused:
+            return "resumed here, but buys stay blocked: by the operator's pause (7) or the halt"
+        return "buys pass again"
 
     await _ask(order.in_words(), ports, ask, NoticeKind.HALT)
 
