@@ -15,6 +15,7 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
@@ -179,6 +180,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "client": st.builds(ClientSeen, texts, moments, texts),
     "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
+    "halt": st.builds(HaltSet, moments, st.booleans()),
 }
 
 
@@ -242,6 +244,7 @@ ROWS: Final = {
     "order_fill": '["o1","a1","m1",20,10,0,1.0,2.0,600000000,[[500000,20]]]',
     "order_end": '["o1","a1","m1","cancelled",1.0,2.0,40,20,0,80]',
     "redeemed": '["a1","sol_venue","m1","no",40,20,40,1.0,2.0]',
+    "halt": "[1.5,true]",
 }
 """Rows as they lie on disks today: this table only ever grows."""
 

@@ -34,9 +34,11 @@ from service_tui.wire.endpoints import (
     DESK_AGENTS,
     DESK_CLAIM,
     DESK_CLAIM_CODE,
+    DESK_HALT,
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    DESK_RESUME,
     EXECUTABLE_PRICE,
     EXPIRING,
     HEALTH,
@@ -321,6 +323,10 @@ SCRIPT: Final = (
     Call("new key", DESK_NEW_KEY, of_second),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
+    Call("halt", DESK_HALT),
+    Call("halt again", DESK_HALT),
+    Call("world while halted", WORLD),
+    Call("resume", DESK_RESUME),
 )
 AFTER: Final = (
     Call("me at last", AGENT),

@@ -105,7 +105,10 @@ def pairs_of(query: WireModel, names: Names = "neutral") -> list[tuple[str, str]
 
 def _tree_of(model: WireModel, names: Names) -> Mapping[str, object]:
     """What is not None, with venues in the names that the service knows."""
-    tree: dict[str, object] = model.model_dump(mode="json", exclude_none=True, by_alias=True)
+    said = model.says_null
+    tree: dict[str, object] = model.model_dump(
+        mode="json", exclude_none=not said, exclude_unset=said, by_alias=True
+    )
     for name in VENUE_FIELDS & tree.keys() if names == "public" else ():
         tree[name] = _PUBLIC.get(str(tree[name]), tree[name])
     return tree

@@ -17,27 +17,41 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
+    ExitAlert,
     Forget,
     GiveUp,
     Govern,
     PlaceTrade,
     Refresh,
+    RemoveMonitor,
+    RemovePriceAlert,
+    SetDefaults,
+    SetMonitor,
+    SetMonitors,
+    SetPaused,
     SetPreference,
+    SetPriceAlert,
+    SetRail,
     SetSpeed,
     SetStar,
     WatchMarket,
 )
 from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged
-from service_tui.desk.handlers import agents, settings, trades
+from service_tui.desk.facts_risk import AlertsSeen
+from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
+from service_tui.desk.handlers.alerts import Exits
+from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
+from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.terms import Action
 from service_tui.wire.endpoints import HEALTH
 
@@ -71,7 +85,7 @@ class Desk:
         self._state = initial
         self._changed = asyncio.Event()
         self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
-        self._pokes = {topic: asyncio.Event() for topic in READINGS}
+        self._pokes = {topic: asyncio.Event() for topic in Topic}
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._settled = asyncio.Event()
         self._closing = False
@@ -94,6 +108,9 @@ class Desk:
             say=self._say,
             poke=self._poke,
         )
+        self._exits = Exits(self.ports, executes=around.executes)
+        self._price_alerts = PriceAlerts(around.database)
+        self._prices = PriceWatch(self._price_alerts, self.ports)
 
     # -- the three doors -------------------------------------------------------------------
 
@@ -162,6 +179,8 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
+            for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
+                tasks.create_task(watch)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
                 tasks.create_task(ears.run())
@@ -170,6 +189,7 @@ class Desk:
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
+        self._exits.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
@@ -178,8 +198,10 @@ class Desk:
 
     def _is_busy(self) -> bool:
         """Whether something is under way that is worth waiting for; an answer to a quote is not."""
-        return not self._inbox.empty() or any(
-            not isinstance(ticket.command, AskQuote) for ticket in self._running.values()
+        return (
+            not self._inbox.empty()
+            or self._exits.is_busy
+            or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
@@ -243,7 +265,7 @@ class Desk:
             self._fail(ticket, "the desk was closed")
         ticket.end()
 
-    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912  (one line a kind)
+    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -255,6 +277,18 @@ class Desk:
                 await agents.govern(governed, self.ports)
             case Forget():
                 self._say(Revealed(None))
+            case SetMonitor() as thresholds:
+                await monitors.set_monitor(thresholds, self.ports)
+            case SetMonitors() as bulk:
+                await monitors.set_monitors(bulk, self.ports)
+            case RemoveMonitor() as removed:
+                await monitors.remove_monitor(removed, self.ports)
+            case ExitAlert() as wanted:
+                self._exits.ask(wanted)
+            case SetPriceAlert() as told:
+                await price_alerts.set_price_alert(told, self._price_alerts, self.ports)
+            case RemovePriceAlert() as untold:
+                await price_alerts.remove_price_alert(untold, self._price_alerts, self.ports)
             case SetSpeed() as pace:
                 await settings.set_speed(ticket.view, pace, self.ports)
             case WatchMarket() as watch:
@@ -264,6 +298,8 @@ class Desk:
                 await settings.set_star(star, self._memory, self.ports)
             case SetPreference() as preference:
                 await settings.set_preference(preference, self._memory, self.ports)
+            case SetRail() | SetDefaults() | SetPaused() as rail:
+                await rails.change(rail, self._memory, self.ports)
             case Refresh():
                 self._poke_all()
 
@@ -282,8 +318,13 @@ class Desk:
 
     def _say(self, fact: Fact) -> None:
         """The one place where the state changes."""
-        was_away = self._state.service.phase is Phase.OFFLINE
-        self._state = reduce(self._state, fact)
+        before = self._state
+        was_away = before.service.phase is Phase.OFFLINE
+        self._state = reduce(before, fact)
+        for told in self._prices.look(before, self._state):
+            self._state = reduce(self._state, told)
+        if isinstance(fact, AlertsSeen):
+            self._exits.take(fact.waiting)
         if was_away and self._state.service.phase is Phase.ONLINE:
             # Whoever still rests from the outage may ask again as well.
             self._poke_all()
@@ -291,6 +332,8 @@ class Desk:
             self._tickets[fact.ticket.ticket_id].update(fact.ticket)
             if not fact.ticket.in_flight:
                 del self._tickets[fact.ticket.ticket_id]
+        if isinstance(fact, TicketChanged) and fact.ticket.kind == ExitAlert.kind:
+            self._exits.nudge()
         self._changed.set()
         self._changed = asyncio.Event()
 

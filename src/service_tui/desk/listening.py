@@ -26,13 +26,15 @@ NUDGE_S: Final = 0.5
 RETURN_S: Final = 4.0
 """How long it may take until a service that is back is heard again. Source: failures, F-08."""
 
-_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES})
+_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS})
 _PLAIN: Final = {
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
     EventKind.AGENT_CHANGED: frozenset({Topic.AGENTS}),
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
     EventKind.SPEED: frozenset({Topic.WORLD}),
     EventKind.PLAN: frozenset({Topic.AGENTS}),
+    EventKind.MONITOR: frozenset({Topic.MONITORS}),
+    EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""

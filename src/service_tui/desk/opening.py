@@ -17,12 +17,14 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
+from service_tui.desk.price_alerts import known_price_alerts
 from service_tui.desk.reduce import capped
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.cache import Cache
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
+from service_tui.storage.price_alerts import PriceAlerts
 
 log = logging.getLogger(__name__)
 
@@ -77,8 +79,11 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     unsettled = await asyncio.to_thread(blotter.open_tickets)
     known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
+    told = await asyncio.to_thread(known_price_alerts, PriceAlerts(around.database))
+    executes = around.executes and not initial.service.read_only
+    risk = replace(initial.risk, price_alerts=told, executes=executes)
     desk = Desk(
-        replace(initial, tickets=capped(tuple(tickets)), polls=PERIODS),
+        replace(initial, tickets=capped(tuple(tickets)), polls=PERIODS, risk=risk),
         around,
         blotter,
         DeskMemory(around.database, around.clock),

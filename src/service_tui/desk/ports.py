@@ -45,7 +45,10 @@ IdSource = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a desk is opened with. Without `listen` everything is polled."""
+    """What a desk is opened with. Without `listen` everything is polled.
+
+    `executes`: this desk carries out the exits of alerts, because it holds the data directory.
+    """
 
     client: Client
     database: Database
@@ -53,6 +56,7 @@ class Surroundings:
     new_id: IdSource
     rng: random.Random
     listen: Listen | None = None
+    executes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

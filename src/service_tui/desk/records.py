@@ -60,6 +60,7 @@ class Topic(StrEnum):
     WORLD = "world"
     DETAIL = "detail"
     AGENTS = "agents"
+    MONITORS = "monitors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +399,23 @@ class EquityPoint:
     equity: Micros
 
 
+class NoticeKind(StrEnum):
+    """What a notice is about; the person chooses by it how to be told.
+
+    `desk` is what answers a key of the person's own. Another kind is one more line here, and one
+    in the console's table of deliveries.
+    """
+
+    DESK = "desk"
+    ALERT = "alert"
+    EXIT = "exit"
+    PRICE_ALERT = "price alert"
+    FILL = "fill"
+    SIGNAL = "signal"
+    CONNECTION = "connection"
+    HALT = "halt"
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A line for a toast: what passed. `tone` is info, good, warn or bad."""
@@ -405,6 +423,7 @@ class Notice:
     notice_id: int
     tone: str
     text: str
+    kind: NoticeKind = NoticeKind.DESK
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
 
 
@@ -36,6 +38,7 @@ class DeskState:
     answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
+    `risk` is all that guards the positions, `rails` what the service says of its limits.
     """
 
     service: ServiceView
@@ -62,6 +65,8 @@ class DeskState:
     revealed: RevealedView | None = None
     listening: bool = False
     briefing: BriefingView | None = None
+    risk: RiskView = field(default_factory=RiskView)
+    rails: RailsView | None = None
 
     @property
     def in_flight(self) -> int:

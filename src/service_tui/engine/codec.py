@@ -18,6 +18,7 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
@@ -176,6 +177,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "redeemed": redeemed_of,
     "client": lambda fields: ClientSeen(*fields),
     "failed": _failed_of,
+    "halt": lambda fields: HaltSet(*fields),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -2,8 +2,8 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
-    ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
-    │                  RealTradingOff
+    ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
+    │                  VenueNotServed, RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
@@ -76,6 +76,13 @@ class TradingPaused(NotAllowed):
     fix = "send trading_paused false to PATCH /api/sdk/user/settings; selling stays possible"
 
 
+class TradingHalted(NotAllowed):
+    """The operator stopped the entries of every agent; sales pass."""
+
+    code = "TRADING_HALTED"
+    fix = "wait until the operator resumes trading; selling stays possible"
+
+
 class AgentBroke(NotAllowed):
     """Nothing is left to trade with."""
 
@@ -115,6 +122,13 @@ class DaySpend(LimitReached):
 
     code = "DAILY_LIMIT"
     fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
+
+
+class SkillSpend(LimitReached):
+    """The day's money of one skill is used up."""
+
+    code = "SKILL_BUDGET"
+    fix = "raise skill_daily_budget with PATCH /api/sdk/user/settings, or wait for midnight UTC"
 
 
 class DayImports(LimitReached):

@@ -253,6 +253,13 @@ class TradeFailed(NamedTuple):
     reason: str
 
 
+class HaltSet(NamedTuple):
+    """The operator stopped every entry, or takes entries again."""
+
+    at: Timestamp
+    halted: bool
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -266,6 +273,7 @@ Event = (
     | VenueEvent
     | ClientSeen
     | TradeFailed
+    | HaltSet
 )
 """Everything that can happen."""
 
@@ -285,6 +293,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "redeemed": Redeemed,
     "client": ClientSeen,
     "failed": TradeFailed,
+    "halt": HaltSet,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -49,6 +49,8 @@ _AGENT_PLAIN: Final = (
     "failed",
     "sdk_version",
     "sdk_seen_at",
+    "skills_day",
+    "skills_spent",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -68,6 +70,7 @@ def fields_of(world: World) -> Named:
         "seed": world.seed,
         # Left out until it is chosen, as in the snapshots of before there was a choice.
         **({} if world.plan is None else {"plan": world.plan}),
+        **({} if world.halt.since is None else {"halted_at": world.halt.since}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
@@ -92,6 +95,7 @@ def world_of(fields: Named) -> World:
             setattr(world, name, fields[name])
         plan = fields.get("plan")
         world.plan = None if plan is None else Plan(plan)
+        world.halt.since = fields.get("halted_at")
         for row in fields["markets"]:
             market = _market_of(row)
             world.markets[market.market_id] = market

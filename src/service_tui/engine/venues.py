@@ -23,6 +23,7 @@ from service_tui.engine.events import (
     Redeemed,
     VenueEvent,
 )
+from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
@@ -100,11 +101,27 @@ class VenueAccount:
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
-    __slots__ = ("accounts", "agents", "books", "ledger", "markets", "order_count", "seed", "spent")
+    __slots__ = (
+        "accounts",
+        "agents",
+        "books",
+        "halt",
+        "ledger",
+        "markets",
+        "order_count",
+        "seed",
+        "spent",
+    )
 
-    def __init__(
-        self, seed: int, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+    def __init__(  # noqa: PLR0917  (what the world shares with it, each once)
+        self,
+        seed: int,
+        markets: dict[str, Market],
+        agents: dict[str, Agent],
+        ledger: Ledger,
+        halt: Halt | None = None,
     ) -> None:
+        self.halt = halt or Halt()
         self.seed = seed
         self.markets = markets
         self.agents = agents
@@ -225,7 +242,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         cash = cash_account(event.agent_id, event.venue)
         if buys:
             agent.count_buy(event.at)
-            self._spend(event.agent_id, event.at, Micros(event.money + event.reserved))
+            spent = Micros(event.money + event.reserved)
+            self._spend(event.agent_id, event.at, spent)
+            if event.note.skill_slug:
+                agent.count_skill(event.note.skill_slug, spent, event.at)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -296,6 +316,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):
             self.spent[order.agent_id] = day, Micros(max(0, spent - event.returned))
+        if event.returned and order.note.skill_slug:
+            agent = self.agents[order.agent_id]
+            agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 
     def _apply_redeemed(self, event: Redeemed) -> None:
         account = self.account(event.agent_id, event.venue)

@@ -21,6 +21,7 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
@@ -33,6 +34,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exchange import Exchange, Order, open_shares
 from service_tui.engine.feed import NewsItem, Tape
+from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
@@ -75,9 +77,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.markets: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
-        self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.halt = Halt()
+        self.exchange = Exchange(self.markets, self.agents, self.ledger, self.halt)
         self.plan: Plan | None = None
-        self.venues = Venues(seed, self.markets, self.agents, self.ledger)
+        self.venues = Venues(seed, self.markets, self.agents, self.ledger, self.halt)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -99,8 +102,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Give an agent new settings."""
         return self._did([AgentChanged(agent.agent_id, at, changes)])
 
-    def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
-        """Take in what the operator decided about a key, or about the account."""
+    def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
+        """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
     def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
@@ -253,6 +256,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._by_key_hash[event.key_hash] = agent
             case PlanSet():
                 self.plan = event.plan
+            case HaltSet():
+                self.halt.since = event.at if event.halted else None
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)

@@ -47,6 +47,7 @@ from service_tui.server.routes import (
     briefing,
     claim,
     desk,
+    halt,
     importing,
     leaderboard,
     market_context,
@@ -95,6 +96,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **leaderboard.ROUTES,
     **skills.ROUTES,
     **orders.ROUTES,
+    **halt.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

@@ -13,6 +13,7 @@ from service_tui.engine.events import (
     AgentRegistered,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
@@ -101,7 +102,7 @@ def _agent(world: World, agent_id: str, kind: EventKind, changed: tuple[str, ...
         status=status_of(agent, world.cash(agent)),
         plan=settings.plan,
         claimed=settings.claimed,
-        trading_paused=settings.trading_paused,
+        trading_paused=settings.is_paused,
         suspended=settings.suspended,
         changed=changed,
     )
@@ -156,6 +157,10 @@ def _plan(_: World, event: PlanSet) -> Parts:
     return {"kind": EventKind.PLAN.value, "plan": event.plan}
 
 
+def _halt(_: World, event: HaltSet) -> Parts:
+    return {"kind": EventKind.HALT.value, "halted": event.halted}
+
+
 PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     Fill: _fill,
     AgentRegistered: _registered,
@@ -169,6 +174,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     OrderFilled: _met,
     OrderEnded: _ended,
     Redeemed: _redeemed,
+    HaltSet: _halt,
 }
 """Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
 

@@ -11,9 +11,11 @@ from service_tui.engine.catalogue import event_of, url_of
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
+from service_tui.engine.halt import is_stopped
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
+from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
 from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -103,7 +105,7 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
         plan=agent.settings.plan,
         balance=decimal(cash),
         positions_count=len(agent.held()),
-        trading_paused=agent.settings.trading_paused,
+        trading_paused=is_stopped(agent.settings, world.halt),
         checked_at=moment(now),
     )
 
@@ -120,7 +122,7 @@ def settings_body(
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
         sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),
-        trading_paused=settings.trading_paused,
+        trading_paused=is_stopped(settings, world.halt),
         solana_wallet_address=settings.solana_wallet,
         polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
         # The service holds a managed wallet, and approves for it once the agent is claimed.
@@ -131,7 +133,7 @@ def settings_body(
     )
 
 
-def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
+def user_settings_body(world: World, agent: Agent, now: Timestamp) -> UserSettingsBody:
     """Risk defaults and safety rails."""
     settings = agent.settings
     return UserSettingsBody(
@@ -141,11 +143,15 @@ def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
         default_stop_loss_pct=settings.stop_loss_pct,
         default_take_profit_pct=settings.take_profit_pct,
         auto_risk_monitor_enabled=settings.auto_risk_monitor_enabled,
-        trading_paused=settings.trading_paused,
+        trading_paused=is_stopped(settings, world.halt),
         solana_wallet_address=settings.solana_wallet,
         clawdbot_webhook_url=settings.clawdbot_webhook_url,
         clawdbot_chat_id=settings.clawdbot_chat_id,
         clawdbot_channel=settings.clawdbot_channel,
+        skill_daily_budget=None
+        if settings.skill_day_max is None
+        else decimal(settings.skill_day_max),
+        rails=rails_body(world, agent, now),
     )
 
 

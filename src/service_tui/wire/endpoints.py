@@ -16,10 +16,12 @@ from service_tui.wire import (
     briefing,
     desk,
     events,
+    halt,
     importing,
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
@@ -350,6 +352,21 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+DESK_HALT = Endpoint(
+    "POST",
+    f"{DESK}/halt",
+    halt.HaltBody,
+    operator=True,
+    summary="Refuse the entries of every agent, kept over a restart; cancel the buys that rest",
+)
+DESK_RESUME = Endpoint(
+    "POST",
+    f"{DESK}/resume",
+    halt.HaltBody,
+    operator=True,
+    summary="Take entries again",
+)
+
 OPEN_ORDERS = Endpoint(
     "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
 )
@@ -372,6 +389,38 @@ EXECUTABLE_PRICE = Endpoint(
     orders.ExecutablePriceBody,
     query=orders.ExecutablePriceQuery,
     summary="The price at which an order would trade now",
+)
+
+SET_MONITOR = Endpoint(
+    "POST",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorSetBody,
+    asks=monitors.MonitorRequest,
+    summary="Watch a position: stop-loss and take-profit",
+)
+DELETE_MONITOR = Endpoint(
+    "DELETE",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorRemovedBody,
+    query=monitors.MonitorQuery,
+    summary="Stop watching a position",
+)
+MONITORS = Endpoint(
+    "GET", f"{SDK}/positions/monitors", monitors.MonitorsBody, summary="All active monitors"
+)
+RISK_ALERTS = Endpoint(
+    "GET",
+    f"{SDK}/risk-alerts",
+    monitors.RiskAlertsBody,
+    query=monitors.RiskAlertsQuery,
+    summary="Breaches that wait for their exit",
+)
+END_RISK_ALERT = Endpoint(
+    "DELETE",
+    f"{SDK}/risk-alerts/{{market_id}}/{{side}}",
+    monitors.RiskAlertEndedBody,
+    query=monitors.RiskAlertQuery,
+    summary="Acknowledge an alert: sold, or not wanted",
 )
 
 ALL: Final = (
@@ -423,5 +472,12 @@ ALL: Final = (
     CANCEL_MARKET_ORDERS,
     CANCEL_ALL_ORDERS,
     EXECUTABLE_PRICE,
+    SET_MONITOR,
+    DELETE_MONITOR,
+    MONITORS,
+    RISK_ALERTS,
+    END_RISK_ALERT,
+    DESK_HALT,
+    DESK_RESUME,
 )
 """Every endpoint that stands. A later issue adds its own here."""

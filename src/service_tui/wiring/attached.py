@@ -174,6 +174,8 @@ async def attached_parts(
             new_id=lambda: f"{rng.getrandbits(128):032x}",
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
+            # Exits run in one place: the holder's.
+            executes=False,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

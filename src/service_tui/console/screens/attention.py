@@ -36,6 +36,7 @@ from service_tui.units import Timestamp
 
 CALM: Final = (
     "Nothing needs you.\n\n"
+    "No alert waits for its exit.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
     "Less than 80 % of the day's limit is used."

@@ -42,9 +42,9 @@ class TopBar(Bar):
         super().__init__(id="top-bar")
         self._lines: tuple[tuple[Bit, ...], ...] = ()
 
-    def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive the newest state, at wall time `now`."""
-        lines = (money_bits(state, now), world_bits(state, now))
+    def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
+        """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
+        lines = ((*money_bits(state, now), *badge_bits(unseen)), world_bits(state, now))
         if lines != self._lines:
             self._lines = lines
             self.set_class(state.service.mode is Mode.LIVE, "-live")
@@ -54,6 +54,14 @@ class TopBar(Bar):
         """Money above, the day and the world below; all in one line where there is but one."""
         lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
         return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in lines)
+
+
+def badge_bits(unseen: int) -> tuple[Bit, ...]:
+    """How many notices nobody has seen; nothing while there are none."""
+    if not unseen:
+        return ()
+    short = Text(f" {unseen:,} ", "bold reverse warn")
+    return (Bit(Text(f" {unseen:,} unseen ", "bold reverse warn"), 3, short, right=True),)
 
 
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:

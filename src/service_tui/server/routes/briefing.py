@@ -8,6 +8,7 @@ from typing import Final
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.catalogue import url_of
+from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.engine.market import Market
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
@@ -180,6 +181,14 @@ def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
     return (f"{count} won position{'s'[: count > 1]} on {venue.value} to redeem: {how}",)
 
 
+def _stopped(world: World, agent: Agent) -> tuple[str, ...]:
+    """What to do about entries that are refused: nothing, where only the operator can."""
+    if world.halt.since is None and not agent.settings.operator_paused:
+        return ("trading is paused: resume it in the settings",)
+    refusal = no_entry(agent.settings, world.halt)
+    return (f"{refusal.error}; {refusal.fix}",)
+
+
 async def briefing(asked: Asked) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
     query = asked.query_as(BriefingQuery)
@@ -190,8 +199,8 @@ async def briefing(asked: Asked) -> BriefingBody:
     since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
-    paused = agent.settings.trading_paused
-    actions = ("trading is paused: resume it in the settings",) if paused else ()
+    paused = is_stopped(agent.settings, world.halt)
+    actions = _stopped(world, agent) if paused else ()
     block = VenueBlock(
         currency="$SIM",
         balance=cash,

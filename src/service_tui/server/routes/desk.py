@@ -9,6 +9,7 @@ from service_tui.server.access import hash_of
 from service_tui.server.claim_codes import TRIES
 from service_tui.server.events import Subscription
 from service_tui.server.present import agent_pnl, claim_url
+from service_tui.server.present_rails import rails_body
 from service_tui.server.refusals import denied
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
@@ -49,7 +50,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         plan=settings.plan,
         claimed=settings.claimed,
         claim_url=claim_url(asked.service.address, agent),
-        trading_paused=settings.trading_paused,
+        trading_paused=settings.is_paused,
         suspended=settings.suspended,
         cash=decimal(cash),
         equity=decimal(equity),
@@ -61,6 +62,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
         is_own=agent.agent_id == asked.service.operator_agent,
+        rails=rails_body(world, agent, asked.now),
     )
 
 
@@ -86,6 +88,11 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
     agent = _named(asked)
     wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    if (paused := wanted.pop("trading_paused", None)) is not None:
+        # A flag of its own, which the agent's own settings call does not reach.
+        wanted["operator_paused"] = paused
+        if not paused:
+            wanted["trading_paused"] = False
     changes = {
         name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
     }

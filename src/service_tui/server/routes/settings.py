@@ -36,10 +36,16 @@ FIELDS: Final = {
     "clawdbot_webhook_url": "clawdbot_webhook_url",
     "clawdbot_chat_id": "clawdbot_chat_id",
     "clawdbot_channel": "clawdbot_channel",
+    "skill_daily_budget": "skill_day_max",
 }
 """Names of the wire and of AgentSettings."""
 
-MONEY: Final = frozenset({"sdk_max_trade_amount", "sdk_daily_limit", "max_position_usd"})
+MONEY: Final = frozenset({
+    "sdk_max_trade_amount",
+    "sdk_daily_limit",
+    "max_position_usd",
+    "skill_daily_budget",
+})
 MAY_BE_OFF: Final = frozenset({
     "max_trades_per_day",
     "max_position_usd",
@@ -49,6 +55,7 @@ MAY_BE_OFF: Final = frozenset({
     "clawdbot_webhook_url",
     "clawdbot_chat_id",
     "clawdbot_channel",
+    "skill_daily_budget",
 })
 """Where null means "off", or the plan's own number; everywhere else it means "as it is"."""
 
@@ -112,13 +119,13 @@ async def write(asked: Asked) -> AllSettingsBody:
 
 async def read_user(asked: Asked) -> UserSettingsBody:
     """Risk defaults and safety rails."""
-    return user_settings_body(asked.agent, asked.now)
+    return user_settings_body(asked.world, asked.agent, asked.now)
 
 
 async def write_user(asked: Asked) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
     await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
-    return user_settings_body(asked.agent, asked.now)
+    return user_settings_body(asked.world, asked.agent, asked.now)
 
 
 ROUTES: Final[Routes] = {

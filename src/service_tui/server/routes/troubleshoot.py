@@ -3,7 +3,8 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent, status_of
-from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal, TradingPaused
+from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal
+from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.server.advice import UNKNOWN, advice_on
 from service_tui.server.refusals import unauthenticated
 from service_tui.server.service import Asked, Routes
@@ -35,12 +36,12 @@ STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
 def _standing(asked: Asked, agent: Agent) -> str | None:
     """What the agent's own state keeps it from, None where nothing does."""
     status = status_of(agent, asked.world.cash(agent))
-    kind = TradingPaused if agent.settings.trading_paused else STANDING.get(status)
-    return None if kind is None else f"This agent is {_state(agent, status)}: {kind.fix}."
-
-
-def _state(agent: Agent, status: AgentStatus) -> str:
-    return "paused" if agent.settings.trading_paused else status.value
+    settings, halt = agent.settings, asked.world.halt
+    if is_stopped(settings, halt):
+        state = "paused" if halt.since is None else "halted"
+        return f"This agent is {state}: {no_entry(settings, halt).fix}."
+    kind = STANDING.get(status)
+    return None if kind is None else f"This agent is {status.value}: {kind.fix}."
 
 
 def _said(request: TroubleshootRequest) -> list[str]:
