@@ -10,7 +10,7 @@ from typing import Final
 from service_tui.desk.briefing import BriefingView, VenueBriefing
 from service_tui.terms import Venue
 from service_tui.wire.base import timestamp
-from service_tui.wire.briefing import AlertBody, BriefingBody, VenueBlock
+from service_tui.wire.briefing import AnyAlert, BriefingBody, VenueBlock
 from service_tui.wire.text import line
 
 NAME_MAX: Final = 40
@@ -40,11 +40,11 @@ def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> Venu
     return VenueBriefing(name, _once(actions), count, len(block.positions_needing_attention))
 
 
-def _triggered(body: BriefingBody) -> tuple[AlertBody, ...]:
+def _triggered(body: BriefingBody) -> tuple[AnyAlert, ...]:
     return body.triggered_risk_alerts or ()
 
 
-def _alert_words(alert: str | AlertBody) -> str:
+def _alert_words(alert: str | AnyAlert) -> str:
     """An alert in a sentence, whether the service says one or only its parts."""
     if isinstance(alert, str):
         return alert
