@@ -52,6 +52,7 @@ from service_tui.server.routes import (
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
@@ -97,6 +98,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **skills.ROUTES,
     **orders.ROUTES,
     **halt.ROUTES,
+    **monitors.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 
