@@ -1,7 +1,8 @@
 """What the venue says no to, and what to do about it.
 
     Refusal
-    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
+    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
+    │                  SignalNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
     │                  RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
@@ -215,6 +216,13 @@ class PositionNotFound(NotFound):
 
     code = "POSITION_NOT_FOUND"
     fix = "list the positions again"
+
+
+class SignalNotFound(NotFound):
+    """No signal of the last minutes has this id or hash."""
+
+    code = "SIGNAL_NOT_FOUND"
+    fix = "it may have expired long ago: list the pending signals again and take an id from there"
 
 
 class RealTradingOff(NotAllowed):

@@ -16,6 +16,7 @@ from service_tui.engine.codec import (
     listing_of,
 )
 from service_tui.engine.market import Market
+from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
 from service_tui.engine.venue_fields import (
     position_fields,
     position_of,
@@ -73,6 +74,7 @@ def fields_of(world: World) -> Named:
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
         "markets": [_market_fields(market) for market in world.markets.values()],
         "venues": venue_fields(world.venues),
+        "reactor": reactor_fields(world.reactor),
     }
 
 
@@ -98,6 +100,7 @@ def world_of(fields: Named) -> World:
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
         restore_venues(world.venues, fields.get("venues"))
+        restore_reactor(world.reactor, fields.get("reactor"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -27,6 +27,7 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.mirrors import Mirrors
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
 from service_tui.terms import Action, Side, Venue
@@ -100,7 +101,17 @@ class VenueAccount:
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
-    __slots__ = ("accounts", "agents", "books", "ledger", "markets", "order_count", "seed", "spent")
+    __slots__ = (
+        "accounts",
+        "agents",
+        "books",
+        "ledger",
+        "markets",
+        "mirrors",
+        "order_count",
+        "seed",
+        "spent",
+    )
 
     def __init__(
         self, seed: int, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
@@ -113,6 +124,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.accounts: dict[tuple[str, Venue], VenueAccount] = {}
         self.spent: dict[str, tuple[int, Micros]] = {}
         self.order_count = 0
+        self.mirrors = Mirrors()
 
     # -- readings --------------------------------------------------------------------------
 
@@ -226,6 +238,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         if buys:
             agent.count_buy(event.at)
             self._spend(event.agent_id, event.at, Micros(event.money + event.reserved))
+            spent = Micros(event.money + event.fee + event.reserved)
+            self.mirrors.count((event.agent_id, event.venue), event.at, spent, event.note)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -292,6 +306,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         order = self.book(event.market_id).orders.pop(event.order_id)
         taker = cash_account(order.agent_id, order.venue)
         self._move(orders_account(order.venue), taker, event.returned)
+        who = (order.agent_id, order.venue)
+        self.mirrors.give_back(who, order.at, event.returned, order.note)
         # What was never spent does not count against the day on which it was promised.
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):

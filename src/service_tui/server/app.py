@@ -54,6 +54,7 @@ from service_tui.server.routes import (
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
@@ -95,6 +96,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **leaderboard.ROUTES,
     **skills.ROUTES,
     **orders.ROUTES,
+    **reactor.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

@@ -485,5 +485,13 @@ ALL: Final = (
     CANCEL_MARKET_ORDERS,
     CANCEL_ALL_ORDERS,
     EXECUTABLE_PRICE,
+    REACTOR,
+    PATCH_REACTOR,
+    PENDING_SIGNALS,
+    DELETE_SIGNAL,
+    REACTIONS,
+    POST_REACTION,
+    DESK_WALLETS,
+    DESK_RESET_REACTOR,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -14,7 +14,6 @@ from service_tui.wire.base import (
     Amount,
     AnyVenue,
     Count,
-    Identifier,
     LenientModel,
     Line,
     Moment,
@@ -50,14 +49,26 @@ def _no_twins(wallets: tuple[str, ...]) -> tuple[str, ...]:
 
 Wallet = Annotated[
     str,
-    StringConstraints(max_length=42),
+    StringConstraints(pattern=r"^0[xX][0-9a-fA-F]{40}$"),
     AfterValidator(checked_address),
     Field(description="an EVM address; capitals and small letters mixed must be its checksum"),
 ]
-Watchlist = Annotated[tuple[Wallet, ...], Field(max_length=WALLETS_MAX), AfterValidator(_no_twins)]
+Watchlist = Annotated[
+    tuple[Wallet, ...],
+    Field(max_length=WALLETS_MAX, json_schema_extra={"uniqueItems": True}),
+    AfterValidator(_no_twins),
+]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 PriceBuffer = Annotated[float, Field(ge=0, le=PRICE_BUFFER_MAX)]
-Size = Annotated[float, Field(ge=0, le=AMOUNT_MAX)]
+Size = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=AMOUNT_MAX,
+        description="units, at most six decimals",
+        json_schema_extra={"multipleOf": 0.000001},
+    ),
+]
 
 
 class BreakerBody(LenientModel):
@@ -171,13 +182,18 @@ class SignalGoneBody(LenientModel):
     ok: bool = True
 
 
+SignalId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,256}$"),
+    Field(description="a signal's id: tx, or tx:maker:leg:maker:token"),
+]
 Decision = Literal["mirrored", "failed", "skipped_filter"]
 
 
 class ReactionRequest(WireModel):
     """What became of a signal. Source: wire reference, 8."""
 
-    event_tx_hash: Identifier
+    event_tx_hash: SignalId
     decision: Decision
     taker_wallet: SentLine | None = None
     taker_side: SentLine | None = None
@@ -191,7 +207,7 @@ class ReactionRequest(WireModel):
     trade_id: SentLine | None = None
     reason: SentProse | None = None
     # ours: tells signals of one transaction apart.
-    signal_id: Identifier | None = None
+    signal_id: SignalId | None = None
 
 
 class ReactionBody(LenientModel):
