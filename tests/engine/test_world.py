@@ -15,6 +15,7 @@ from service_tui.engine.belief import belief
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, MarketNotOpen, Refusal
 from service_tui.engine.events import (
     AgentRegistered,
+    BreakerReset,
     ClientSeen,
     Event,
     Fill,
@@ -22,6 +23,9 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     PlanSet,
+    Reacted,
+    ReactorChanged,
+    SignalDismissed,
     SpeedSet,
     Ticked,
     TradeFailed,
@@ -31,6 +35,7 @@ from service_tui.engine.exchange import Order, open_shares
 from service_tui.engine.feed import Tape
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market
+from service_tui.engine.wallets import ROSTER, address_of
 from service_tui.engine.world import CROWD, ISSUER, LOSS_SLACK, MAKERS, RESOLVED_KEPT, World
 from service_tui.terms import Action, Category, MarketStatus, Plan, Side
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
@@ -535,6 +540,14 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.decide(PlanSet(world.at, Plan.ELITE))
             events += world.note(ClientSeen("ada", world.at, "0.26.0"))
             events += world.note(TradeFailed("ada", world.at, "m", YES, "no liquidity"))
+            followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
+            chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}
+            events += world.note(ReactorChanged("ada", world.at, chosen))
+        if count > 1_200 and count % 50 == 0 and (waiting := world.reactor.recent):
+            events += world.note(SignalDismissed("ada", world.at, next(iter(waiting))))
+            events += world.note(Reacted("ada", world.at, "0x12", "failed", {"reason": "late"}))
+            if count % 350 == 0:
+                events += world.note(BreakerReset("ada", world.at))
         if count % 500 == 0:
             moments.append((len(events), text_of(world)))
     venue_kinds = {"order", "order_fill", "order_end", "redeemed"}  # test_venues replays these

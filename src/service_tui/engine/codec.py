@@ -16,6 +16,7 @@ from service_tui.engine.events import (
     AgentRegistered,
     AlertEnded,
     Breached,
+    BreakerReset,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -32,7 +33,11 @@ from service_tui.engine.events import (
     OrderPlaced,
     Payout,
     PlanSet,
+    Reacted,
+    ReactorChanged,
     Redeemed,
+    Settlement,
+    SignalDismissed,
     SpeedSet,
     Ticked,
     TradeFailed,
@@ -140,7 +145,27 @@ def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
 
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, *rest = fields
-    return Ticked(at, world_at, _trades_of(trades), *rest)
+    settled = tuple(settlement_of(row) for row in rest[1]) if len(rest) > 1 else ()
+    return Ticked(at, world_at, _trades_of(trades), *rest[:1], settled=settled)
+
+
+def settlement_of(fields: Fields) -> Settlement:
+    """A trade of a named wallet, read back."""
+    known: Fields = [
+        *fields[:3],
+        Venue(fields[3]),
+        *fields[4:7],
+        Side(fields[7]),
+        Action(fields[8]),
+        *fields[9:],
+    ]
+    return Settlement(*known)
+
+
+def reactor_config_of(changes: Named) -> Named:
+    """What an agent chose for its reactor, with the types that its config has."""
+    kinds: dict[str, Callable[[Any], object]] = {"wallets": tuple, "venue": Venue}
+    return {name: kinds.get(name, lambda as_is: as_is)(value) for name, value in changes.items()}
 
 
 def _trades_of(rows: Fields) -> tuple[CrowdTrade, ...]:
@@ -171,6 +196,11 @@ def _change_of(fields: Fields) -> AgentChanged:
     if "wallet" in changes:
         changes["wallet"] = WalletKind(changes["wallet"])
     return AgentChanged(agent_id, at, changes)
+
+
+def _reactor_of(fields: Fields) -> ReactorChanged:
+    agent_id, at, changes = fields
+    return ReactorChanged(agent_id, at, reactor_config_of(changes))
 
 
 def _failed_of(fields: Fields) -> TradeFailed:
@@ -221,6 +251,10 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "monitor_end": _monitor_end_of,
     "breach": breach_of,
     "alert_end": _alert_end_of,
+    "reactor": _reactor_of,
+    "signal_gone": lambda fields: SignalDismissed(*fields),
+    "reaction": lambda fields: Reacted(*fields),
+    "breaker_reset": lambda fields: BreakerReset(*fields),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -2,7 +2,7 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
-    │                  MonitorNotFound, AlertNotFound
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
     │                  VenueNotServed, RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
@@ -244,6 +244,13 @@ class AlertNotFound(NotFound):
 
     code = "ALERT_NOT_FOUND"
     fix = "it may have been executed or expired: GET /api/sdk/risk-alerts?include_history=true"
+
+
+class SignalNotFound(NotFound):
+    """No signal of the last minutes has this id or hash."""
+
+    code = "SIGNAL_NOT_FOUND"
+    fix = "it may have expired long ago: list the pending signals again and take an id from there"
 
 
 class RealTradingOff(NotAllowed):

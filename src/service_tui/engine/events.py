@@ -97,8 +97,31 @@ class CrowdTrade(NamedTuple):
     trader: str
 
 
+class Settlement(NamedTuple):
+    """A trade of a named wallet, as its venue tells it; now and then twice.
+
+    `cost` is what the market maker got for the shares (below 0: gave), 0 where none stood behind
+    the trade. `slot` and `number` lead to the question, which may not be listed. `leg` counts the
+    fills of a bid that waited; -1 is an order that did not.
+    """
+
+    tx_hash: str
+    wallet: str
+    label: str
+    venue: Venue
+    market_id: str
+    slot: int
+    number: int
+    side: Side
+    action: Action
+    shares: Micros
+    price: float
+    cost: Micros
+    leg: int = -1
+
+
 class Ticked(NamedTuple):
-    """The tape moved on, and the crowd traded: one row of the journal.
+    """The tape moved on, and the crowd and the named wallets traded: one row of the journal.
 
     `closed` marks the one move over the time in which the desk was not running.
     """
@@ -107,6 +130,7 @@ class Ticked(NamedTuple):
     world_at: Timestamp
     trades: tuple[CrowdTrade, ...]
     closed: bool = False
+    settled: tuple[Settlement, ...] = ()
 
 
 class Payout(NamedTuple):
@@ -330,6 +354,43 @@ RiskEvent = MonitorSet | MonitorDeleted | Breached | AlertEnded
 """What happens to monitors and alerts."""
 
 
+class ReactorChanged(NamedTuple):
+    """An agent's reactor took new values. `changes` are names of ReactorConfig fields."""
+
+    agent_id: str
+    at: Timestamp
+    changes: dict[str, object]
+
+
+class SignalDismissed(NamedTuple):
+    """An agent took a signal out, mirrored or not."""
+
+    agent_id: str
+    at: Timestamp
+    signal_id: str
+
+
+class Reacted(NamedTuple):
+    """An agent said what became of a signal; `said` are the other fields of the wire's reaction."""
+
+    agent_id: str
+    at: Timestamp
+    tx_hash: str
+    decision: str
+    said: dict[str, str | float]
+
+
+class BreakerReset(NamedTuple):
+    """The operator closed an agent's circuit breaker by hand."""
+
+    agent_id: str
+    at: Timestamp
+
+
+ReactorEvent = ReactorChanged | SignalDismissed | Reacted | BreakerReset
+"""What agents and their operator do with the reactor."""
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -345,6 +406,7 @@ Event = (
     | TradeFailed
     | HaltSet
     | RiskEvent
+    | ReactorEvent
 )
 """Everything that can happen."""
 
@@ -369,6 +431,10 @@ KINDS: Final[dict[str, type[Event]]] = {
     "monitor_end": MonitorDeleted,
     "breach": Breached,
     "alert_end": AlertEnded,
+    "reactor": ReactorChanged,
+    "signal_gone": SignalDismissed,
+    "reaction": Reacted,
+    "breaker_reset": BreakerReset,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -16,6 +16,7 @@ from service_tui.engine.codec import (
     listing_of,
 )
 from service_tui.engine.market import Market
+from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
 from service_tui.engine.risk_fields import restore_risk, risk_fields
 from service_tui.engine.venue_fields import (
     position_fields,
@@ -78,6 +79,7 @@ def fields_of(world: World) -> Named:
         "markets": [_market_fields(market) for market in world.markets.values()],
         "venues": venue_fields(world.venues),
         "risk": risk_fields(world.risk),
+        "reactor": reactor_fields(world.reactor),
     }
 
 
@@ -105,6 +107,7 @@ def world_of(fields: Named) -> World:
             world.adopt(_agent_of(row))
         restore_venues(world.venues, fields.get("venues"))
         restore_risk(world.risk, fields.get("risk"))
+        restore_reactor(world.reactor, fields.get("reactor"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

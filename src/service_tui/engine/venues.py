@@ -28,6 +28,7 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.mirrors import Mirrors
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
 from service_tui.terms import Action, Side, Venue
@@ -119,6 +120,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "halt",
         "ledger",
         "markets",
+        "mirrors",
         "order_count",
         "seed",
         "spent",
@@ -144,6 +146,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.order_count = 0
         # Shares exchanged that no monitor has seen yet; see risk.
         self.traded: list[Traded] = []
+        self.mirrors = Mirrors()
 
     # -- readings --------------------------------------------------------------------------
 
@@ -260,6 +263,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             self._spend(event.agent_id, event.at, spent)
             if event.note.skill_slug:
                 agent.count_skill(event.note.skill_slug, spent, event.at)
+            gone = Micros(event.money + event.fee + event.reserved)
+            self.mirrors.count((event.agent_id, event.venue), event.at, gone, event.note)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -328,6 +333,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         order = self.book(event.market_id).orders.pop(event.order_id)
         taker = cash_account(order.agent_id, order.venue)
         self._move(orders_account(order.venue), taker, event.returned)
+        who = (order.agent_id, order.venue)
+        self.mirrors.give_back(who, order.at, event.returned, order.note)
         # What was never spent does not count against the day on which it was promised.
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):

@@ -13,7 +13,7 @@ from typing import Final
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
 from service_tui.engine.crossing import next_stop
-from service_tui.engine.crowd import crowd_trade, intentions, turnover
+from service_tui.engine.crowd import crowd_trade, intentions
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
@@ -27,6 +27,7 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     PlanSet,
+    ReactorEvent,
     RiskEvent,
     SpeedSet,
     Ticked,
@@ -39,14 +40,17 @@ from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
-from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
+from service_tui.engine.market import Market, Quote
+from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
+from service_tui.engine.reactor import Reactor
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
+from service_tui.engine.settling import apply_settled, missing_listings
 from service_tui.engine.venues import Venues
+from service_tui.engine.wallet_trades import Around, trades_of_wallets
 from service_tui.terms import MarketStatus, Plan
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import Micros, Timestamp
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -87,6 +91,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.venues = Venues(seed, self.markets, self.agents, self.ledger, self.halt)
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
+        self.reactor = Reactor(self.venues.mirrors)
+        self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -112,8 +118,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
-        """Take note of something that happened to an agent."""
+    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
+        """Take note of something that happened to an agent, or that it did with its reactor."""
         return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
@@ -134,6 +140,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         unseen.append(fill)
         if len(unseen) > UNSEEN_MAX:
             self.risk.settle()
+        if fill.note.signal_data:
+            self.reactor.mirrors.count_fill(fill)
         return fill
 
     def quote(self, order: Order) -> Quote:
@@ -190,7 +198,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
-        events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        span = (self.tick_count, self.world_at, world_at)
+        settled = () if crossed else trades_of_wallets(self._around, span, trades)
+        events += self._did(missing_listings(self._around, settled, (at, world_at)))
+        events += self._did([Ticked(at, world_at, tuple(trades), crossed, settled)])
         events += match_due(self.venues, (at, world_at))
         return events + watch(self, (at, world_at))
 
@@ -260,6 +271,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if isinstance(event, RiskEvent):
             self.risk.apply(event)
             return
+        if isinstance(event, ReactorEvent):
+            self.reactor.apply(event)
+            return
         if event.at >= self._midnight:
             self._mark_day(event.at)
         match event:
@@ -267,6 +281,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self.exchange.apply(event)
                 self.trade_count += 1
                 self._unseen.append(event)
+                if event.note.signal_data:
+                    self.reactor.mirrors.count_fill(event)
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
@@ -338,7 +354,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _apply_tick(self, event: Ticked) -> None:
         if event.closed:
-            self._count_unseen(event.world_at)
+            count_unseen(self.markets.values(), event.world_at)
         self.at = event.at
         self.world_at = event.world_at
         self.venues.close_windows(event.world_at)
@@ -360,21 +376,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 trade.shares,
                 price,
             ))
+        apply_settled(self._around, event, CROWD)
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
-
-    def _count_unseen(self, world_at: Timestamp) -> None:
-        """The volume of hours in which the crowd traded unseen, as it is on average."""
-        for market in self.markets.values():
-            listing = market.listing
-            last = min(world_at, listing.resolves_at)
-            first = max(listing.opens_at, market.last_sample_at, world_at - VOLUME_HOURS * HOUR_S)
-            for hour in range(int(first // HOUR_S), int(last // HOUR_S) + 1):
-                seconds = min(last, (hour + 1) * HOUR_S) - max(first, hour * HOUR_S)
-                if seconds > 0:
-                    traded = Micros(round(turnover(listing) * seconds * ONE))
-                    market.count_volume(Timestamp(hour * HOUR_S), traded)
 
     def _mark_day(self, at: Timestamp) -> None:
         """Note every agent's equity at the first event of a UTC day, before anything moves."""
@@ -419,6 +424,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)
         self.venues.settle(event)
+        self.reactor.records.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
         self.resolved_count += 1

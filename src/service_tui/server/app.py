@@ -56,6 +56,7 @@ from service_tui.server.routes import (
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
@@ -99,6 +100,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **orders.ROUTES,
     **halt.ROUTES,
     **monitors.ROUTES,
+    **reactor.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

@@ -31,6 +31,7 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
+from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
@@ -66,6 +67,7 @@ async def open_embedded(
         speed=options.speed,
         operator_key=keys.operator,
         limits=options.limits,
+        signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
