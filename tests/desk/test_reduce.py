@@ -16,6 +16,7 @@ from service_tui.desk.facts import (
     Fact,
     FillHeard,
     FleetSeen,
+    HaltChanged,
     LimitsSeen,
     Listening,
     LookedUp,
@@ -43,6 +44,7 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
@@ -137,6 +139,7 @@ FACTS = {
     ]),
     Listening: st.builds(Listening, st.booleans()),
     Noticed: st.builds(Noticed, st.just("info"), texts),
+    HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
 }
 
 

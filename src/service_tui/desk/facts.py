@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_halt import HaltView
 from service_tui.units import Micros, Timestamp
 
 
@@ -208,6 +209,13 @@ class Noticed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class HaltChanged:
+    """This desk's halt began, was acknowledged by somebody, sells, or is over (None)."""
+
+    halt: HaltView | None
+
+
 Fact = (
     MarketsSeen
     | PositionsSeen
@@ -231,5 +239,6 @@ Fact = (
     | Revealed
     | Listening
     | Noticed
+    | HaltChanged
 )
 """Every fact there is."""

@@ -33,6 +33,7 @@ _PLAIN: Final = {
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
     EventKind.SPEED: frozenset({Topic.WORLD}),
     EventKind.PLAN: frozenset({Topic.AGENTS}),
+    EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""

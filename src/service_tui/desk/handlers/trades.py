@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 from service_tui.client.errors import (
+    HeldBackError,
     OutcomeUnknownError,
     RefusedError,
     ServiceError,
@@ -18,6 +19,7 @@ from service_tui.desk.blotter import intent_of, outcome_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
@@ -131,6 +133,8 @@ def _against_buying(
 ) -> Iterator[Objection]:
     """Limits are written so that a number that is none fails them."""
     limits, account = state.limits, state.account
+    if state.halted_since is not None:
+        yield HALTED, RESUME_FIX
     if limits is None or limits.paused:
         yield (
             "trading is paused: entries are blocked",
@@ -164,15 +168,27 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     except StorageError as error:
         _end(ports, ticket, TicketState.FAILED, (f"{error}; nothing was traded", "free disk space"))
         return
+    if objection is None and ports.gate.last_word(request):
+        # A halt came while the intent was written.
+        objection = (HALTED, RESUME_FIX)
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
         return
-    ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
+    await _send(ports, replace(ticket, state=TicketState.SENT, sent_at=ports.now()), order, request)
+
+
+async def _send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest) -> None:
+    """Send it, once, and settle what came of that."""
     ports.say(TicketChanged(ticket))
     try:
-        reply = await ports.client.call(PLACE_TRADE, body=request, idempotency_key=ref)
+        reply = await ports.client.call(
+            PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
+        )
     except RefusedError as error:
         await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
+    except HeldBackError as error:
+        said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
+        await settle(ports, ticket, TicketState.REFUSED, said)
     except OutcomeUnknownError as error:
         said = (f"sent, no answer: {error}", LOOKED_UP)
         await settle(ports, ticket, TicketState.UNKNOWN, said)
