@@ -39,6 +39,7 @@ class Help(Page):
             ("lists", [*self._lines("rows"), *moves()]),
             ("everywhere", self._lines("app")),
             ("order ticket", self._lines("ticket")),
+            ("halt", self._lines("halt")),
         )
         return Text("\n\n").join(
             Text("\n").join([Text(title, "bold heading"), *lines])
