@@ -19,6 +19,7 @@ from service_tui.engine.events import (
     ClientSeen,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
@@ -539,6 +540,8 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.decide(KeyRotated("ada", world.at, "another hash"))
             events += world.decide(PlanSet(world.at, Plan.ELITE))
             events += world.note(ClientSeen("ada", world.at, "0.26.0"))
+            events += world.decide(HaltSet(world.at, halted=True))
+            events += world.decide(HaltSet(world.at, halted=False))
             events += world.note(TradeFailed("ada", world.at, "m", YES, "no liquidity"))
             followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
             chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}

@@ -44,6 +44,7 @@ from service_tui.storage.errors import (
 from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -147,7 +148,11 @@ async def embedded_parts(
         async with (
             open_desk(
                 initial,
-                replace(_around(client, data.database, clock, rng), listen=_listen_to(sim)),
+                replace(
+                    _around(client, data.database, clock, rng),
+                    listen=_listen_to(sim),
+                    halts=kept_halts(options.data_dir),
+                ),
             ) as desk,
             _served(options, sim, data, desk),
         ):
@@ -196,7 +201,13 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, data.database, clock, random.SystemRandom())) as desk,
+        open_desk(
+            initial,
+            replace(
+                _around(client, data.database, clock, random.SystemRandom()),
+                halts=kept_halts(options.data_dir),
+            ),
+        ) as desk,
     ):
         yield desk
 
