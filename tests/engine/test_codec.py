@@ -11,6 +11,8 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    AlertEnded,
+    Breached,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -18,6 +20,8 @@ from service_tui.engine.events import (
     KeyRotated,
     MarketListed,
     MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
     Note,
     OrderEnded,
     OrderFilled,
@@ -31,7 +35,18 @@ from service_tui.engine.events import (
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    Category,
+    ExitReason,
+    OrderEnd,
+    OrderType,
+    Plan,
+    Side,
+    Venue,
+    WalletKind,
+)
 
 # Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -52,8 +67,11 @@ changes = st.fixed_dictionaries(
         "max_trade": micros,
         "trades_per_day": st.none() | st.integers(1, 5_000),
         "stop_loss_pct": st.none() | prices,
+        "wallet": st.sampled_from(WalletKind),
     },
 )
+venues = st.sampled_from(Venue)
+fractions = st.none() | prices
 reports = st.builds(Report, moments, numbers, texts)
 listings = st.builds(
     Listing,
@@ -179,6 +197,25 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "client": st.builds(ClientSeen, texts, moments, texts),
     "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
+    "monitor": st.builds(MonitorSet, texts, moments, venues, texts, sides, fractions, fractions),
+    "monitor_end": st.builds(MonitorDeleted, texts, moments, venues, texts, sides),
+    "breach": st.builds(
+        Breached,
+        alert_id=texts,
+        agent_id=texts,
+        at=moments,
+        world_at=moments,
+        venue=venues,
+        market_id=texts,
+        side=sides,
+        reason=st.sampled_from(ExitReason),
+        threshold_pct=prices,
+        level=prices,
+        entry=prices,
+        price=prices,
+        shares=micros,
+    ),
+    "alert_end": st.builds(AlertEnded, texts, texts, moments, texts, st.sampled_from(AlertStatus)),
 }
 
 

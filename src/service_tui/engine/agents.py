@@ -17,7 +17,7 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.position import Position
-from service_tui.terms import AgentStatus, Plan, Side, Venue
+from service_tui.terms import AgentStatus, Plan, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
 
 
@@ -44,6 +44,7 @@ class AgentSettings:
     clawdbot_webhook_url: str | None = None
     clawdbot_chat_id: str | None = None
     clawdbot_channel: str | None = None
+    wallet: WalletKind = WalletKind.MANAGED
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    AlertEnded,
+    Breached,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -21,6 +23,8 @@ from service_tui.engine.events import (
     KeyRotated,
     MarketListed,
     MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
     Note,
     OrderEnded,
     OrderFilled,
@@ -33,7 +37,18 @@ from service_tui.engine.events import (
     TradeFailed,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    Category,
+    ExitReason,
+    OrderEnd,
+    OrderType,
+    Plan,
+    Side,
+    Venue,
+    WalletKind,
+)
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
@@ -152,12 +167,36 @@ def _change_of(fields: Fields) -> AgentChanged:
     agent_id, at, changes = fields
     if "plan" in changes:
         changes["plan"] = Plan(changes["plan"])
+    if "wallet" in changes:
+        changes["wallet"] = WalletKind(changes["wallet"])
     return AgentChanged(agent_id, at, changes)
 
 
 def _failed_of(fields: Fields) -> TradeFailed:
     known: Fields = [*fields[:3], Side(fields[3]), *fields[4:]]
     return TradeFailed(*known)
+
+
+def _monitor_of(fields: Fields) -> MonitorSet:
+    known: Fields = [*fields[:2], Venue(fields[2]), fields[3], Side(fields[4]), *fields[5:]]
+    return MonitorSet(*known)
+
+
+def _monitor_end_of(fields: Fields) -> MonitorDeleted:
+    known: Fields = [*fields[:2], Venue(fields[2]), fields[3], Side(fields[4]), *fields[5:]]
+    return MonitorDeleted(*known)
+
+
+def breach_of(fields: Fields) -> Breached:
+    """A breach, read back."""
+    where = Venue(fields[4]), fields[5], Side(fields[6])
+    known: Fields = [*fields[:4], *where, ExitReason(fields[7]), *fields[8:]]
+    return Breached(*known)
+
+
+def _alert_end_of(fields: Fields) -> AlertEnded:
+    known: Fields = [*fields[:4], AlertStatus(fields[4]), *fields[5:]]
+    return AlertEnded(*known)
 
 
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
@@ -176,6 +215,10 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "redeemed": redeemed_of,
     "client": lambda fields: ClientSeen(*fields),
     "failed": _failed_of,
+    "monitor": _monitor_of,
+    "monitor_end": _monitor_end_of,
+    "breach": breach_of,
+    "alert_end": _alert_end_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

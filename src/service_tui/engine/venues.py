@@ -10,7 +10,7 @@ Money of a venue stays in accounts of its own, so that play USDC and $SIM never 
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times
@@ -97,10 +97,31 @@ class VenueAccount:
         return sum(holding.payout() > 0 for holding in self.holdings.values())
 
 
+class Traded(NamedTuple):
+    """Shares of a side that changed hands: money with the fee, and the shares left after it."""
+
+    event: OrderPlaced | OrderFilled
+    venue: Venue
+    side: Side
+    action: Action
+    money: Micros
+    left: Micros
+
+
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
-    __slots__ = ("accounts", "agents", "books", "ledger", "markets", "order_count", "seed", "spent")
+    __slots__ = (
+        "accounts",
+        "agents",
+        "books",
+        "ledger",
+        "markets",
+        "order_count",
+        "seed",
+        "spent",
+        "traded",
+    )
 
     def __init__(
         self, seed: int, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
@@ -113,6 +134,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.accounts: dict[tuple[str, Venue], VenueAccount] = {}
         self.spent: dict[str, tuple[int, Micros]] = {}
         self.order_count = 0
+        # Shares exchanged that no monitor has seen yet; see risk.
+        self.traded: list[Traded] = []
 
     # -- readings --------------------------------------------------------------------------
 
@@ -287,6 +310,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.win_count += event.realized > 0
             account.loss_count += event.realized < 0
         self._move(giver, f"fees:{venue.value}", fee)
+        money = Micros(event.money + fee if action is Action.BUY else event.money - fee)
+        self.traded.append(Traded(event, venue, side, action, money, left=position.shares(side)))
 
     def _apply_ended(self, event: OrderEnded) -> None:
         order = self.book(event.market_id).orders.pop(event.order_id)

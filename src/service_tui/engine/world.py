@@ -12,6 +12,7 @@ from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
+from service_tui.engine.crossing import next_stop
 from service_tui.engine.crowd import crowd_trade, intentions, turnover
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
@@ -24,22 +25,25 @@ from service_tui.engine.events import (
     KeyRotated,
     MarketListed,
     MarketResolved,
-    Payout,
     PlanSet,
+    RiskEvent,
     SpeedSet,
     Ticked,
     TradeFailed,
     VenueEvent,
 )
-from service_tui.engine.exchange import Exchange, Order, open_shares
+from service_tui.engine.exchange import Exchange, Order
+from service_tui.engine.exits import watch
 from service_tui.engine.feed import NewsItem, Tape
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
 from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
+from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
+from service_tui.engine.risk import UNSEEN_MAX, Risk
 from service_tui.engine.venues import Venues
-from service_tui.terms import MarketStatus, Plan, Side
+from service_tui.terms import MarketStatus, Plan
 from service_tui.units import ONE, Micros, Timestamp
 
 ISSUER: Final = "issuer"
@@ -78,6 +82,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.exchange = Exchange(self.markets, self.agents, self.ledger)
         self.plan: Plan | None = None
         self.venues = Venues(seed, self.markets, self.agents, self.ledger)
+        self.risk = Risk(self.agents, self.venues)
+        self._unseen = self.risk.filled
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -121,6 +127,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self._mark_day(at)
         self.exchange.apply(fill)
         self.trade_count += 1
+        unseen = self._unseen
+        unseen.append(fill)
+        if len(unseen) > UNSEEN_MAX:
+            self.risk.settle()
         return fill
 
     def quote(self, order: Order) -> Quote:
@@ -154,18 +164,32 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
         if pace == 0 and self.markets:
             self.at = at
-            return list(end_due(self.venues, (at, self.world_at)))
+            ended = end_due(self.venues, (at, self.world_at))
+            return [*ended, *watch(self, (at, self.world_at))]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
-        equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
+        is_away = gap_s > AWAY_MIN_S
+        # Of every agent and all that it holds: not for an ordinary tick.
+        equity = {key: self.equity(agent) for key, agent in self.agents.items()} if is_away else {}
+        events: list[Event] = []
+        until = (at, world_at)
+        while True:
+            times = next_stop(self, until) if crossed else until
+            events += self._move(*times, crossed=crossed)
+            if times is until:
+                break
+        if is_away:
+            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
+        return events
+
+    def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
+        """One move of the tape, and what it brings to orders and to what is watched."""
         events: list[Event] = [*end_due(self.venues, (at, world_at))]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
         events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
         events += match_due(self.venues, (at, world_at))
-        if gap_s > AWAY_MIN_S:
-            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
-        return events
+        return events + watch(self, (at, world_at))
 
     # -- readings --------------------------------------------------------------------------
 
@@ -224,11 +248,14 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (a line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
         if isinstance(event, VenueEvent):
             # Play USDC is no part of the day's equity: nothing to note before it moves.
             self.venues.apply(event)
+            return
+        if isinstance(event, RiskEvent):
+            self.risk.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -236,6 +263,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             case Fill():
                 self.exchange.apply(event)
                 self.trade_count += 1
+                self._unseen.append(event)
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
@@ -244,7 +272,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_resolution(event)
             case AgentRegistered():
                 self._apply_agent(event)
-            case AgentChanged() | ClientSeen() | TradeFailed():
+            case AgentChanged():
+                # What was bought before was bought under the settings of before.
+                self.risk.settle()
+                self.agents[event.agent_id].apply(event)
+                self.risk.take_settings(self.agents[event.agent_id])
+            case ClientSeen() | TradeFailed():
                 self.agents[event.agent_id].apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
@@ -348,6 +381,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 agent.day_equity = self.equity(agent)
 
     def _apply_resolution(self, event: MarketResolved) -> None:
+        self.risk.take_outcome(event.market_id, event.at)
         market = self.markets[event.market_id]
         listing = market.listing
         for paid in event.payouts:
@@ -414,41 +448,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if market.resolved_at is None and market.listing.resolved_at <= world_at
         ]
         due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-        return self._did([self._resolution(market, at) for market in due])
-
-    def _resolution(self, market: Market, at: Timestamp) -> MarketResolved:
-        """What the confirmed outcome pays to whom."""
-        outcome = market.listing.outcome
-        winner = Side.YES if outcome else Side.NO
-        payouts: list[Payout] = []
-        for agent in self.agents.values():
-            position = agent.positions.get(market.market_id)
-            if position is None:
-                continue
-            for side in Side:
-                shares = position.shares(side)
-                payout = shares if side is winner else Micros(0)
-                if shares or position.realized(side):
-                    payouts.append(
-                        Payout(
-                            agent.agent_id,
-                            side,
-                            shares,
-                            position.cost(side),
-                            payout,
-                            position.realized(side),
-                            position.opened_at(side),
-                        )
-                    )
-        held = open_shares(self.agents, market.market_id, winner)
-        return MarketResolved(
-            market.market_id,
-            at,
-            market.listing.resolved_at,
-            outcome,
-            tuple(payouts),
-            Micros(market.sold(winner) - held),
-        )
+        return self._did([resolution_of(market, self.agents, at) for market in due])
 
     def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
         """List what the tape has opened since; a market that nobody can trade any more is not."""
