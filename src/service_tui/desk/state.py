@@ -37,7 +37,7 @@ class DeskState:
     answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
-    `risk` is all that guards the positions.
+    `risk` are monitors, alerts, exits and price alerts.
     """
 
     service: ServiceView
