@@ -6,16 +6,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
+from service_tui.console.exit_estimate import exit_at
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState
-from service_tui.desk.records_risk import AlertState
+from service_tui.desk.records_risk import AlertState, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros
@@ -86,7 +88,7 @@ async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
     )
     async with app.run_test(size=SIZE) as pilot:
         walk = Walk(app, pilot, clock)
-        await walk.until(lambda state: state.limits and len(state.markets) > 60)
+        await walk.until(lambda s: opened and not s.from_cache and s.limits and len(s.markets) > 60)
         walk.desk = opened[0]
         await pilot.press("escape")
         yield walk
@@ -103,28 +105,46 @@ def buy(state: DeskState, market_id: str, side: Side, amount: int) -> PlaceTrade
     )
 
 
+async def guarded_position(walk: Walk) -> MonitorView:
+    """Link an outside wallet, buy, and wait for the monitor that comes with it."""
+    state, desk = walk.app.desk_state, walk.desk
+    assert desk is not None
+    assert state.account is not None
+    market = next(
+        one
+        for one in state.markets.values()
+        if one.is_open
+        and one.venue is Venue.SIM
+        and 0.4 < one.price < 0.6
+        and (one.resolves_at or 0) - clock_time(state) > 100_000
+    )
+    await desk.ports.client.call(
+        DESK_PATCH_AGENT,
+        path={"agent_id": state.account.agent_id},
+        body=DeskAgentPatch(wallet=WalletKind.EXTERNAL),
+    )
+    desk.submit(buy(state, market.market_id, Side.YES, 25))
+    state = await walk.until(lambda s: s.risk.monitors)
+    return state.risk.monitors[0]
+
+
+def clock_time(state: DeskState) -> float:
+    return 0.0 if state.world is None else state.world.now
+
+
 async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> None:
     clock = ManualClock()
     async with console(tmp_path, clock) as walk:
+        # A buy is guarded by itself, and the person moves its stop closer.
+        guarded = await guarded_position(walk)
         state, desk = walk.app.desk_state, walk.desk
         assert desk is not None
-        assert state.account is not None
-        market = next(
-            one
-            for one in state.markets.values()
-            if one.is_open and one.venue is Venue.SIM and 0.4 < one.price < 0.6
-        )
-        await desk.ports.client.call(
-            DESK_PATCH_AGENT,
-            path={"agent_id": state.account.agent_id},
-            body=DeskAgentPatch(wallet=WalletKind.EXTERNAL),
-        )
-
-        # A buy is guarded by itself, and the person moves its stop closer.
-        desk.submit(buy(state, market.market_id, Side.YES, 25))
-        state = await walk.until(lambda s: s.risk.monitors)
-        guarded = state.risk.monitors[0]
+        market = state.markets[guarded.market_id]
         assert (guarded.automatic, guarded.stop_pct) == (True, 0.2)
+        found = exit_at(guarded, guarded.mark, market)
+        assert found is not None
+        assert guarded.exit_value is not None
+        assert abs(found.brings - guarded.exit_value) < 0.001 * ONE
         await walk.press("3")
         assert market.question[:15] in walk.text
         assert "-20%" in walk.text
@@ -161,3 +181,47 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
         assert "stop loss" in walk.text
         await walk.press("9")
         assert "exit, stop loss: sell all YES" in walk.text
+
+
+@pytest.mark.parametrize("minutes", [59, 61])
+async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
+    minutes: int, tmp_path: Path
+) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as walk:
+        guarded = await guarded_position(walk)
+        desk = walk.desk
+        assert desk is not None
+        await walk.press("3", "e")
+        walk.app.screen.query_one("#stop-percent", Input).value = "4"
+        await walk.press("enter")
+        await walk.until(lambda s: s.risk.monitors[0].stop_pct == 0.04)
+        # As if the console closed in this very moment: it begins no exit any more.
+        desk._exits.close()
+        desk.submit(buy(walk.app.desk_state, guarded.market_id, Side.NO, 300))
+        state = await walk.until(lambda s: s.risk.open_alerts)
+        alert = state.risk.open_alerts[0]
+        assert alert.state is AlertState.PENDING
+        assert state.position(guarded.holding) is not None
+        await walk.press("o")
+        assert "◷ pending" in walk.text
+        assert "1 alert waits for an exit" in walk.text
+        breached_at = alert.breached_at
+    await clock.advance(breached_at + minutes * 60 - clock.now())
+    async with console(tmp_path, clock) as walk:
+        wanted = AlertState.EXECUTED if minutes < 60 else AlertState.EXPIRED
+        state = await walk.until(
+            lambda s: any(one.state is wanted for one in s.risk.alerts) and not s.from_cache
+        )
+        await walk.press("3", "o")
+        assert f"{wanted.value}" in walk.text
+        exits = [ticket for ticket in state.tickets if ticket.kind == "exit"]
+        if minutes < 60:
+            await walk.until(lambda s: s.position(guarded.holding) is None)
+            assert [ticket.state for ticket in exits] == [TicketState.DONE]
+        else:
+            assert exits == []
+            assert state.position(guarded.holding) is not None
+            await walk.press("0")
+            assert "expired" in walk.text
+            assert "nothing was sold" in walk.text
