@@ -99,6 +99,9 @@ class Ears:
         """What an event makes worth another look."""
         account = self._ports.state().account
         own = "" if account is None else account.agent_id
+        part = body.risk_alert or body.monitor
+        if part is not None and part.agent_id != own:
+            return _NONE
         if body.fill is not None:
             return _of_fill(body.fill, own)
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:

@@ -1,4 +1,4 @@
-"""What guards the positions, as an operator sees it: monitors, alerts, exits, price alerts.
+"""Monitors, alerts, exits and price alerts, as an operator sees them.
 
 Knows terms and units. Must not know wire, network, time or Textual.
 Used by desk.translate_risk (which makes them), desk.reduce_risk, and the monitors screen.
@@ -243,7 +243,7 @@ class PriceAlertView:
 
 @dataclass(frozen=True, slots=True)
 class RiskView:
-    """All that guards the positions. How old each part is stands in the state's `seen`.
+    """Monitors, alerts, exits and price alerts. How old each part is stands in the state's `seen`.
 
     `alerts` are those that wait and those that ended lately, `exits` the history, both newest
     first. `executes`: this program carries out exits; else another one on the data directory does,

@@ -13,6 +13,7 @@ from service_tui.desk.records_risk import (
     AlertView,
     ExitView,
     MonitorView,
+    exit_name,
 )
 from service_tui.desk.reduce_risk import EXPIRED_WORDS
 from service_tui.desk.translate import amount
@@ -97,7 +98,7 @@ def exit_views(bodies: Iterable[RiskAlertBody]) -> tuple[ExitView, ...]:
 def _exit_view(body: RiskAlertBody) -> ExitView:
     ended = body.ended_at or body.breached_at
     return ExitView(
-        exit_id=body.trade_id or body.id,
+        exit_id=body.trade_id or exit_name(body.id),
         at=Timestamp(0.0) if ended is None else timestamp(ended),
         market_id=body.market_id,
         question=body.question,

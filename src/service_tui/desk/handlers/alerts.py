@@ -375,7 +375,7 @@ class _Turn:
     # -- the end of an alert -------------------------------------------------------------------
 
     async def _acknowledge(self, ticket: TicketView) -> None:
-        """The sale is sure: its monitor goes if nothing is left to guard, then the alert.
+        """The sale is sure: its monitor goes if nothing is held any more, then the alert.
 
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
