@@ -3,6 +3,12 @@
 import math
 import random
 
+from service_tui.desk.briefing import (
+    BriefingView,
+    NewMarketView,
+    StandingView,
+    VenueBriefing,
+)
 from service_tui.desk.fleet import AgentView, FillView, FleetView
 from service_tui.desk.records import (
     AccountView,
@@ -154,6 +160,23 @@ def fills(views: list[MarketView]) -> tuple[FillView, ...]:
             source="desk" if place % 3 == 0 else "gauge-watcher",
         )
         for place in range(min(9, len(views)))
+    )
+
+
+def sample_briefing(views: list[MarketView]) -> BriefingView:
+    fresh = tuple(
+        NewMarketView(one.market_id, one.question, 0.7, "4h 20m") for one in views[40:46]
+    )
+    return BriefingView(
+        checked_at=NOW,
+        venues=(
+            VenueBriefing("sim", attention_count=2),
+            VenueBriefing("evm_venue", ("redeem m-00012: the outcome is final",), 1),
+        ),
+        warnings=("one market holds 41 % of what is at risk",),
+        new_markets=fresh,
+        skills=("gauge-watcher",),
+        standing=StandingView(-1.2, 0.54, 2, 4),
     )
 
 
@@ -316,6 +339,7 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             day_trades=7,
         ),
         rails=sample_rails(),
+        briefing=sample_briefing(views),
         markets=markets,
         positions=positions,
         trades=trades,

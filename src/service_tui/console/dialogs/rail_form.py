@@ -78,8 +78,10 @@ class RailForm(Form[RailChange]):
         if used.plain:
             rows.append(Text.assemble((f"{'used':<12}", "muted"), used))
         if self._view.resets_at is not None:
-            until = formats.until(self._view.resets_at, self.now)
-            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), until, " at midnight UTC"))
+            anew = formats.until(self._view.resets_at, self.now)
+            here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
+            said = (f" at midnight UTC, {here} here", "muted")
+            rows.append(Text.assemble((f"{'starts anew':<12}", "muted"), anew, said))
         self.query_one("#form-preview", Words).tell(Text("\n").join(rows))
         self.query_one("#form-hint", Words).tell(self._hint(result))
 

@@ -56,7 +56,11 @@ def hint_text(row: SettingRow, now: Timestamp) -> Text:
     figures = f"service {_bare(view, view.service)}"
     if RULES[view.rail].on_desk:
         figures += f", this desk {_bare(view, view.own)}"
-    anew = "" if view.resets_at is None else f"; anew {formats.until(view.resets_at, now).plain}"
+    anew = ""
+    if view.resets_at is not None:
+        here = formats.clock_time(view.resets_at).plain.removesuffix(":00")
+        left = formats.until(view.resets_at, now).plain
+        anew = f"; anew {left}, midnight UTC, {here} here"
     return Text(f"{figures}{anew} — {row.says}", "muted")
 
 
