@@ -27,7 +27,7 @@ _SAYS: Final = {
     Way.TOAST: "a line in the corner for five seconds",
     Way.BADGE: "counted in the top line until you look (0 or 3)",
     Way.BELL: "the terminal's bell, once for many",
-    Way.DESKTOP: "a notification of the desktop, if the terminal knows how",
+    Way.DESKTOP: "a notification of the desktop, once for many",
 }
 
 
