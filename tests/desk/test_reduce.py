@@ -17,6 +17,7 @@ from service_tui.desk.facts import (
     Fact,
     FillHeard,
     FleetSeen,
+    HaltChanged,
     LimitsSeen,
     Listening,
     LookedUp,
@@ -55,6 +56,7 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_risk import AlertState
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.state import DeskState
@@ -171,6 +173,7 @@ FACTS = {
     PriceAlertChanged: st.just(PriceAlertChanged(price_alert_of())),
     PriceAlertGone: st.just(PriceAlertGone("p1")),
     BriefingLate: st.builds(BriefingLate, texts),
+    HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
 }
 
 

@@ -36,12 +36,16 @@ from service_tui.wire.endpoints import (
     MARKETS,
     OUTCOMES,
     PATCH_AGENT,
+    PATCH_REACTOR,
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
+    PENDING_SIGNALS,
     PLACE_TRADE,
     PORTFOLIO,
     POSITIONS,
+    POST_REACTION,
     POST_SETTINGS,
+    REACTIONS,
     REGISTER,
     SDK_LEADERS,
     SET_SPEED,
@@ -81,6 +85,7 @@ ADDRESS: Final = (
     '"//evm-venue.example/event/x"', '"\\u0000"', '"A-99999-999999999999"', long(501),
 )  # fmt: skip
 MONEY: Final = (*NUMBER, "0", "1000000001", "0.0000001", "1.23456789", "5e-324", "1e-12")
+SIZE: Final = tuple(one for one in MONEY if one != "0")
 SIGNAL: Final = (
     '"text"', "1", "true", "[]", '{"a":null}', '{"a":true}', '{"a":[]}', '{"a":{}}', '{"a":NaN}',
     '{"a":1e999}', '{"a":-Infinity}', '{"\\ud800":1}', '{"a":"\\ud800"}', '{"a":1,"a":2}',
@@ -233,6 +238,62 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "plan": (*WORD, '"PRO"', '"gold"'),
         "all_agents": (*FLAG, *NEVER_NULL),
     },
+    PATCH_REACTOR: {
+        "wallets": (
+            "1",
+            "true",
+            '"0x1111111111111111111111111111111111111111"',
+            "{}",
+            "[1]",
+            "[null]",
+            "[[]]",
+            *(
+                f"[{json.dumps(one)}]"
+                for one in (
+                    "",
+                    " ",
+                    "0x",
+                    "0x" + "1" * 39,
+                    "0x" + "1" * 41,
+                    "0x" + "g" * 40,
+                    "1" * 42,
+                    "0x" + "1" * 40 + "\n",
+                    " 0x" + "1" * 40,
+                    "0x" + "\u0661" * 40,
+                    "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                    "\x1b[2J",
+                    "vitalik.eth",
+                    "1" * 5_000,
+                )
+            ),
+            json.dumps(["0x" + "ab" * 20, "0x" + "AB" * 20]),
+            json.dumps([f"0x{number:040x}" for number in range(101)]),
+            '["\\ud800"]',
+        ),
+        "min_size": SIZE,
+        "max_size": SIZE,
+        "mirror_fraction": (*NUMBER, "1.000001", "100"),
+        "daily_cap": SIZE,
+        "venue": (*WORD, '"SIM"', '"moon"', '"all"'),
+        "enabled": FLAG,
+        "price_buffer": (*NUMBER, "0.2000001", "1"),
+    },
+    POST_REACTION: {
+        "event_tx_hash": (*TEXT, *NEVER_NULL, '""', '"../x"', '"a b"', '"\\u001b[2J"', long(257)),
+        "decision": (*WORD, *NEVER_NULL, '"MIRRORED"', '"reset"', '"skipped"'),
+        "taker_wallet": LINE,
+        "taker_side": LINE,
+        "taker_token": LINE,
+        "taker_price": (*NUMBER, "1.01"),
+        "taker_size": (*NUMBER, "1000000001"),
+        "condition_id": LINE,
+        "market_title": LINE,
+        "market_slug": LINE,
+        "outcome": LINE,
+        "trade_id": LINE,
+        "reason": PROSE,
+        "signal_id": (*TEXT, '""', '"../x"', '"a b"', '"\\u001b[2J"', long(257)),
+    },
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }
 BAD_BODIES[SET_SPEED]["speed"] = tuple(
@@ -259,6 +320,8 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     TROUBLESHOOT: {"error_text": "429"},
     DESK_PATCH_AGENT: {"name": "renamed"},
     DESK_PATCH_ACCOUNT: {"plan": "elite"},
+    PATCH_REACTOR: {"wallets": [f"0x{'ab' * 20}"], "mirror_fraction": 1, "max_size": 0},
+    POST_REACTION: {"event_tx_hash": "0x12", "decision": "skipped_filter"},
 }
 """Values that only a running service knows stand here as words: see `good_body`."""
 
@@ -342,6 +405,8 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "action": (*WORDS, "BUY", "hold"),
         "apply_buffer": ("maybe", "2", ""),
     },
+    PENDING_SIGNALS: {"caps": ("a" * 201,)},
+    REACTIONS: {"limit": (*COUNTS, "0", "201")},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 

@@ -74,6 +74,8 @@ class Running(Threaded):
             evm = next(one for one in known if one["venue"] == "evm_venue")
             sol = next(one for one in known if one["venue"] == "sol_venue")
             self.importable = {"url": evm["url"], "ticker": evm["ticker"], "sol": sol["url"]}
+        while not self.stage.world.reactor.recent:
+            await self.stage.clock.advance(1.0)
 
     async def rest(self) -> str:
         """An order that rests on a book."""
@@ -172,6 +174,7 @@ def help_on(case: Case) -> None:
             "market_id": market.market_id,
             "agent_id": RUNNING.others[case.path.endswith("/claim")],
             "claim_code": RUNNING.stage.agent.claim_code,
+            "signal_id": next(iter(RUNNING.stage.world.reactor.recent), ""),
         }
         if "order_id" in (case.path_parameters or {}):
             known["order_id"] = RUNNING.run(RUNNING.rest())
@@ -196,6 +199,7 @@ def help_on_the_query(case: Case) -> None:
                 "kalshi_url": RUNNING.importable["sol"],
                 "bot_solana_wallet": "1" * 32,
                 "clawdbot_webhook_url": "https://example.org/hook",
+                "wallets": [f"0x{'5e' * 20}"],
             },
         ),
     ):

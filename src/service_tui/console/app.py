@@ -16,6 +16,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
+from service_tui.console.halt_keys import HaltKeys
 from service_tui.console.keys import Key, action_name, bindings_of
 from service_tui.console.messages import CommandGiven
 from service_tui.console.needs import meanwhile, needs
@@ -23,11 +24,10 @@ from service_tui.console.outbox import Outbox
 from service_tui.console.screens.base import Surroundings, TakesState
 from service_tui.console.telling import Telling
 from service_tui.console.theme import Themes
-from service_tui.console.views import Views
 from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands import Command, Refresh, SetPreference, SetSpeed
+from service_tui.desk.commands import Command, Halt, Refresh, SetPreference, SetSpeed
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -48,7 +48,7 @@ LOOKED_AT: Final = frozenset({"attention", "monitors"})
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
 
 
-class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
+class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
     """Paints what was known, then opens the desk and follows it.
 
     Args:
@@ -188,13 +188,19 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def _command_given(self, message: CommandGiven) -> None:
         self.give(message.command)
 
-    def give(self, command: Command) -> None:
-        """Hand a command to the desk, or say why not; nobody waits for its end."""
+    def give(self, command: Command) -> str:
+        """Hand a command to the desk, or say why not; nobody waits for its end.
+
+        Returns:
+            Why it was not taken; empty when it was.
+        """
         why = self._outbox.give(command, self.desk_state, self.now)
         if why:
             self.say(told(why, masked=is_private(self.desk_state)), "warn")
-        if isinstance(command, SetPreference):
+        if isinstance(command, SetPreference | Halt):
+            # Shown at once, not when the desk comes to say it too.
             self.take(self._raw_state)
+        return why
 
     # -- actions ----------------------------------------------------------------------------
 

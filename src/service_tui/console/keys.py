@@ -57,6 +57,17 @@ KEYS: Final[tuple[Key, ...]] = (
     ),
     Key("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
     Key("app.out", "app", ("q",), "back_out", "back out", "One level out; at the top, quit"),
+    Key(
+        "app.halt",
+        "app",
+        ("f9",),
+        "halt",
+        "halt",
+        "Block every entry at once, from anywhere; then exits, and the way back",
+        footer=True,
+        priority=True,
+    ),
+    Key("app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "The same", shown="!"),
     # what every table of rows offers
     Key("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     Key("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
@@ -127,6 +138,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("form.side", "form", ("f5",), "side", "other side", "Of a price alert", shown="F5"),
     Key("form.condition", "form", ("f6",), "condition", "condition", "Of a price alert"),
     Key("form.cancel", "form", ("escape",), "cancel", "cancel", "Sets nothing"),
+    # the halt
+    Key("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
+    Key("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
     # the order ticket
     Key("ticket.preset1", "ticket", ("f1", "alt+1"), "preset(0)", "first preset", shown="F1"),
     Key("ticket.preset2", "ticket", ("f2", "alt+2"), "preset(1)", "second preset", shown="F2"),

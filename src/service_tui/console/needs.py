@@ -204,9 +204,14 @@ def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 def _limits(state: DeskState) -> Iterator[Need]:
     limits = state.limits
+    if state.halted_since is not None:
+        yield Need(
+            "halted", "loss", "■", "halted", "Every entry is blocked", Text(),
+            "F9 shows who has acknowledged it, exits everything, or resumes", "settings",
+        )  # fmt: skip
     if limits is None:
         return
-    if limits.paused:
+    if limits.paused and state.halted_since is None:
         yield Need(
             "paused", "warn", "‖", "paused", "Trading is paused", Text(),
             "buys are refused, sales still pass", "settings",

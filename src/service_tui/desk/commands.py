@@ -6,7 +6,7 @@ Used by console and CLI (which make them) and by the desk's handlers.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.records_risk import Condition
@@ -301,6 +301,50 @@ class RemovePriceAlert:
         return "forget a price alert"
 
 
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Block every entry at once, here and on the service, until it is resumed. Asks nothing."""
+
+    kind: ClassVar[str] = "halt"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "halt"
+
+
+RESUME_WORD: Final = "RESUME"
+"""What a person types to let entries pass again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """End the halt. `word` is what the person typed."""
+
+    kind: ClassVar[str] = "resume"
+    moves_money: ClassVar[bool] = False
+
+    word: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "resume trading"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAll:
+    """Sell these positions whole, while halted. `holdings` are the row keys that were confirmed."""
+
+    kind: ClassVar[str] = "exit all"
+    moves_money: ClassVar[bool] = False
+
+    holdings: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"exit {len(self.holdings)} positions"
+
+
 Command = (
     Govern
     | SetMonitor
@@ -309,6 +353,9 @@ Command = (
     | ExitAlert
     | SetPriceAlert
     | RemovePriceAlert
+    | Halt
+    | Resume
+    | ExitAll
     | Forget
     | GiveUp
     | PlaceTrade

@@ -18,13 +18,16 @@ from service_tui.desk.commands import (
     AskQuote,
     Command,
     ExitAlert,
+    ExitAll,
     Forget,
     GiveUp,
     Govern,
+    Halt,
     PlaceTrade,
     Refresh,
     RemoveMonitor,
     RemovePriceAlert,
+    Resume,
     SetDefaults,
     SetMonitor,
     SetMonitors,
@@ -36,8 +39,11 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged
+from service_tui.desk.exit_all import exit_all
+from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
 from service_tui.desk.facts_risk import AlertsSeen
+from service_tui.desk.gate import RESUME_FIX, is_entry
+from service_tui.desk.halting import Halting
 from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
@@ -52,7 +58,6 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.price_alerts import PriceAlerts
-from service_tui.terms import Action
 from service_tui.wire.endpoints import HEALTH
 
 log = logging.getLogger(__name__)
@@ -111,6 +116,8 @@ class Desk:
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
+        around.client.last_word = self.ports.gate.last_word
+        self._halting = Halting(self.ports, memory, around.rng, self._either)
 
     # -- the three doors -------------------------------------------------------------------
 
@@ -136,6 +143,10 @@ class Desk:
             The ticket. Too many commands under way or a closing desk fail it at once: nothing
             was sent.
         """
+        if isinstance(command, Halt):
+            # Before anything else, and without a step of the loop: from here on nothing enters.
+            self._halting.halt()
+            self._end_entries()
         self._count += 1
         view = TicketView(
             ticket_id=self._new_id(),
@@ -155,6 +166,12 @@ class Desk:
                 shares=command.shares,
             )
         ticket = Ticket(command, view)
+        if isinstance(command, Halt):
+            ticket.update(replace(view, state=TicketState.DONE))
+            return ticket
+        if why := self.ports.gate.why_not(command):
+            self._fail(ticket, why)
+            return ticket
         if self._closing or self._inbox.qsize() + len(self._running) >= INBOX_MAX:
             why = "the desk is closing" if self._closing else "too many commands at once"
             self._fail(ticket, why)
@@ -176,6 +193,7 @@ class Desk:
                 tasks.create_task(
                     poll(topic, self.ports, self._watched, rest=self._rest, rng=self._rng)
                 )
+            tasks.create_task(self._halting.run())
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
@@ -223,11 +241,17 @@ class Desk:
             await self._handle(ticket)
             return
         came_at = self._clock.monotonic()
-        if _is_buy(ticket.command):
+        if ticket.view.state is not TicketState.QUEUED:
+            return
+        if is_entry(ticket.command):
             # What was left unknown by an earlier run is looked up before anything buys.
             await self._either(self._settled, min(SEND_WITHIN_S, max(0.0, self._held_s())))
         async with self._slots:
+            if ticket.view.state is not TicketState.QUEUED:
+                # A halt has ended it while it waited.
+                return
             why = self._held_back(ticket.command)
+            ticket.has_begun = True
             if why:
                 self._fail(ticket, why)
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
@@ -235,13 +259,20 @@ class Desk:
             else:
                 await self._handle(ticket)
 
+    def _end_entries(self) -> None:
+        """End the entries that wait for their turn: the person sees at once that they do not go."""
+        for ticket in list(self._tickets.values()):
+            why = self.ports.gate.why_not(ticket.command)
+            if why and not ticket.has_begun and ticket.view.state is TicketState.QUEUED:
+                self._fail(ticket, why)
+
     def _held_back(self, command: Command) -> str:
         """Hold a buy back for a while, never a sale: that brings money.
 
         Returns:
             Why it is not placed; empty when it may be, and what is then at risk is told.
         """
-        if self._settled.is_set() or not _is_buy(command):
+        if self._settled.is_set() or not is_entry(command):
             return ""
         if self._held_s() > 0:
             return (
@@ -302,12 +333,24 @@ class Desk:
                 await rails.change(rail, self._memory, self.ports)
             case Refresh():
                 self._poke_all()
+            case Resume() as resumed:
+                await self._halting.resume(resumed)
+            case ExitAll() as exits:
+                await exit_all(exits, self.ports, self.submit)
+            case Halt():
+                # Done when it was given.
+                pass
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
         said = f"{why}; nothing was sent"
+        halted = bool(self.ports.gate.why_not(ticket.command))
         view = replace(
-            ticket.view, state=TicketState.FAILED, settled_at=self._clock.now(), outcome=said
+            ticket.view,
+            state=TicketState.REFUSED if halted else TicketState.FAILED,
+            settled_at=self._clock.now(),
+            outcome=said,
+            fix=RESUME_FIX if halted else "",
         )
         ticket.update(view)
         if ticket.command.moves_money:
@@ -328,6 +371,10 @@ class Desk:
         if was_away and self._state.service.phase is Phase.ONLINE:
             # Whoever still rests from the outage may ask again as well.
             self._poke_all()
+            self._halting.hurry()
+        if isinstance(fact, WorldSeen):
+            self._halting.hear()
+            self._end_entries()
         if isinstance(fact, TicketChanged) and fact.ticket.ticket_id in self._tickets:
             self._tickets[fact.ticket.ticket_id].update(fact.ticket)
             if not fact.ticket.in_flight:
@@ -408,8 +455,3 @@ class Desk:
             if self._state is not saved:
                 saved = self._state
                 await self._memory.save(saved)
-
-
-def _is_buy(command: Command) -> bool:
-    """Whether it spends money."""
-    return isinstance(command, PlaceTrade) and command.action is Action.BUY

@@ -24,6 +24,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.units import Micros, Timestamp
 
@@ -219,6 +220,13 @@ class Noticed:
     kind: NoticeKind = NoticeKind.DESK
 
 
+@dataclass(frozen=True, slots=True)
+class HaltChanged:
+    """This desk's halt began, was acknowledged by somebody, sells, or is over (None)."""
+
+    halt: HaltView | None
+
+
 Fact = (
     MarketsSeen
     | PositionsSeen
@@ -244,5 +252,6 @@ Fact = (
     | Listening
     | Noticed
     | RiskFact
+    | HaltChanged
 )
 """Every fact there is."""

@@ -6,12 +6,14 @@ Used by handlers and pollers; made in opening, or by a test.
 
 import random
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from service_tui.client.client import Client
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
+from service_tui.desk.gate import Gate
+from service_tui.desk.halt_kept import KeptHalt
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
@@ -31,6 +33,10 @@ class Memory(Protocol):
         """Keep one preference."""
         ...
 
+    async def keep_halt(self, kept: KeptHalt) -> None:
+        """Keep the halt, or its end, over a restart; fails with StorageError."""
+        ...
+
     async def back_up(self) -> None:
         """Copy everything once a day; a failing disk is no error here."""
         ...
@@ -48,6 +54,7 @@ class Surroundings:
     """What a desk is opened with. Without `listen` everything is polled.
 
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
+    `halts` are what the databases of the same operator's other consoles say of a halt.
     """
 
     client: Client
@@ -57,6 +64,7 @@ class Surroundings:
     rng: random.Random
     listen: Listen | None = None
     executes: bool = True
+    halts: tuple[KeptHalt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Ports:
     """The desk's surroundings.
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
-    `poke` asks a poller to look now.
+    `poke` asks a poller to look now. `gate` is closed while no entry may leave.
     """
 
     client: Client
@@ -74,6 +82,7 @@ class Ports:
     state: Callable[[], DeskState]
     say: Callable[[Fact], None]
     poke: Callable[[Topic], None]
+    gate: Gate = field(default_factory=Gate)
 
     def now(self) -> Timestamp:
         """Wall time."""

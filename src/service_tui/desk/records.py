@@ -320,7 +320,10 @@ class MeanwhileView:
 
 @dataclass(frozen=True, slots=True)
 class WorldView:
-    """The offline world's clock: at wall time `wall_at` the world's time was `now`."""
+    """The offline world's clock: at wall time `wall_at` the world's time was `now`.
+
+    `halted_at` is since when its service refuses the entries of every agent.
+    """
 
     now: Timestamp
     wall_at: Timestamp
@@ -328,6 +331,7 @@ class WorldView:
     seed: int
     open_count: int = 0
     meanwhile: MeanwhileView | None = None
+    halted_at: Timestamp | None = None
 
     def time_at(self, wall: Timestamp) -> Timestamp:
         """World time at a wall time soon after `wall_at`."""

@@ -15,6 +15,7 @@ from service_tui.desk.facts import (
     Fact,
     FillHeard,
     FleetSeen,
+    HaltChanged,
     LimitsSeen,
     Listening,
     LookedUp,
@@ -116,6 +117,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
+        case HaltChanged():
+            return replace(state, halt=fact.halt)
         case _:
             return _with_risk(state, fact)
 

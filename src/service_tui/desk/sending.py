@@ -7,10 +7,16 @@ Used by the handlers that move money, once the intent is on disk, and by desk.lo
 from dataclasses import replace
 from typing import Final
 
-from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.client.errors import (
+    HeldBackError,
+    OutcomeUnknownError,
+    RefusedError,
+    ServiceError,
+)
 from service_tui.desk.blotter import outcome_of
 from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.gate import RESUME_FIX
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, TicketState, TicketView, Topic
 from service_tui.desk.verdict import LOOKED_UP, verdict_of
@@ -60,6 +66,9 @@ async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: Tra
         )
     except RefusedError as error:
         await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
+    except HeldBackError as error:
+        said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
+        await settle(ports, ticket, TicketState.REFUSED, said)
     except OutcomeUnknownError as error:
         said = (f"sent, no answer: {error}", LOOKED_UP)
         await settle(ports, ticket, TicketState.UNKNOWN, said)

@@ -25,6 +25,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
@@ -39,6 +40,7 @@ class DeskState:
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
+    `halt` is this desk's own halt, None while there is none.
     """
 
     service: ServiceView
@@ -67,6 +69,14 @@ class DeskState:
     briefing: BriefingView | None = None
     risk: RiskView = field(default_factory=RiskView)
     rails: RailsView | None = None
+    halt: HaltView | None = None
+
+    @property
+    def halted_since(self) -> Timestamp | None:
+        """Since when no entry passes: by this desk's own halt, or by its service's."""
+        if self.halt is not None:
+            return self.halt.since
+        return None if self.world is None else self.world.halted_at
 
     @property
     def in_flight(self) -> int:

@@ -17,7 +17,7 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.position import Position
-from service_tui.terms import AgentStatus, Plan, Side, Venue
+from service_tui.terms import AgentStatus, Plan, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
 
 
@@ -46,6 +46,7 @@ class AgentSettings:
     clawdbot_channel: str | None = None
     skill_day_max: Micros | None = None
     operator_paused: bool = False
+    wallet: WalletKind = WalletKind.MANAGED
 
     @property
     def is_paused(self) -> bool:

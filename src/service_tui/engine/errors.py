@@ -1,7 +1,8 @@
 """What the venue says no to, and what to do about it.
 
     Refusal
-    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
+    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
     │                  VenueNotServed, RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
@@ -229,6 +230,27 @@ class PositionNotFound(NotFound):
 
     code = "POSITION_NOT_FOUND"
     fix = "list the positions again"
+
+
+class MonitorNotFound(NotFound):
+    """Nothing watches this side of a market for the agent."""
+
+    code = "MONITOR_NOT_FOUND"
+    fix = "it may have been breached or its position sold: look at GET /api/sdk/positions/monitors"
+
+
+class AlertNotFound(NotFound):
+    """No alert of the agent waits there."""
+
+    code = "ALERT_NOT_FOUND"
+    fix = "it may have been executed or expired: GET /api/sdk/risk-alerts?include_history=true"
+
+
+class SignalNotFound(NotFound):
+    """No signal of the last minutes has this id or hash."""
+
+    code = "SIGNAL_NOT_FOUND"
+    fix = "it may have expired long ago: list the pending signals again and take an id from there"
 
 
 class RealTradingOff(NotAllowed):

@@ -10,7 +10,7 @@ Money of a venue stays in accounts of its own, so that play USDC and $SIM never 
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times
@@ -28,6 +28,7 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.mirrors import Mirrors
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
 from service_tui.terms import Action, Side, Venue
@@ -98,6 +99,17 @@ class VenueAccount:
         return sum(holding.payout() > 0 for holding in self.holdings.values())
 
 
+class Traded(NamedTuple):
+    """Shares of a side that changed hands: money with the fee, and the shares left after it."""
+
+    event: OrderPlaced | OrderFilled
+    venue: Venue
+    side: Side
+    action: Action
+    money: Micros
+    left: Micros
+
+
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
@@ -108,9 +120,11 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "halt",
         "ledger",
         "markets",
+        "mirrors",
         "order_count",
         "seed",
         "spent",
+        "traded",
     )
 
     def __init__(  # noqa: PLR0917  (what the world shares with it, each once)
@@ -130,6 +144,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.accounts: dict[tuple[str, Venue], VenueAccount] = {}
         self.spent: dict[str, tuple[int, Micros]] = {}
         self.order_count = 0
+        # Shares exchanged that no monitor has seen yet; see risk.
+        self.traded: list[Traded] = []
+        self.mirrors = Mirrors()
 
     # -- readings --------------------------------------------------------------------------
 
@@ -246,6 +263,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             self._spend(event.agent_id, event.at, spent)
             if event.note.skill_slug:
                 agent.count_skill(event.note.skill_slug, spent, event.at)
+            gone = Micros(event.money + event.fee + event.reserved)
+            self.mirrors.count((event.agent_id, event.venue), event.at, gone, event.note)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -307,11 +326,15 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.win_count += event.realized > 0
             account.loss_count += event.realized < 0
         self._move(giver, f"fees:{venue.value}", fee)
+        money = Micros(event.money + fee if action is Action.BUY else event.money - fee)
+        self.traded.append(Traded(event, venue, side, action, money, left=position.shares(side)))
 
     def _apply_ended(self, event: OrderEnded) -> None:
         order = self.book(event.market_id).orders.pop(event.order_id)
         taker = cash_account(order.agent_id, order.venue)
         self._move(orders_account(order.venue), taker, event.returned)
+        who = (order.agent_id, order.venue)
+        self.mirrors.give_back(who, order.at, event.returned, order.note)
         # What was never spent does not count against the day on which it was promised.
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):

@@ -52,9 +52,11 @@ from service_tui.server.routes import (
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
@@ -97,6 +99,8 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **skills.ROUTES,
     **orders.ROUTES,
     **halt.ROUTES,
+    **monitors.ROUTES,
+    **reactor.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.events import Event
+from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
@@ -34,7 +35,7 @@ class Service:
     `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
-    the start.
+    the start. `signal_ttl_s` is the life of a reactor signal, seconds of wall time.
     """
 
     keeper: Keeper
@@ -49,6 +50,7 @@ class Service:
     reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()
     limits: bool = True
+    signal_ttl_s: float = SIGNAL_TTL_S
     rates: Rates = field(default_factory=Rates)
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
 

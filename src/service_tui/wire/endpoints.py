@@ -25,6 +25,7 @@ from service_tui.wire import (
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
@@ -422,6 +423,66 @@ END_RISK_ALERT = Endpoint(
     query=monitors.RiskAlertQuery,
     summary="Acknowledge an alert: sold, or not wanted",
 )
+REACTOR = Endpoint(
+    "GET",
+    f"{SDK}/reactor/config",
+    reactor.ReactorConfigBody,
+    plan=Plan.PRO,
+    summary="Whom the reactor follows, how it sizes mirrors, and how it stands",
+)
+PATCH_REACTOR = Endpoint(
+    "PATCH",
+    f"{SDK}/reactor/config",
+    reactor.ReactorConfigBody,
+    asks=reactor.ReactorConfigPatch,
+    plan=Plan.PRO,
+    summary="Change whom the reactor follows, and how it sizes mirrors",
+)
+PENDING_SIGNALS = Endpoint(
+    "GET",
+    f"{SDK}/reactor/pending",
+    reactor.PendingBody,
+    query=reactor.PendingQuery,
+    plan=Plan.PRO,
+    summary="Trades of the watchlist that wait to be mirrored",
+)
+DELETE_SIGNAL = Endpoint(
+    "DELETE",
+    f"{SDK}/reactor/pending/{{signal_id}}",
+    reactor.SignalGoneBody,
+    plan=Plan.PRO,
+    summary="Take a signal out, by its id or the hash of its transaction",
+)
+REACTIONS = Endpoint(
+    "GET",
+    f"{SDK}/reactor/reactions",
+    reactor.ReactionsBody,
+    query=reactor.ReactionsQuery,
+    plan=Plan.PRO,
+    summary="What became of signals, newest first",
+)
+POST_REACTION = Endpoint(
+    "POST",
+    f"{SDK}/reactor/reactions",
+    reactor.ReactedBody,
+    asks=reactor.ReactionRequest,
+    plan=Plan.PRO,
+    summary="Say what became of a signal; five failures in a row pause the reactor",
+)
+DESK_WALLETS = Endpoint(
+    "GET",
+    f"{DESK}/wallets",
+    reactor.KnownWalletsBody,
+    operator=True,
+    summary="Wallets that trade here and can be followed",
+)
+DESK_RESET_REACTOR = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/reactor/reset",
+    reactor.ReactorConfigBody,
+    operator=True,
+    summary="Close an agent's circuit breaker before its hour is over",
+)
 
 ALL: Final = (
     HEALTH,
@@ -479,5 +540,13 @@ ALL: Final = (
     END_RISK_ALERT,
     DESK_HALT,
     DESK_RESUME,
+    REACTOR,
+    PATCH_REACTOR,
+    PENDING_SIGNALS,
+    DELETE_SIGNAL,
+    REACTIONS,
+    POST_REACTION,
+    DESK_WALLETS,
+    DESK_RESET_REACTOR,
 )
 """Every endpoint that stands. A later issue adds its own here."""

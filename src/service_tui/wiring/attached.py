@@ -30,6 +30,7 @@ from service_tui.storage.errors import Holder, StorageError
 from service_tui.storage.lock import holder_of
 from service_tui.wire.endpoints import EVENTS, WORLD
 from service_tui.wiring.data import open_beside
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -176,6 +177,7 @@ async def attached_parts(
             listen=lambda after: client.listen(EVENTS, after=after),
             # Exits run in one place: the holder's.
             executes=False,
+            halts=kept_halts(options.data_dir),
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

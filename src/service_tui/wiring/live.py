@@ -31,6 +31,7 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
+from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
@@ -43,6 +44,7 @@ from service_tui.storage.errors import (
 from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -66,6 +68,7 @@ async def open_embedded(
         speed=options.speed,
         operator_key=keys.operator,
         limits=options.limits,
+        signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
@@ -145,7 +148,11 @@ async def embedded_parts(
         async with (
             open_desk(
                 initial,
-                replace(_around(client, data.database, clock, rng), listen=_listen_to(sim)),
+                replace(
+                    _around(client, data.database, clock, rng),
+                    listen=_listen_to(sim),
+                    halts=kept_halts(options.data_dir),
+                ),
             ) as desk,
             _served(options, sim, data, desk),
         ):
@@ -194,7 +201,13 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, data.database, clock, random.SystemRandom())) as desk,
+        open_desk(
+            initial,
+            replace(
+                _around(client, data.database, clock, random.SystemRandom()),
+                halts=kept_halts(options.data_dir),
+            ),
+        ) as desk,
     ):
         yield desk
 

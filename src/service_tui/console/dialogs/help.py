@@ -40,6 +40,7 @@ class Help(Page):
             ("everywhere", self._lines("app")),
             ("order ticket", self._lines("ticket")),
             ("monitors and price alerts, while one is open", self._lines("form")),
+            ("halt", self._lines("halt")),
         )
         return Text("\n\n").join(
             Text("\n").join([Text(title, "bold heading"), *lines])

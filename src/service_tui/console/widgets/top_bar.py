@@ -48,6 +48,7 @@ class TopBar(Bar):
         if lines != self._lines:
             self._lines = lines
             self.set_class(state.service.mode is Mode.LIVE, "-live")
+            self.set_class(state.halted_since is not None, "-halted")
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
@@ -70,7 +71,9 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     mode = service.mode
     tone = mode.value.lower()
     means = Text(_MEANS[mode], f"bold {tone}" if mode is Mode.LIVE else tone)
+    halted = [] if state.halted_since is None else [Bit(Text(" HALTED ", "bold reverse loss"))]
     bits = [
+        *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
         Bit(means, 0 if mode is Mode.LIVE else 5),
         Bit(_labelled("venue", Text(service.venue.value)), 8),

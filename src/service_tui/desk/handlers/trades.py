@@ -17,6 +17,7 @@ from service_tui.desk.blotter import intent_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import QuoteSeen, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, desk_budget
 from service_tui.desk.records import QuoteView, TicketState, TicketView
@@ -109,6 +110,8 @@ def _against_buying(
 ) -> Iterator[Objection]:
     """Limits are written so that a number that is none fails them."""
     limits, account = state.limits, state.account
+    if state.halted_since is not None:
+        yield HALTED, RESUME_FIX
     if limits is None or limits.paused:
         yield (
             "trading is paused: entries are blocked",
@@ -143,6 +146,9 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     except StorageError as error:
         end(ports, ticket, *_unwritten(error))
         return
+    if objection is None and ports.gate.last_word(request):
+        # A halt came while the intent was written.
+        objection = (HALTED, RESUME_FIX)
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
         return
