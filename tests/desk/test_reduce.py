@@ -26,6 +26,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    RailsSeen,
     Revealed,
     Served,
     ServiceAnswered,
@@ -115,6 +116,7 @@ FACTS = {
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
     LimitsSeen: st.just(LimitsSeen(STATE.limits)),
+    RailsSeen: st.just(RailsSeen(STATE.rails)),
     BriefingSeen: st.builds(
         BriefingSeen, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
     ),

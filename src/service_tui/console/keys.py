@@ -36,7 +36,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
     Key("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
     Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
-    Key("app.settings", "app", ("8",), "go('settings')", "settings", "Theme, world, limits"),
+    Key("app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
     Key("app.last", "app", ("minus",), "last_screen", "last view", shown="-"),
     Key("app.back", "app", ("left_square_bracket",), "history(-1)", "history back", shown="["),
@@ -129,7 +129,8 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
     # settings
-    Key("settings.take", "settings", ("enter",), "take_theme", "use theme", footer=True),
+    Key("settings.edit", "settings", ("e", "enter"), "edit", "change", "Or turn", footer=True),
+    Key("settings.undo", "settings", ("u",), "undo", "undo", "Bring the last change back"),
     # every dialog but the ticket
     Key("dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"),
     # forms of a few lines

@@ -14,6 +14,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.freshness import age_s
 from service_tui.desk.records import (
     LimitsView,
     MarketView,
@@ -21,6 +22,7 @@ from service_tui.desk.records import (
     PositionView,
     TicketState,
     TicketView,
+    Topic,
 )
 from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.state import DeskState
@@ -44,6 +46,9 @@ UNSOLD_FOR_S: Final = 86_400.0
 
 PRICE_TOLD_FOR_S: Final = 3_600.0
 """A price alert that fired is told for an hour."""
+
+BRIEFED_WITHIN_S: Final = 1_800.0
+"""Without a briefing for longer, alerts may have come and gone."""
 
 _UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
@@ -138,8 +143,11 @@ def _alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
             Text(formats.duration(alert.left_s(now)), "warn"), advice, "monitors", alert.alert_id,
         )  # fmt: skip
     if risk.briefing_late:
+        # Source: spec, "Limits": at least every 30 minutes, or alerts come and go unseen.
+        lost = (age_s(state, Topic.BRIEFING, now) or 0.0) > BRIEFED_WITHIN_S
         yield Need(
-            "briefing", "warn", "!", "heartbeat", formats.plain(risk.briefing_late).plain, Text(),
+            "briefing", "breach" if lost else "warn", "✗" if lost else "!", "heartbeat",
+            formats.plain(risk.briefing_late).plain, Text(),
             "alerts may expire unseen: r asks now", "settings",
         )  # fmt: skip
     for alert in risk.alerts:
