@@ -86,7 +86,14 @@ def price_of(world: "World", venue: Venue, market_id: str, times: Times) -> floa
     market = world.markets.get(market_id)
     if market is None or market.status(times[1]) is not MarketStatus.ACTIVE:
         return None
-    return market.price() if venue is Venue.SIM else world.venues.book(market_id).mid(times)
+    return mark_of(world, venue, market_id, times)
+
+
+def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float:
+    """The same for any market that is not resolved yet."""
+    if venue is Venue.SIM:
+        return world.markets[market_id].price()
+    return world.venues.book(market_id).mid(times)
 
 
 def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
@@ -146,7 +153,7 @@ def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
             events.append(world.place(order, times[0]))
         else:
             events += _clear_the_way(world, alert, times)
-            events += place(world.venues, _on_venue(alert.breach.venue, order), times)
+            events += place(world.venues, on_venue(alert.breach.venue, order), times)
     except BelowMinimum:
         # What is left after a part was sold is too little for any order: that was the exit.
         if alert.sold:
@@ -158,7 +165,8 @@ def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
     return events
 
 
-def _on_venue(venue: Venue, order: Order) -> VenueOrder:
+def on_venue(venue: Venue, order: Order) -> VenueOrder:
+    """The same sale on a real venue: what there is, at whatever price."""
     return VenueOrder(
         agent=order.agent,
         market_id=order.market_id,

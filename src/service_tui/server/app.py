@@ -51,6 +51,7 @@ from service_tui.server.routes import (
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
@@ -95,6 +96,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **leaderboard.ROUTES,
     **skills.ROUTES,
     **orders.ROUTES,
+    **monitors.ROUTES,
 }
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 

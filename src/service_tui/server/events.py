@@ -36,6 +36,8 @@ LOST: Final = {
     "market": None,
     "speed": None,
     "plan": None,
+    "monitor": None,
+    "risk_alert": None,
 }
 """What makes of any event the one that says that others were missed."""
 

@@ -15,7 +15,7 @@ from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
 from service_tui.server.rates import rates_of
-from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
+from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
@@ -28,6 +28,8 @@ from service_tui.wire.world import NewsBody
 
 DAY_S = 86_400.0
 SPARK_POINTS = 24
+OWNERSHIP = {WalletKind.MANAGED: "native", WalletKind.EXTERNAL: "external"}
+"""Words of the wire for who holds the wallet. Source: wire reference, 3.1."""
 
 
 def claim_url(address: str, agent: Agent) -> str:
@@ -59,6 +61,7 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
         rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
+        wallet_ownership=OWNERSHIP[agent.settings.wallet],
         claim_url=claim_url(address, agent),
     )
 
@@ -117,6 +120,7 @@ def settings_body(
     seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
+        wallet_ownership=OWNERSHIP[settings.wallet],
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
         sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),

@@ -239,7 +239,7 @@ def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> Tra
     )
 
 
-def _exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
+def venue_exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
     """What selling a side at once would bring, after the fee, as far as the book reaches."""
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
@@ -266,7 +266,7 @@ def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> Posi
         avg_cost=min(1.0, held.cost / held.shares) if held.shares else None,
         mark_price=price,
         current_value=decimal(held.mark_value(price)),
-        exit_value=decimal(_exit_value(world, agent, holding, side)),
+        exit_value=decimal(venue_exit_value(world, agent, holding, side)),
         realized_pnl=decimal(held.realized),
         opened_at=moment(held.opened_at),
     )

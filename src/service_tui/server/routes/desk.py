@@ -60,6 +60,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
+        wallet=settings.wallet,
         is_own=agent.agent_id == asked.service.operator_agent,
     )
 

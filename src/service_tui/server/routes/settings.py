@@ -4,6 +4,7 @@ from typing import Final
 
 from service_tui.engine.limits import PLANS
 from service_tui.server.present import settings_body, user_settings_body
+from service_tui.server.present_risk import removed_body
 from service_tui.server.refusals import invalid_items
 from service_tui.server.service import Asked, Routes
 from service_tui.units import Micros, NotMicrosError, micros
@@ -16,6 +17,7 @@ from service_tui.wire.endpoints import (
 )
 from service_tui.wire.settings import (
     AllSettingsBody,
+    RemovedMonitorBody,
     SettingsBody,
     SettingsPatch,
     UserSettingsBody,
@@ -53,15 +55,27 @@ MAY_BE_OFF: Final = frozenset({
 """Where null means "off", or the plan's own number; everywhere else it means "as it is"."""
 
 
-async def _change(asked: Asked, wanted: dict[str, object]) -> None:
-    """Write down the changes that are named in FIELDS."""
+Removed = tuple[RemovedMonitorBody, ...]
+
+
+async def _change(asked: Asked, wanted: dict[str, object]) -> Removed:
+    """Write down the changes that are named in FIELDS.
+
+    Returns:
+        The monitors that went with them: turning the automatic off removes its own.
+    """
     changes = {
         FIELDS[name]: _changed(asked, name, value)
         for name, value in wanted.items()
         if name in FIELDS and (value is not None or name in MAY_BE_OFF)
     }
-    if changes:
-        await asked.service.keeper.commit(asked.world.change(asked.agent, changes, asked.now))
+    if not changes:
+        return ()
+    world, turned_off = asked.world, changes.get("auto_risk_monitor_enabled") is False
+    going = world.risk.automatic_of(asked.agent) if turned_off else []
+    removed = tuple(removed_body(world, monitor) for monitor in going)
+    await asked.service.keeper.commit(world.change(asked.agent, changes, asked.now))
+    return removed
 
 
 def _changed(asked: Asked, name: str, value: object) -> object:
@@ -104,8 +118,8 @@ async def read(asked: Asked) -> SettingsBody:
 
 async def write(asked: Asked) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
-    await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
-    risk = await read_user(asked)
+    removed = await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
+    risk = (await read_user(asked)).model_copy(update={"monitors_removed": removed})
     # Both were checked when they were made.
     return AllSettingsBody.model_construct(**dict(risk) | dict(await read(asked)))
 
@@ -117,8 +131,9 @@ async def read_user(asked: Asked) -> UserSettingsBody:
 
 async def write_user(asked: Asked) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
-    await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
-    return user_settings_body(asked.agent, asked.now)
+    removed = await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
+    body = user_settings_body(asked.agent, asked.now)
+    return body.model_copy(update={"monitors_removed": removed})
 
 
 ROUTES: Final[Routes] = {
