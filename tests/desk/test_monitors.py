@@ -144,10 +144,10 @@ def test_an_alert_of_a_service_that_says_the_least_can_be_exited() -> None:
     assert alert_view(strange, AT).alert_id.startswith("~m:")
     assert alert_view(strange, AT).reason == "so what"
     assert exit_views([body, strange]) == ()
-    name = exit_name(view.alert_id)
-    assert name.isascii()
-    assert name.replace("-", "").isalnum()
-    assert exit_name("al-7") == "exit-al-7"
+    assert view.exit_name == exit_name(view.alert_id, Timestamp(AT + 99))
+    assert view.exit_name.replace("-", "").isalnum()
+    assert exit_name("al-7", AT) == "exit-al-7-1800000000"
+    assert exit_name("al-7", AT) != exit_name("al-7", Timestamp(AT + 9))
 
 
 def test_a_monitor_of_a_service_that_says_the_least_has_its_entry() -> None:

@@ -16,6 +16,12 @@ from service_tui.units import Micros, Timestamp
 ALERT_LIFE_S: Final = 3_600.0
 """Source: spec, "Risk alert lifecycle"."""
 
+UNNAMED: Final = "~"
+"""Begins the id of an alert to which the service gives none; no id of a service may begin so."""
+
+EXIT: Final = "exit-"
+"""Begins the name of every exit."""
+
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
@@ -181,15 +187,28 @@ class AlertView:
         """Row key of the position that it is about."""
         return f"{self.market_id}:{self.side.value}"
 
+    @property
+    def exit_name(self) -> str:
+        """What its exits are called."""
+        return exit_name(self.alert_id, self.breached_at)
+
     def left_s(self, now: Timestamp) -> float:
         """Seconds left of its hour, >= 0; `now` is wall time."""
         return max(0.0, self.expires_at - now)
 
 
-def exit_name(alert_id: str) -> str:
-    """What the exits of an alert are called, in the blotter and towards the service: plain text."""
-    plain = _PLAIN_ID.fullmatch(alert_id) is not None
-    return f"exit-{alert_id if plain else hashlib.sha256(alert_id.encode()).hexdigest()[:32]}"
+def exit_name(alert_id: str, breached_at: Timestamp) -> str:
+    """What the exits of an alert are called, in the blotter and towards the service.
+
+    The time of the breach is a part of it, as services may count their alerts from one. An alert
+    without a name has no time to rely on either.
+
+    Returns:
+        Letters, digits, - and _, at most 90 of them.
+    """
+    text = alert_id if alert_id.startswith(UNNAMED) else f"{alert_id}-{breached_at:.0f}"
+    plain = _PLAIN_ID.fullmatch(text) is not None
+    return f"{EXIT}{text if plain else hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from service_tui.desk.records import (
     TradeView,
 )
 from service_tui.desk.records_risk import (
+    EXIT,
     AlertState,
     AlertView,
     ExitView,
@@ -35,7 +36,6 @@ from service_tui.desk.records_risk import (
     MonitorView,
     PriceAlertView,
     RiskView,
-    exit_name,
 )
 from service_tui.terms import Action, Venue
 
@@ -258,12 +258,12 @@ def _about(alert: AlertView) -> str:
 
 def with_trades(risk: RiskView, trades: tuple[TradeView, ...]) -> RiskView:
     """The slice with the exits among the agent's own trades; a service may keep no history."""
-    alerts = {exit_name(one.alert_id): one for one in risk.alerts}
+    alerts = {one.exit_name: one for one in risk.alerts}
     told = {one.exit_id for one in risk.exits}
     found: list[ExitView] = []
     for trade in trades:
         name = trade.client_ref.rpartition(".")[0]
-        is_exit = name.startswith("exit-") and trade.action == Action.SELL.value
+        is_exit = name.startswith(EXIT) and trade.action == Action.SELL.value
         if is_exit and trade.shares > 0 and name not in told:
             found.append(_exit_of(trade, alerts.get(name)))
     return risk if not found else replace(risk, exits=_merged(risk.exits, tuple(found)))

@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.desk.records_risk import (
     ALERT_LIFE_S,
+    UNNAMED,
     AlertState,
     AlertView,
     ExitView,
@@ -21,9 +22,6 @@ from service_tui.terms import AlertStatus, ExitReason, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
-
-UNNAMED: Final = "~"
-"""Begins the id of an alert to which the service gives none; no id of a service may begin so."""
 
 _REASONS: Final = {ExitReason.STOP_LOSS: "stop loss", ExitReason.TAKE_PROFIT: "take profit"}
 _STATES: Final = {
@@ -97,9 +95,11 @@ def exit_views(bodies: Iterable[RiskAlertBody]) -> tuple[ExitView, ...]:
 
 def _exit_view(body: RiskAlertBody) -> ExitView:
     ended = body.ended_at or body.breached_at
+    at = Timestamp(0.0) if ended is None else timestamp(ended)
+    breached = at if body.breached_at is None else timestamp(body.breached_at)
     return ExitView(
-        exit_id=body.trade_id or exit_name(body.id),
-        at=Timestamp(0.0) if ended is None else timestamp(ended),
+        exit_id=body.trade_id or exit_name(body.id, breached),
+        at=at,
         market_id=body.market_id,
         question=body.question,
         side=body.side,
