@@ -8,11 +8,35 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import AgentStatus, Plan
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    SentLine,
+    WireModel,
+)
+
+
+class DeskVenueBody(WireModel):
+    """What an agent has on a real venue: play USDC. `reserved` is kept by open buys."""
+
+    venue: AnyVenue
+    cash: Amount
+    reserved: Amount
+    equity: Money
+    pnl: Money
+    positions_count: Count
+    orders_count: Count
 
 
 class DeskAgentBody(WireModel):
-    """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC."""
+    """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC.
+
+    `venues` are the real ones on which it has traded or has orders.
+    """
 
     agent_id: Line
     name: Line
@@ -34,6 +58,7 @@ class DeskAgentBody(WireModel):
     sdk_version: Line | None = None
     # The agent by which the person at the console trades.
     is_own: bool = False
+    venues: tuple[DeskVenueBody, ...] = ()
 
 
 class AccountBody(WireModel):
