@@ -19,6 +19,7 @@ from service_tui.server.events import (
     BEAT_S,
     KEPT_MAX,
     LISTENERS_MAX,
+    LOST,
     WAITING_MAX,
     EventHub,
     Subscription,
@@ -412,6 +413,10 @@ async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
         writer.transport.abort()
         with suppress(ConnectionError):
             await writer.wait_closed()
+
+
+def test_what_marks_missed_events_leaves_no_part_of_any_behind() -> None:
+    assert set(LOST) | {"seq", "at"} == set(EventBody.model_fields)
 
 
 def test_a_frame_has_one_line_of_data_whatever_the_names_are() -> None:

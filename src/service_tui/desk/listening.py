@@ -28,6 +28,7 @@ RETURN_S: Final = 4.0
 
 _OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS})
 _PLAIN: Final = {
+    EventKind.ORDER: frozenset({Topic.AGENTS}),
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
     EventKind.AGENT_CHANGED: frozenset({Topic.AGENTS}),
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
