@@ -64,6 +64,19 @@ class DeskMemory:
             log.warning("the daily copy was not made: %s", error)
 
 
+class NoMemory:
+    """Memory of a desk that nobody looks at."""
+
+    async def save(self, state: DeskState) -> None:
+        """Keep nothing."""
+
+    async def prefer(self, name: str, value: str) -> None:
+        """Keep nothing."""
+
+    async def back_up(self) -> None:
+        """Copy nothing: whoever holds the directory does."""
+
+
 @asynccontextmanager
 async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
@@ -86,7 +99,7 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
         replace(initial, tickets=capped(tuple(tickets)), polls=PERIODS, risk=risk),
         around,
         blotter,
-        DeskMemory(around.database, around.clock),
+        NoMemory() if around.exits_only else DeskMemory(around.database, around.clock),
     )
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(desk.run())

@@ -48,6 +48,8 @@ class Surroundings:
     """What a desk is opened with. Without `listen` everything is polled.
 
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
+    `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
+    is remembered but the blotter.
     """
 
     client: Client
@@ -57,6 +59,7 @@ class Surroundings:
     rng: random.Random
     listen: Listen | None = None
     executes: bool = True
+    exits_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
