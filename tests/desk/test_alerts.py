@@ -167,7 +167,7 @@ async def test_a_breach_while_closed_is_exited_within_its_hour_only(
             assert (world_holds(stage) == 0) == bool(exits)
             assert exits or world_holds(stage) == held
             if not exits:
-                assert any("expired without an exit" in one.text for one in state.notices)
+                assert any("without an exit" in one.text for one in state.notices)
                 assert state.risk.exits == ()
 
 
@@ -178,10 +178,10 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
         async with open_test_desk(stage) as desk:
             await until(desk, lambda s: ready(s) and s.risk.monitors, stage)
             await breach(stage, market_id)
-            state = await until(desk, lambda s: s.risk.exits, stage)
-            assert state.risk.exits[0].by_service
-            assert state.risk.alerts[0].managed
+            state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
+            assert len(state.risk.exits) == 1
             assert state.risk.alerts[0].state is AlertState.EXECUTED
+            assert any("not by this desk" in one.text for one in state.notices)
         assert sold(line) == []
 
 
@@ -273,6 +273,8 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             state = await until(desk, alert_is(AlertState.FAILED), stage)
             assert "the book is empty" in state.risk.alerts[0].words
             assert state.risk.monitors[0].state is MonitorState.BREACHED
+            assert state.risk.monitors[0].is_spent
+            assert state.risk.monitors[0].stop_pct == pytest.approx(0.2)
             await stage.clock.advance(90)
             tries = len(sold(line))
             assert 3 <= tries <= 4

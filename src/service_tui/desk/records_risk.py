@@ -16,6 +16,10 @@ from service_tui.units import Micros, Timestamp
 ALERT_LIFE_S: Final = 3_600.0
 """Source: spec, "Risk alert lifecycle"."""
 
+STOP_LOSS: Final = "stop loss"
+TAKE_PROFIT: Final = "take profit"
+"""Reasons of an alert that the desk has a word for."""
+
 UNNAMED: Final = "~"
 """Begins the id of an alert to which the service gives none; no id of a service may begin so."""
 
@@ -84,7 +88,8 @@ class MonitorView:
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
     `entry` is the average price paid, None where it is not known; `mark` the price now.
     `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
-    was set by hand.
+    was set by hand. `is_spent`: it has breached and watches no more; the row stays until the alert
+    has come to its end, with the one threshold that was crossed.
     """
 
     market_id: str
@@ -100,6 +105,7 @@ class MonitorView:
     target_pct: float | None
     automatic: bool = False
     state: MonitorState = MonitorState.WATCHING
+    is_spent: bool = False
 
     @property
     def key(self) -> str:
@@ -163,7 +169,7 @@ class AlertView:
     `reason` is "stop loss" or "take profit", else the service's own word. `words` say how it
     stands, and what to do where something is to be done. `managed`: the service itself exits.
     `ticket_id` names the exit's row in the blotter, empty before there is one; `attempts` counts
-    the exits that were tried.
+    the exits that were tried. `entry` is the price paid, `threshold_pct` the fraction crossed.
     """
 
     alert_id: str
@@ -181,6 +187,8 @@ class AlertView:
     managed: bool = False
     ticket_id: str = ""
     attempts: int = 0
+    entry: float | None = None
+    threshold_pct: float | None = None
 
     @property
     def holding(self) -> str:

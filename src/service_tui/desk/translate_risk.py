@@ -9,6 +9,8 @@ from typing import Final
 
 from service_tui.desk.records_risk import (
     ALERT_LIFE_S,
+    STOP_LOSS,
+    TAKE_PROFIT,
     UNNAMED,
     AlertState,
     AlertView,
@@ -23,7 +25,7 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
-_REASONS: Final = {ExitReason.STOP_LOSS: "stop loss", ExitReason.TAKE_PROFIT: "take profit"}
+_REASONS: Final = {ExitReason.STOP_LOSS: STOP_LOSS, ExitReason.TAKE_PROFIT: TAKE_PROFIT}
 _STATES: Final = {
     AlertStatus.PENDING: AlertState.PENDING,
     AlertStatus.EXECUTED: AlertState.EXECUTED,
@@ -81,6 +83,8 @@ def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
         state=AlertState.ENDED if status is None else _STATES[status],
         words=body.error or ("" if status is None else _WORDS.get(status, "")),
         managed=body.executed_by == "service",
+        entry=body.entry_price,
+        threshold_pct=body.threshold_pct,
     )
 
 
