@@ -8,6 +8,7 @@ lowest first. A monitor that changes or goes leaves its old rungs where they are
 when they come to the top, and swept when most of a heap is old.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -69,19 +70,25 @@ Rung = tuple[float, int, int, Monitor]
 """Level (of stops the negative one), number, turn, monitor: the number is unlike every other."""
 
 
+Nearest = tuple[float, float, float, float]
+"""Stop and target of YES, stop and target of NO: what a tick is compared with."""
+
+
 class Ladder:
     """All levels of one market on one venue."""
 
-    __slots__ = ("_numbers", "_stops", "_targets", "monitors")
+    __slots__ = ("_nearest", "_numbers", "_stops", "_targets", "monitors")
 
     def __init__(self) -> None:
         self.monitors: dict[Held, Monitor] = {}
         self._stops: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
         self._targets: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
         self._numbers = count()
+        self._nearest: Nearest | None = None
 
     def put(self, monitor: Monitor, entry: float) -> None:
         """Put a monitor on its rungs for an average cost; those from before are void."""
+        self._nearest = None
         monitor.entry = entry
         monitor.turn += 1
         side = monitor.held.side
@@ -93,16 +100,30 @@ class Ladder:
 
     def drop(self, monitor: Monitor) -> None:
         """Forget a monitor."""
+        self._nearest = None
         self.monitors.pop(monitor.held, None)
         monitor.turn = DROPPED
 
     def is_reached(self, yes_price: float) -> bool:
         """Whether a price of YES has reached any level; costs the same however many there are."""
-        for side, price in ((Side.YES, yes_price), (Side.NO, 1.0 - yes_price)):
-            stops, targets = _cleared(self._stops[side]), _cleared(self._targets[side])
-            if (stops and price <= -stops[0][0]) or (targets and price >= targets[0][0]):
-                return True
-        return False
+        nearest = self._nearest
+        if nearest is None:
+            nearest = self._nearest = self._nearest_levels()
+        stop, target, no_stop, no_target = nearest
+        no_price = 1.0 - yes_price
+        return (
+            yes_price <= stop or yes_price >= target or no_price <= no_stop or no_price >= no_target
+        )
+
+    def _nearest_levels(self) -> Nearest:
+        """The level of each kind that a price would reach first; one beyond all where none is."""
+        yes, no = Side.YES, Side.NO
+        return (
+            -_top(self._stops[yes]),
+            _top(self._targets[yes]),
+            -_top(self._stops[no]),
+            _top(self._targets[no]),
+        )
 
     def reached(self, yes_price: float) -> list[Crossed]:
         """The monitors that a price of YES has reached, each once.
@@ -110,6 +131,7 @@ class Ladder:
         Returns:
             What was reached. It is off its rungs: whoever asks drops it, or puts it up again.
         """
+        self._nearest = None
         found: dict[Held, Crossed] = {}
         for side, price in ((Side.YES, yes_price), (Side.NO, 1.0 - yes_price)):
             stops, targets = _cleared(self._stops[side]), _cleared(self._targets[side])
@@ -137,6 +159,11 @@ def _cleared(heap: list[Rung]) -> list[Rung]:
     while heap and heap[0][2] != heap[0][3].turn:
         heappop(heap)
     return heap
+
+
+def _top(heap: list[Rung]) -> float:
+    """The level on top of a heap; infinity where there is none."""
+    return heap[0][0] if _cleared(heap) else math.inf
 
 
 class Monitors:
@@ -178,7 +205,8 @@ class Monitors:
 
     def drop(self, held: Held) -> Monitor | None:
         """Watch no longer; the monitor that was there."""
-        monitor = self._by_agent.get(held.agent_id, {}).pop(held, None)
+        own = self._by_agent.get(held.agent_id)
+        monitor = None if own is None else own.pop(held, None)
         if monitor is not None:
             where = held.venue, held.market_id
             self.ladders[where].drop(monitor)

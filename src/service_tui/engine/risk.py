@@ -99,7 +99,11 @@ class Risk:
 
         What was left after each is reckoned back from what is held now.
         """
-        lefts = [self.held_on(held).shares]
+        now = self.held_on(held).shares
+        if not now and not self.alerts.pending:
+            self.monitors.drop(held)
+            return
+        lefts = [now]
         for fill in reversed(run):
             is_buy = fill.action is Action.BUY
             lefts.append(lefts[-1] + (-fill.shares if is_buy else fill.shares))
