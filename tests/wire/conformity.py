@@ -222,7 +222,6 @@ def a_plan(scene: Scene, name: str) -> None:
     assert who.get("agents/me")["rate_limits"]["tier"] == name.lower()
 
 
-later("reactor", "Plans", "text 1")
 later("autoresearch", "Plans", "text 1")
 
 
@@ -449,18 +448,6 @@ def a_risk_default(scene: Scene, name: str) -> None:
 
 
 later(
-    "reactor",
-    "Reactor config (`PATCH /api/sdk/reactor/config`)",
-    *("wallets", "min_size", "max_size", "mirror_fraction", "daily_cap", "venue", "enabled"),
-    *("price_buffer", "text 1"),
-)
-later(
-    "reactor",
-    "Reactor pending signal (item of `GET /api/sdk/reactor/pending`)",
-    *("tx_hash", "taker_wallet", "taker_side", "taker_size", "taker_price", "market_id"),
-    *("market_title", "side", "action", "amount"),
-)
-later(
     "wallet",
     "Derive-credentials request body (`POST /api/sdk/wallet/credentials/derive-via-proxy`)",
     *("text 1", "poly_address", "poly_signature", "poly_timestamp", "poly_nonce"),
@@ -524,7 +511,6 @@ later("wallet", LIFECYCLE, WON, f"{WON} (b)", f"{WON} (c)")
 
 
 silent(NOT_SHOWN, "Trade status", "text 1")
-later("reactor", "Reactor circuit breaker", "running", "paused", "paused (b)")
 later(
     "autoresearch",
     "Autoresearch session",
@@ -620,8 +606,6 @@ def what_the_trades_came_to(scene: Scene) -> None:
     assert said["pnl"] > 0
 
 
-later("reactor", ENDPOINTS, "PATCH /api/sdk/reactor/config", "GET /api/sdk/reactor/pending")
-later("reactor", ENDPOINTS, "DELETE signal deletion by tx_hash")
 later(
     "wallet",
     ENDPOINTS,
@@ -640,7 +624,6 @@ later(
 )
 later("wallet", "Redemption flow (external wallet, 3 steps)", "item 1", "item 2", "item 3")
 later("wallet", "Redemption flow (external wallet, 3 steps)", "text 1")
-later("reactor", "Reactor flow", *(f"item {number}" for number in range(1, 7)))
 later(
     "autoresearch",
     "Autoresearch MCP server",
@@ -745,7 +728,6 @@ def agents_pull(scene: Scene) -> None:
             assert "webhook" not in path
 
 
-later("reactor", EVENTS, "Reactor signal")
 
 
 silent("planned, not there", EVENTS, "text 2")
@@ -934,7 +916,6 @@ def the_price_of_one_more_call(scene: Scene) -> None:
     assert said["x402_price"] == "$0.005"
 
 
-later("reactor", LIMITS, "Reactor price_buffer", "Reactor circuit breaker")
 later(
     "autoresearch",
     LIMITS,
