@@ -25,7 +25,7 @@ from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
-from service_tui.wire.trades import TradeBalance, TradeBody
+from service_tui.wire.trades import GoLiveBody, TradeBalance, TradeBody
 from service_tui.wire.world import NewsBody
 
 DAY_S = 86_400.0
@@ -325,30 +325,41 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
     ]
 
 
-def trade_body(world: World, agent: Agent, fill: Fill) -> TradeBody:
+def trade_body(
+    world: World, agent: Agent, fill: Fill, go_live: GoLiveBody | None = None
+) -> TradeBody:
     """A fill, with the spec's names beside the published client's."""
     bought = fill.action is Action.BUY
     shares = decimal(fill.shares)
     balance = decimal(world.cash(agent))
-    return TradeBody(
-        success=True,
-        trade_id=fill.trade_id,
-        market_id=fill.market_id,
-        side=fill.side,
-        shares_bought=shares if bought else 0.0,
-        shares_sold=0.0 if bought else shares,
-        shares_requested=shares,
-        shares=shares,
-        status=TradeStatus.FILLED,
-        order_status="matched",
-        fill_status=TradeStatus.FILLED,
-        cost=decimal(fill.money),
-        new_price=fill.price_after,
-        price_before=fill.price_before,
-        avg_price=min(1.0, fill.money / fill.shares),
-        position=TradeBalance(sim_balance=balance),
-        balance=balance,
+    # Not validated again: what the engine says is right by its own checks, and a trade is hot.
+    return _FILLED.model_copy(
+        update={
+            "trade_id": fill.trade_id,
+            "market_id": fill.market_id,
+            "side": fill.side,
+            "shares_bought": shares if bought else 0.0,
+            "shares_sold": 0.0 if bought else shares,
+            "shares_requested": shares,
+            "shares": shares,
+            "cost": decimal(fill.money),
+            "new_price": fill.price_after,
+            "price_before": fill.price_before,
+            "avg_price": min(1.0, fill.money / fill.shares),
+            "position": _NO_BALANCE.model_copy(update={"sim_balance": balance}),
+            "balance": balance,
+            "go_live": go_live,
+        }
     )
+
+
+_FILLED = TradeBody(
+    success=True,
+    status=TradeStatus.FILLED,
+    order_status="matched",
+    fill_status=TradeStatus.FILLED,
+)
+_NO_BALANCE = TradeBalance()
 
 
 def quote_body(world: World, order: Order, quote: Quote) -> TradeBody:

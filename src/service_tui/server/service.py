@@ -64,9 +64,11 @@ class Service:
         return self.keeper.world
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """One call: who asks, with which body, query and path parts.
+
+    Not frozen: to be so would cost as much as to carry out a trade in memory.
 
     `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
     the answer, and a handler may add to them.
