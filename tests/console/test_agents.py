@@ -104,6 +104,8 @@ async def test_a_trade_on_a_real_venue_says_where_it_was_made() -> None:
         await at(seen, HERON.agent_id)
         text = seen.text
         assert "evm_venue, play USDC" in text
+        # The person's own agent does not count against the plan.
+        assert "3 of 10 agents" in text
         assert "987.65" in text
         assert "45.00" in text
         (row,) = [line for line in text.splitlines() if "evm_venue" in line and "buy" in line][-1:]

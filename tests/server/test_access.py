@@ -24,6 +24,7 @@ from service_tui.wire.endpoints import (
     CONTEXT,
     HEALTH,
     MARKET,
+    MARKETS,
     PATCH_AGENT,
     PLACE_TRADE,
     PORTFOLIO,
@@ -271,7 +272,17 @@ async def test_a_wrong_path_is_a_404_that_names_the_right_one(tmp_path: Path) ->
         for path, right in WRONG_PATHS.items():
             body = body_of(await ask(stage, "GET", path, bearer(stage.key)), 404)
             assert right in body["fix"].rstrip("?").split()
+            # What does not apply is not there, rather than null.
+            assert set(body) == {"error", "detail", "fix"}
             assert body["error"].isprintable()
+
+
+async def test_doubled_slashes_do_not_hide_what_was_meant(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        body = body_of(await ask(stage, "GET", f"//api/sdk//{MARKETS.path[9:]}", []), 404)
+        assert body["fix"] == f"did you mean {MARKETS.path}?"
+        twice = await ask(stage, "GET", f"{MARKETS.path}?limit=1&limit=2", bearer(stage.key))
+        assert body_of(twice, 422)["fix"] == "correct the query: a parameter was given twice"
 
 
 WRONG_METHODS: Final = (
@@ -401,17 +412,22 @@ async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
         assert price == pytest.approx(bought.json()["new_price"], abs=1e-6)
 
 
-@pytest.mark.parametrize(("plan", "agents"), [(Plan.FREE, 1), (Plan.PRO, 10)])
-async def test_an_account_has_as_many_agents_as_its_plan(
-    tmp_path: Path, plan: Plan, agents: int
+@pytest.mark.parametrize(
+    ("plan", "agents", "said"), [(Plan.FREE, 1, "one agent"), (Plan.PRO, 10, "10 agents")]
+)
+async def test_an_account_has_as_many_agents_as_its_plan_beside_the_consoles_own(
+    tmp_path: Path, plan: Plan, agents: int, said: str
 ) -> None:
     async with open_stage(tmp_path, plan=plan) as stage:
-        for count in range(1, agents):
+        for count in range(agents):
+            if not count % 5:
+                # Ten registrations a minute.
+                await stage.clock.advance(60.0)
             assert (await registered(stage, f"agent {count}"))["starting_balance"] == 10_000
         headers = [("Content-Type", "application/json")]
         response = await ask(stage, "POST", REGISTER.path, headers, content=b'{"name":"more"}')
-        assert f"{agents} agents" in body_of(response, 403)["error"]
-        assert len(stage.world.agents) == agents
+        assert said in body_of(response, 403)["error"]
+        assert len(stage.world.agents) == agents + 1
 
 
 async def test_no_answer_and_no_row_on_disk_holds_a_key(tmp_path: Path) -> None:

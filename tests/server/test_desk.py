@@ -83,7 +83,7 @@ async def test_the_desk_sees_every_agent_with_its_figures(tmp_path: Path) -> Non
         assert row["pnl_today"] == pytest.approx(row["equity"] - 10_000)
         assert row["pnl_total"] == pytest.approx(row["pnl_today"], abs=1e-6)
         assert row["claim_url"] == second["claim_url"]
-        assert body["account"] == {"plan": "pro", "agents_count": 2, "agents_max": 10}
+        assert body["account"] == {"plan": "pro", "agents_count": 1, "agents_max": 10}
         text = json.dumps(body)
         assert second["api_key"] not in text
         assert hash_of(second["api_key"]) not in text
@@ -179,6 +179,8 @@ async def test_a_broke_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> No
 async def test_the_chosen_plan_is_what_new_agents_get_also_after_a_restart(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0, plan=Plan.FREE) as stage:
+        first = await register(stage, "first")
+        assert stage.world.agents[first["agent_id"]].settings.plan is Plan.FREE
         assert (await ask(stage, REGISTER, json={"name": "second"})).status_code == 403
         body = await said(stage, DESK_PATCH_ACCOUNT, json={"plan": "elite"})
         assert body == {"plan": "elite", "agents_count": 1, "agents_max": 20}

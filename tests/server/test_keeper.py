@@ -289,3 +289,60 @@ async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path
         assert stage.agent is not old
         assert len(stage.agent.positions) == 1
         assert old.positions == {}
+
+
+async def test_what_a_broken_handler_had_changed_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        await buy(stage, client)
+        before = text_of(stage.world)
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError
+
+        with monkeypatch.context() as patched:
+            patched.setattr("service_tui.server.routes.trades.trade_body", broken)
+            assert (await buy(stage, client)).status_code == 500
+        # The fill stands in memory and on no disk: nobody may trade upon it.
+        assert text_of(stage.world) != before
+        assert (await buy(stage, client)).status_code == 503
+        await stage.sim.service.keeper.advance(stage.clock.now())
+        assert text_of(stage.world) == before
+        answer = (await buy(stage, client)).json()
+        assert (answer["success"], answer["trade_id"]) == (True, "t2")
+        found = restore(stage.database)
+        assert found is not None
+        assert text_of(found[0]) == text_of(stage.world)
+
+
+async def test_a_reading_that_breaks_takes_nothing_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr("service_tui.server.routes.positions.pnl_of", broken)
+        assert (await client.get(POSITIONS.path)).status_code == 500
+        assert (await buy(stage, client)).json()["success"] is True
+
+
+async def test_who_listens_looks_again_when_a_write_was_cut_off(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, stage.sim.service.subscribe() as events:
+        keeper = stage.sim.service.keeper
+        assert (await anext(events)).kind == "ready"
+        async with asyncio.TaskGroup() as tasks:
+            cut = tasks.create_task(keeper.place(order_of(stage), stage.clock.now()))
+            await asyncio.sleep(0)
+            cut.cancel()
+        told = await anext(events)
+        assert told.kind == "reset"
+        # It was written all the same, and what comes next is told after it.
+        await keeper.place(order_of(stage), stage.clock.now())
+        after = await anext(events)
+        assert after.kind == "fill"
+        assert after.seq == told.seq + 1
+        assert len(stage.agent.positions) == 1
+        assert stage.agent.trades_count == 2

@@ -1,8 +1,10 @@
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.openapi import schema_of
@@ -17,6 +19,21 @@ async def document_of(path: Path) -> dict[str, Any]:
             response = await client.get("/openapi.json")
         assert response.status_code == 200
         return response.json()
+
+
+async def test_the_document_is_made_once_and_names_the_address_it_was_asked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        said: list[str] = []
+        for address in (BASE_URL, "http://127.0.0.1:8017", "http://localhost:8018"):
+            transport = stage.sim.transport
+            async with httpx.AsyncClient(transport=transport, base_url=address) as client:
+                said.append((await client.get("/openapi.json")).text)
+            assert json.loads(said[-1])["servers"] == [{"url": address}]
+            # What was made is kept: nothing is put together a second time.
+            monkeypatch.setattr(stage.sim.app, "openapi", None)
+        assert said[1] == said[0].replace(BASE_URL, "http://127.0.0.1:8017")
 
 
 def references(part: object) -> list[str]:

@@ -728,8 +728,6 @@ def agents_pull(scene: Scene) -> None:
             assert "webhook" not in path
 
 
-
-
 silent("planned, not there", EVENTS, "text 2")
 silent(NOT_SHOWN, EVENTS, "text 3")
 

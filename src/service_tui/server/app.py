@@ -27,10 +27,11 @@ from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
 from service_tui.server.direct import Answering, Call, Front, JsonText
+from service_tui.server.document import document
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
 from service_tui.server.names import VENUES, Speech, speech_of
-from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
+from service_tui.server.openapi import ABOUT, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
     Denied,
@@ -74,6 +75,8 @@ TICK_S: Final = 1.0
 """Wall seconds between two moves of the tape."""
 
 DOCUMENT: Final = "/openapi.json"
+
+_READING: Final = frozenset({"GET", "HEAD"})
 
 RETRY_S: Final = 4.0
 """The same while the disk refuses: each try reads the world back, which costs a tenth of a second.
@@ -139,15 +142,16 @@ def create_app(service: Service, access: Access) -> FastAPI:
         _register(app, endpoint, _by_route(answer), handler.__doc__)
         if "{" not in endpoint.path:
             direct[endpoint.method, endpoint.path] = answer
-    app.lead(direct, _say_fault)
+    fault = _fault_of(service)
+    app.lead(direct, fault)
     for endpoint, opener in STREAMS.items():
         _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
-    app.add_route(DOCUMENT, _document, include_in_schema=False)
+    app.add_route(DOCUMENT, document(app, (*ROUTES, *STREAMS)), include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
     app.add_exception_handler(HTTPException, _say_wrong_path)
     app.add_exception_handler(StorageError, _say_storage)
-    app.add_exception_handler(Exception, _say_fault)
+    app.add_exception_handler(Exception, fault)
     return app
 
 
@@ -293,7 +297,8 @@ async def _answer_once(asked: Asked, call: Call, handler: Handler, speech: Speec
     """Carry a write out, or give the answer that it got before under the same key."""
     key = idempotency.key_of(call.headers)
     if key is None:
-        return _said(speech, (await handler(asked)).model_dump_json(by_alias=True))
+        reply = await handler(asked)
+        return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
     promise = Promise(
         asked.agent.agent_id, key, call.path, idempotency.hash_of(asked.body), asked.now
     )
@@ -305,11 +310,11 @@ async def _answer_once(asked: Asked, call: Call, handler: Handler, speech: Speec
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
             await asked.commit((), reply)
-    return _said(speech, promise.kept or "")
+    return _said(speech, promise.kept or "", asked.headers)
 
 
 def _refused(speech: Speech, said: Denied) -> Response:
-    text = speech.say(said.body.model_dump_json(by_alias=True))
+    text = speech.say(said.body.model_dump_json(by_alias=True, exclude_none=True))
     return JsonText(text, said.status, said.headers)
 
 
@@ -318,7 +323,7 @@ def _said(speech: Speech, text: str, headers: dict[str, str] | None = None) -> R
 
 
 def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None) -> Response:
-    return JsonText(body.model_dump_json(by_alias=True), status, headers)
+    return JsonText(body.model_dump_json(by_alias=True, exclude_none=True), status, headers)
 
 
 async def _body_of(call: Call, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
@@ -427,17 +432,6 @@ def _register(
     )
 
 
-async def _document(request: Request) -> Response:
-    """What this service offers, put together when it is first asked for."""
-    document = request.app.openapi()
-    document["servers"] = [{"url": str(request.base_url).rstrip("/")}]
-    document["components"]["securitySchemes"] = SECURITY
-    for endpoint in (*ROUTES, *STREAMS):
-        operation = document["paths"][endpoint.path][endpoint.method.lower()]
-        operation.update(description_of(endpoint))
-    return JSONResponse(document)
-
-
 async def _say_denied(_: Request, error: Exception) -> Response:
     if not isinstance(error, Denied):
         raise error
@@ -476,8 +470,15 @@ def _of_storage(error: Exception) -> Response:
     return _encoded(said.status, said.body)
 
 
-async def _say_fault(_: Request, error: Exception) -> Response:
-    """A bug of ours: a plain sentence outside, the trace in the log."""
-    log.error("unhandled %s", type(error).__name__, exc_info=error)
-    said = denied(500, "the service failed on this call", "try again; the log has the details")
-    return _encoded(said.status, said.body)
+def _fault_of(service: Service) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What a bug of ours is answered with: a plain sentence outside, the trace in the log."""
+
+    async def say(request: Request, error: Exception) -> Response:
+        log.error("unhandled %s", type(error).__name__, exc_info=error)
+        if request.method not in _READING:
+            # What it had changed already is on no disk, and must not be built upon.
+            service.keeper.distrust()
+        said = denied(500, "the service failed on this call", "try again; the log has the details")
+        return _encoded(said.status, said.body)
+
+    return say

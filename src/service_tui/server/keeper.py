@@ -81,6 +81,10 @@ class Keeper:
         rows = [row for event in events for row in self._rows(event)]
         try:
             await self._journal.append(rows, answer=answer)
+        except asyncio.CancelledError:
+            # It is written all the same: whoever listens has to look again.
+            self.events.start_over(self._seq, self.world.at)
+            raise
         except StorageError as error:
             # Who came later met only the gap that the first failure left: all are told of that one.
             if self._failed is None:
@@ -127,6 +131,11 @@ class Keeper:
         if self._failed is not None:
             await self._read_back()
         await self.commit(self.world.advance(at))
+
+    def distrust(self) -> None:
+        """Let nothing build upon memory before it is read back: a call broke off half-way."""
+        if self._failed is None:
+            self._failed = StorageError("a call broke off half-way")
 
     def check_whole(self) -> None:
         """Refuse while memory is ahead of the disk.

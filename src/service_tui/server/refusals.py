@@ -143,7 +143,8 @@ def invalid_items(items: Sequence[tuple[tuple[str | int, ...], str, str]]) -> De
     rows = tuple(ValidationItem(loc=loc, msg=msg, type=kind) for loc, msg, kind in items[:50])
     first = rows[0] if rows else None
     named = ".".join(str(part) for part in first.loc[1:]) if first else ""
-    fix = f"correct {named or 'the body'}: {first.msg}" if first else "correct the body"
+    whole = f"the {first.loc[0]}" if first else "the body"
+    fix = f"correct {named or whole}: {first.msg}" if first else "correct the body"
     return Denied(422, ValidationBody(detail=rows, fix=fix))
 
 
@@ -170,7 +171,7 @@ def wrong_path(called: tuple[str, str], allowed: Sequence[str], known: Collectio
 
 def _near(path: str, known: Collection[str]) -> str | None:
     """The path of this service that was most likely meant."""
-    bare = path.rstrip("/").lower()
+    bare = re.sub("/+", "/", path).rstrip("/").lower()
     rest = bare
     while found := _SEGMENTS.match(rest):
         rest = rest[found.end() :]

@@ -63,6 +63,11 @@ class Service:
         """The world of now: the keeper may have read it back from disk."""
         return self.keeper.world
 
+    def agents_count(self) -> int:
+        """Agents that count against the plan of the account."""
+        # ours: all but the person's own, or the Free plan's single agent would be the console.
+        return sum(agent_id != self.operator_agent for agent_id in self.world.agents)
+
 
 @dataclass(slots=True)
 class Asked:

@@ -66,7 +66,10 @@ class DeskAgentBody(WireModel):
 
 
 class AccountBody(WireModel):
-    """The account: one operator, and every agent of this service. `plan` is what new agents get."""
+    """The account: one operator, and every agent of this service. `plan` is what new agents get.
+
+    The console's own agent is none of those that are counted.
+    """
 
     plan: Plan
     agents_count: Count

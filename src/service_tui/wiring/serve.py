@@ -6,6 +6,7 @@ Used by cli ('serve').
 
 import asyncio
 import logging
+import os
 import random
 import signal
 import socket
@@ -61,7 +62,8 @@ def serve(options: Options) -> None:
     try:
         listener = bind(options.listen or 0)
     except (OSError, OverflowError) as error:
-        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        # Not its own words: Python puts the whole call behind them.
+        why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
         raise PortTakenError(
             f"port {options.listen} of this machine cannot be used ({why}); give another --port"
         ) from error

@@ -51,7 +51,9 @@ def fleet_bits(state: DeskState) -> tuple[Bit, ...]:
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")
-    count = Text(f"{len(fleet.agents)}", "bold")
+    # The person's own agent does not count against the plan.
+    others = sum(not agent.is_own for agent in fleet.agents)
+    count = Text(f"{others}", "bold")
     most = (f" of {fleet.agents_max} agents", "muted")
     return (
         Bit(Text.assemble(count, most), 0),

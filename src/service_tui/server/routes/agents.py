@@ -36,10 +36,11 @@ async def register(asked: Asked) -> RegisterBody:
     request = asked.body_as(RegisterRequest)
     service = asked.service
     allowed = PLANS[service.plan].agents
-    if not len(asked.world.agents) < allowed:
+    if not service.agents_count() < allowed:
+        agents = "one agent" if allowed == 1 else f"{allowed} agents"
         raise denied(
             403,
-            f"the account has its {allowed} agents",
+            f"the account has its {agents}",
             "choose a larger plan in the console, or start the service with a larger --plan",
         )
     key = service.new_key()

@@ -97,7 +97,7 @@ def account_body(asked: Asked) -> AccountBody:
     """The account as it stands."""
     plan = asked.service.plan
     return AccountBody(
-        plan=plan, agents_count=len(asked.world.agents), agents_max=PLANS[plan].agents
+        plan=plan, agents_count=asked.service.agents_count(), agents_max=PLANS[plan].agents
     )
 
 
