@@ -9,7 +9,7 @@ from doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from samples import NOW, sample_state
 from service_tui.console.deliveries import Way, choices_of, ways_text
 from service_tui.console.dialogs.choose_plan import ChoosePlan
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.form import Form
 from service_tui.console.screens.base import Surroundings
 from service_tui.console.screens.setting_rows import SettingRow, rows
@@ -66,8 +66,7 @@ async def write(seen: Running, name: str, text: str) -> None:
 
 
 async def confirm(seen: Running, key: str = "y") -> None:
-    await seen.until(lambda: isinstance(seen.app.screen, Confirm))
-    await seen.pilot.pause(2 * ARMED_AFTER_S)
+    await seen.until(lambda: isinstance(seen.app.screen, Confirm) and seen.app.screen.is_armed)
     await seen.press(key)
     await seen.until(lambda: not isinstance(seen.app.screen, Confirm))
 
@@ -213,6 +212,17 @@ async def test_pausing_asks_nothing_and_resuming_does() -> None:
         await seen.press("enter")
         await confirm(seen)
         await seen.until(lambda: seen.doors.submitted[-1] == SetPaused(paused=False))
+
+
+async def test_a_halt_is_not_ended_from_here() -> None:
+    assert STATE.world is not None
+    halted = replace(paused(), world=replace(STATE.world, halted_at=NOW))
+    async with running(halted, first="settings", size=(120, 40)) as seen:
+        await on(seen, "trading.paused")
+        await seen.press("enter")
+        await seen.until(lambda: any("F9 shows it" in toast for toast in seen.toasts))
+        assert seen.doors.submitted == []
+        assert row("trading.paused", halted).value.plain == "halted"
 
 
 async def test_the_plan_of_the_own_agent_is_chosen_by_a_digit() -> None:

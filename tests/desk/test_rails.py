@@ -8,7 +8,7 @@ import pytest
 
 from faults import Fault, asleep, at_work, buy, ended, rows, said, sell, until
 from samples import NOW, sample_state
-from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands import Halt, PlaceTrade
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.handlers.trades import preflight
 from service_tui.desk.rails import DAY_S, broken_by, next_midnight, own_figure, rails
@@ -384,3 +384,15 @@ async def test_a_service_that_tells_no_rails_is_read_by_the_documented_figures(
         assert (known.sim_trade_max, known.sim_market_max) == (500 * ONE, 2_000 * ONE)
         assert (known.defaults.stop_loss_pct, known.day_buys) == (None, None)
         assert known.resets_at % DAY_S == 0
+
+
+async def test_a_halt_is_not_ended_by_resuming(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        desk.submit(Halt())
+        await until(desk, lambda s: s.halted_since is not None and s.limits.paused, stage)
+        line.sent.clear()
+        desk.submit(SetPaused(paused=False))
+        state = await until(desk, lambda s: "F9" in s.notices[-1].text, stage)
+        assert state.notices[-1].kind is NoticeKind.HALT
+        assert all(one.method == "GET" for one in line.sent)
+        assert stage.agent.settings.trading_paused

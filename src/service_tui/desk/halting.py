@@ -19,11 +19,14 @@ from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.halt_kept import KeptHalt
 from service_tui.desk.handlers import halt as steps
 from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_halt import AckState, AckView, HaltView
 from service_tui.storage.errors import StorageError
 from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)
+
+_HALT: Final = NoticeKind.HALT
 
 Done = Callable[[Ports], Awaitable[str]]
 """Does it, and says in words what came of it."""
@@ -163,7 +166,7 @@ class Halting:
         told = replace(halt, acks=rows)
         self._ports.say(HaltChanged(told))
         if halt.missing and not told.missing:
-            self._ports.say(Noticed("good", "halted: everybody has acknowledged it"))
+            self._ports.say(Noticed("good", "halted: everybody has acknowledged it", _HALT))
 
     async def _keep(self, ports: Ports) -> str:
         """On disk; with it the halt holds at the next start before anything may trade."""
@@ -194,9 +197,10 @@ class Halting:
             async with self._line:
                 await self._let_go(known, number)
         except OvertakenError:
-            self._ports.say(Noticed("warn", "not resumed: it was halted again"))
+            self._ports.say(Noticed("warn", "not resumed: it was halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
-            self._ports.say(Noticed("bad", f"not resumed, still halted: {_in_words(error)}"))
+            said = f"not resumed, still halted: {_in_words(error)}"
+            self._ports.say(Noticed("bad", said, _HALT))
             if number == self._round and known is not None:
                 # What has let go already is told again.
                 self._begin(self._ports.state().halt or known)
@@ -231,7 +235,7 @@ class Halting:
         self._check(number)
         ports.gate.open()
         ports.say(HaltChanged(None))
-        ports.say(Noticed("good", "resumed: entries pass again"))
+        ports.say(Noticed("good", "resumed: entries pass again", _HALT))
         if was_paused:
             said = (
                 "the service had paused trading before the halt, and still does: see the settings"

@@ -11,7 +11,7 @@ from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_rails import figure_in_words
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records import TicketState, TicketView, Topic
 from service_tui.desk.records_rails import RULES, Rail, RailsView, RailView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
@@ -99,16 +99,11 @@ def _counted(
     is_new_day = at >= known.resets_at
     midnight = next_midnight(at) if is_new_day else known.resets_at
     began = midnight - DAY_S + (state.service.skew_s or 0.0)
-    buys = [one for one in tickets if one.amount > 0 and one.state not in _NEVER_SPENT]
+    buys = _buys(tickets)
     # Of what has surely left no trace nothing is reserved any more; the person decides.
     waiting = [one for one in buys if one.in_flight and not one.has_no_trace]
     ended = [one for one in buys if one.state is TicketState.DONE]
     since = began if is_new_day else known.at
-    by_market: dict[str, int] = {}
-    for held in state.positions:
-        by_market[held.market_id] = by_market.get(held.market_id, 0) + held.cost
-    for one in waiting:
-        by_market[one.market_id] = by_market.get(one.market_id, 0) + one.amount
     # What was opened before the answer stands in the desk's own sum already.
     fresh = [one for one in (*waiting, *ended) if one.opened_at >= since]
     own_money = sum(one.amount for one in fresh)
@@ -123,8 +118,26 @@ def _counted(
         later_buys=sum((one.settled_at or 0.0) >= since for one in ended),
         own_money=own_money,
         day_buys=_bought(state, known, began),
-        by_market=by_market,
+        by_market=_by_market(state, buys),
     )
+
+
+def _buys(tickets: Sequence[TicketView]) -> list[TicketView]:
+    """Orders that may have spent money."""
+    return [one for one in tickets if one.amount > 0 and one.state not in _NEVER_SPENT]
+
+
+def _by_market(state: DeskState, buys: Sequence[TicketView]) -> dict[str, int]:
+    """What each market has cost, with what the last answer about positions cannot have known."""
+    seen = state.seen.get(Topic.POSITIONS, 0.0)
+    costs: dict[str, int] = {}
+    for held in state.positions:
+        costs[held.market_id] = costs.get(held.market_id, 0) + held.cost
+    for one in buys:
+        waits = one.in_flight and not one.has_no_trace
+        if waits or (one.state is TicketState.DONE and (one.settled_at or 0.0) > seen):
+            costs[one.market_id] = costs.get(one.market_id, 0) + one.amount
+    return costs
 
 
 def _bought(state: DeskState, known: RailsView, began: float) -> int:
@@ -201,7 +214,7 @@ def broken_by(
         (Rail.SIM_TRADE if order.venue is Venue.SIM else Rail.TRADE): order.amount,
         Rail.DAY_BUYS: 1 + (views[Rail.DAY_BUYS].used or 0) if views else 1,
         Rail.DESK_DAY: order.amount + (views[Rail.DESK_DAY].used or 0) if views else 0,
-        Rail.MARKET: order.amount + _cost_in(state, order.market_id, earlier),
+        Rail.MARKET: order.amount + _by_market(state, _buys(earlier)).get(order.market_id, 0),
     }
     if order.venue is not Venue.SIM and views:
         asked[Rail.DAY_SPEND] = order.amount + (views[Rail.DAY_SPEND].used or 0)
@@ -215,15 +228,6 @@ def broken_by(
         limit = views[rail].limit if rail in views else None
         if limit is not None and not wanted <= limit:
             yield _words(views[rail], limit)
-
-
-def _cost_in(state: DeskState, market_id: str, earlier: Sequence[TicketView]) -> int:
-    held = sum(one.cost for one in state.held(market_id))
-    return held + sum(
-        one.amount
-        for one in earlier
-        if one.market_id == market_id and one.in_flight and not one.has_no_trace
-    )
 
 
 def _words(view: RailView, limit: int) -> tuple[str, str]:

@@ -208,6 +208,8 @@ class SettingActs(DeskScreen[Part], Generic[Part]):
         limits = self.state.limits
         if limits is None:
             self.post_message(Said(_UNKNOWN, "warn"))
+        elif self.state.halted_since is not None:
+            self.post_message(Said("halted: F9 shows it, R and a typed word there resume", "warn"))
         elif not limits.paused:
             self._order((SetPaused(paused=True),), (), "")
         else:

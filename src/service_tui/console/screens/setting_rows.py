@@ -141,11 +141,10 @@ def _risk(state: DeskState) -> Iterator[SettingRow]:
 def _trading(state: DeskState, now: Timestamp) -> Iterator[SettingRow]:
     limits, account = state.limits, state.account
     if limits is not None:
-        running = _on_off(on=not limits.paused, word="running")
+        value, beside = _trading_words(state, paused=limits.paused)
         yield SettingRow(
             PAUSED, "trading", "this desk's agent",
-            Text("paused", "warn") if limits.paused else running, Text(),
-            Text("buys refused" if limits.paused else "enter pauses", "muted"),
+            value, Text(), beside,
             "Paused, the service refuses every buy of this agent; sales, exits and redemptions "
             "pass. Pausing asks nothing, resuming does. F9 halts all agents.",
         )  # fmt: skip
@@ -164,6 +163,14 @@ def _trading(state: DeskState, now: Timestamp) -> Iterator[SettingRow]:
             "After an order that failed on a real venue a side of a market takes no buy for half "
             "an hour; on the free plan two minutes lie between two buys of a side on sim.",
         )  # fmt: skip
+
+
+def _trading_words(state: DeskState, *, paused: bool) -> tuple[Text, Text]:
+    if state.halted_since is not None:
+        return Text("halted", "loss"), Text("F9 shows it", "muted")
+    if paused:
+        return Text("paused", "warn"), Text("buys refused", "muted")
+    return Text("running", "accent"), Text("enter pauses", "muted")
 
 
 def _longest(until: Timestamp, now: Timestamp) -> Text:

@@ -24,6 +24,7 @@ from service_tui.wire.settings import (
 )
 
 READ_ONLY: Final = "this desk is read-only: it changes nothing"
+HALTED: Final = "this is halted: F9 shows it, and only its typed word lets entries pass again"
 _FIELDS: Final = {
     Rail.TRADE: "sdk_max_trade_amount",
     Rail.DAY_SPEND: "sdk_daily_limit",
@@ -130,8 +131,13 @@ def _removed(said: UserSettingsBody) -> str:
 
 async def set_paused(order: SetPaused, ports: Ports) -> None:
     """Hold back the buys of the desk's own agent, or let them pass again."""
-    if ports.state().service.read_only:
+    state = ports.state()
+    if state.service.read_only:
         ports.say(Noticed("warn", READ_ONLY))
+        return
+    if not order.paused and state.halted_since is not None:
+        # The halt stands on this pause wherever a service knows no halt of its own.
+        ports.say(Noticed("warn", HALTED, NoticeKind.HALT))
         return
 
     async def ask() -> str:
