@@ -48,6 +48,7 @@ OF_OPERATORS: Final = [one for one in ALL if one.operator]
 def path_of(endpoint: Endpoint[WireModel]) -> str:
     ids = {
         "market_id": "some-market",
+        "side": "yes",
         "agent_id": "some-agent",
         "claim_code": "reef-1",
         "order_id": "some-order",
