@@ -164,9 +164,7 @@ def fills(views: list[MarketView]) -> tuple[FillView, ...]:
 
 
 def sample_briefing(views: list[MarketView]) -> BriefingView:
-    fresh = tuple(
-        NewMarketView(one.market_id, one.question, 0.7, "4h 20m") for one in views[40:46]
-    )
+    fresh = tuple(NewMarketView(one.market_id, one.question, 0.7, "4h 20m") for one in views[40:46])
     return BriefingView(
         checked_at=NOW,
         venues=(

@@ -5,16 +5,17 @@ from textual.widgets import Button, Static
 
 from doors import Running, running, seen_before
 from samples import NOW, sample_state
+from service_tui.console import formats
 from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.secret import Secret
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
-from service_tui.desk.fleet import FleetView, RevealedView
+from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Plan
-from service_tui.units import Timestamp
+from service_tui.terms import Plan, Venue
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = seen_before(sample_state())
 DESK, HERON, MOSS, TIDE = STATE.fleet.agents
@@ -83,6 +84,33 @@ async def test_a_trade_that_is_heard_stands_on_top() -> None:
         feed = screen(seen).feed.order
         assert feed[0] == newer
         assert "brand-new" in seen.text
+
+
+async def test_a_trade_on_a_real_venue_says_where_it_was_made() -> None:
+    money = VenueMoneyView(
+        venue=Venue.EVM,
+        cash=Micros(700 * ONE),
+        reserved=Micros(45 * ONE),
+        equity=Micros(987_650_000),
+        total_pnl=Micros(-12_350_000),
+        positions_count=3,
+        orders_count=2,
+    )
+    heron = replace(HERON, venues=(money,))
+    fleet = replace(STATE.fleet, agents=(DESK, heron, MOSS, TIDE))
+    fill = replace(STATE.fills[0], seq=999, agent_id=HERON.agent_id, venue=Venue.EVM)
+    state = replace(STATE, fleet=fleet, fills=(fill, *STATE.fills))
+    async with running(state, first="agents", size=(160, 60)) as seen:
+        await at(seen, HERON.agent_id)
+        text = seen.text
+        assert "evm_venue, play USDC" in text
+        assert "987.65" in text
+        assert "45.00" in text
+        (row,) = [line for line in text.splitlines() if "evm_venue" in line and "buy" in line][-1:]
+        assert formats.clock_time(fill.at).plain in row
+        private = replace(state, preferences={**state.preferences, "privacy": "on"})
+        await seen.bring(private)
+        assert "987.65" not in seen.text
 
 
 async def test_whether_it_is_told_at_once_or_asked_is_said() -> None:

@@ -207,7 +207,7 @@ async def test_the_first_frame_has_all_its_bars() -> None:
 
 
 async def test_the_key_bar_does_what_is_clicked() -> None:
-    async with running(STATE) as seen:
+    async with running(STATE, size=(132, 30)) as seen:
         bar = seen.app.query_one(KeyBar)
         where = seen.lines[-1].index("9")
         await seen.pilot.click(bar, offset=(where, 0))

@@ -19,9 +19,10 @@ from service_tui.desk.handlers.agents import OWN_KEY
 from service_tui.desk.listening import NUDGE_S
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
+from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.server.events import Subscription
 from service_tui.storage.blotter import Blotter
-from service_tui.terms import Action, AgentStatus, Plan, Side
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
 from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import (
@@ -147,6 +148,33 @@ async def test_a_trade_of_any_agent_is_heard_with_its_price(tmp_path: Path) -> N
         assert the(desk.state).cash == 9_800 * ONE
         # The price came with the event, and nothing of it is the desk's own.
         assert not {MARKETS.path, POSITIONS.path} & set(asked)
+
+
+async def test_a_trade_on_a_real_venue_is_heard_and_its_money_seen(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        agent, agent_id = await registered(stage)
+        rich = {"claimed": True, "real_trading_enabled": True}
+        keeper = stage.sim.service.keeper
+        await keeper.commit(stage.world.change(stage.world.agents[agent_id], rich, stage.world.at))
+        market = next(
+            one
+            for one in stage.open_markets()
+            if one.listing.home is Venue.EVM and fee_rate_bps(one.listing)
+        )
+        before = desk.state.markets[market.market_id].price
+        order = TradeRequest(market_id=market.market_id, side=Side.NO, amount=30.0, venue=Venue.EVM)
+        assert (await agent.call(PLACE_TRADE, body=order)).answer.success
+        state = await until(desk, lambda s: s.fills, stage, within_s=1.0)
+        fill = state.fills[0]
+        assert (fill.agent_name, fill.venue, fill.side) == (NAME, Venue.EVM, Side.NO)
+        # The market maker's price is another one.
+        assert state.markets[market.market_id].price == before
+        state = await until(desk, lambda s: the(s).venues, stage, within_s=1.0)
+        (money,) = the(state).venues
+        assert (money.venue, money.positions_count, money.orders_count) == (Venue.EVM, 1, 0)
+        assert money.cash < 970 * ONE
+        assert money.equity - 1_000 * ONE == money.total_pnl < 0
+        assert the(state).cash == 10_000 * ONE
 
 
 async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path: Path) -> None:

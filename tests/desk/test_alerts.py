@@ -10,6 +10,7 @@ import pytest
 
 from faults import Fault, Line, asleep, breaking, ended, ready, rows, said, sell, until, world_holds
 from service_tui.client.client import Client
+from service_tui.desk import heartbeat, pollers
 from service_tui.desk.commands import ExitAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.lasting import lasting_words
@@ -34,6 +35,7 @@ from service_tui.wire.endpoints import (
     REGISTER,
     RISK_ALERTS,
 )
+from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.settings import UserSettingsPatch
 from service_tui.wire.trades import TradeRequest
 from support import Stage, client_of, first_state, open_directory, open_stage, open_test_desk
@@ -63,7 +65,7 @@ async def somebody(stage: Stage) -> AsyncGenerator[Client]:
 
 async def hold(stage: Stage, amount: float = 50.0) -> str:
     """Buy YES of a market near even odds; the service enrols a monitor at 20 % down."""
-    market = min(stage.open_markets(), key=lambda one: abs(one.price - 0.5))
+    market = min(stage.open_markets(), key=lambda one: abs(one.price() - 0.5))
     await order(stage.client, market.market_id, Side.YES, amount)
     return market.market_id
 
@@ -74,8 +76,9 @@ async def breach(stage: Stage, market_id: str) -> None:
         for _ in range(12):
             await order(mover, market_id, Side.NO, 500.0)
             await stage.clock.advance(1.0)
-            listed = await stage.client.call(RISK_ALERTS)
-            if listed.answer.risk_alerts:
+            query = RiskAlertsQuery(include_history=True)
+            listed = await stage.client.call(RISK_ALERTS, query=query)
+            if listed.answer.risk_alerts or listed.answer.history:
                 return
     raise AssertionError("no breach came of it")
 
@@ -128,7 +131,7 @@ async def test_a_breach_is_exited_once_and_leaves_nothing_behind(tmp_path: Path)
             assert left.pnl is not None
             assert left.pnl < 0
             assert any("stop loss" in one.text for one in state.notices)
-            await stage.clock.advance(120)
+            await stage.clock.advance(40)
         assert len(sold(line)) == 1
         assert world_holds(stage) == 0
         assert await acknowledged(stage)
@@ -164,7 +167,7 @@ async def test_a_breach_while_closed_is_exited_within_its_hour_only(
             assert (world_holds(stage) == 0) == bool(exits)
             assert exits or world_holds(stage) == held
             if not exits:
-                assert any("expired without an exit" in one.text for one in state.notices)
+                assert any("without an exit" in one.text for one in state.notices)
                 assert state.risk.exits == ()
 
 
@@ -174,16 +177,11 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
         market_id = await hold(stage)
         async with open_test_desk(stage) as desk:
             await until(desk, lambda s: ready(s) and s.risk.monitors, stage)
-            async with somebody(stage) as mover:
-                for _ in range(12):
-                    await order(mover, market_id, Side.NO, 500.0)
-                    await stage.clock.advance(1.0)
-                    if not world_holds(stage):
-                        break
-            state = await until(desk, lambda s: s.risk.exits, stage)
-            assert state.risk.exits[0].by_service
-            assert state.risk.alerts[0].managed
+            await breach(stage, market_id)
+            state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
+            assert len(state.risk.exits) == 1
             assert state.risk.alerts[0].state is AlertState.EXECUTED
+            assert any("not by this desk" in one.text for one in state.notices)
         assert sold(line) == []
 
 
@@ -235,7 +233,7 @@ async def test_a_desk_killed_in_the_middle_of_an_exit_sells_once(
         async with open_test_desk(stage) as desk:
             await until(desk, alert_is(AlertState.EXECUTED), stage)
             await until(desk, lambda s: s.risk.exits and not s.risk.monitors, stage)
-            await stage.clock.advance(60)
+            await stage.clock.advance(35)
         assert world_holds(stage) == 0
         assert await acknowledged(stage)
         assert len({str(one.headers["idempotency-key"]) for one in line.sent if is_sale(one)}) == 1
@@ -275,9 +273,11 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             state = await until(desk, alert_is(AlertState.FAILED), stage)
             assert "the book is empty" in state.risk.alerts[0].words
             assert state.risk.monitors[0].state is MonitorState.BREACHED
-            await stage.clock.advance(300)
+            assert state.risk.monitors[0].is_spent
+            assert state.risk.monitors[0].stop_pct == pytest.approx(0.2)
+            await stage.clock.advance(90)
             tries = len(sold(line))
-            assert 3 <= tries <= 6
+            assert 3 <= tries <= 4
             assert not await acknowledged(stage)
             # The person need not wait.
             line.fault = lambda _: None
@@ -328,28 +328,37 @@ async def test_what_the_person_has_sold_is_not_sold_again(tmp_path: Path) -> Non
 # -- two consoles -------------------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def beside(stage: Stage, path: Path) -> AsyncGenerator[Desk]:
+    """A second console on the same service, with a database of its own."""
+    ids = (f"second{number}" for number in range(100_000))
+    async with (
+        open_directory(path, stage.clock) as database,
+        client_of(stage.sim, stage.clock, stage.key) as client,
+    ):
+        around = Surroundings(
+            client, database, stage.clock, lambda: next(ids), random.Random(3), executes=False
+        )
+        async with open_desk(first_state(), around) as desk:
+            yield desk
+
+
 async def test_only_the_holder_of_the_directory_exits(tmp_path: Path) -> None:
-    async with guarded(tmp_path / "one") as (stage, line, market_id):
-        async with (
-            open_directory(tmp_path / "two", stage.clock) as database,
-            client_of(stage.sim, stage.clock, stage.key) as client,
-        ):
-            ids = (f"second{number}" for number in range(100_000))
-            beside = Surroundings(
-                client, database, stage.clock, lambda: next(ids), random.Random(3), executes=False
-            )
-            async with open_desk(first_state(), beside) as second:
-                await until(second, lambda s: ready(s) and s.risk.monitors, stage)
-                await breach(stage, market_id)
-                state = await until(second, alert_is(AlertState.PENDING), stage)
-                assert state.risk.alerts[0].words == BY_HOLDER
-                second.submit(ExitAlert(state.risk.alerts[0].alert_id))
-                await stage.clock.advance(60)
-                assert world_holds(stage) > 0
-                async with open_test_desk(stage) as first:
-                    await until(first, alert_is(AlertState.EXECUTED), stage)
-                    await until(second, alert_is(AlertState.EXECUTED), stage)
-                    await until(second, lambda s: s.risk.exits and not s.risk.monitors, stage)
+    async with (
+        guarded(tmp_path / "one") as (stage, line, market_id),
+        beside(stage, tmp_path / "two") as second,
+    ):
+        await until(second, lambda s: ready(s) and s.risk.monitors, stage)
+        await breach(stage, market_id)
+        state = await until(second, alert_is(AlertState.PENDING), stage)
+        assert state.risk.alerts[0].words == BY_HOLDER
+        second.submit(ExitAlert(state.risk.alerts[0].alert_id))
+        await stage.clock.advance(35)
+        assert world_holds(stage) > 0
+        async with open_test_desk(stage) as first:
+            await until(first, alert_is(AlertState.EXECUTED), stage)
+            await until(second, alert_is(AlertState.EXECUTED), stage)
+            await until(second, lambda s: s.risk.exits and not s.risk.monitors, stage)
         assert len(sold(line)) == 1
         assert world_holds(stage) == 0
 
@@ -366,19 +375,22 @@ async def test_a_desk_that_only_looks_exits_nothing(tmp_path: Path) -> None:
 # -- the heartbeat ------------------------------------------------------------------------------
 
 
-async def test_a_briefing_that_stays_away_is_said_loudly(tmp_path: Path) -> None:
+async def test_a_briefing_that_stays_away_is_said_loudly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "LATE_S", 40.0)
+    monkeypatch.setattr(heartbeat, "AT_LEAST_S", 100.0)
     async with guarded(tmp_path) as (stage, line, _), open_test_desk(stage) as desk:
         await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
         line.fault = lambda request: (
             said({"error": "broken"}, 500) if request.url.path == BRIEFING.path else None
         )
-        await stage.clock.advance(280)
+        await stage.clock.advance(30)
         assert not desk.state.risk.briefing_late
         state = await until(desk, lambda s: s.risk.briefing_late, stage)
         assert ("no briefing", state.risk.briefing_late) in list(lasting_words(state))
-        loud = [one for one in state.notices if "no briefing" in one.text]
-        assert [one.tone for one in loud] == ["bad"]
-        await stage.clock.advance(1_800)
+        assert [one.tone for one in state.notices if "no briefing" in one.text] == ["bad"]
+        await stage.clock.advance(90)
         state = desk.state
         assert "may have expired" in state.risk.briefing_late
         assert len([one for one in state.notices if "no briefing" in one.text]) == 2
@@ -387,15 +399,27 @@ async def test_a_briefing_that_stays_away_is_said_loudly(tmp_path: Path) -> None
         assert any("briefing comes again" in one.text for one in desk.state.notices)
 
 
-async def test_a_refused_key_does_not_end_the_heartbeat(tmp_path: Path) -> None:
+async def test_a_machine_that_was_asleep_asks_before_it_complains(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, _, _), open_test_desk(stage) as desk:
+        await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
+        await asleep(stage.clock, 2 * HOUR_S)
+        await stage.clock.advance(40)
+        assert not any("no briefing" in one.text for one in desk.state.notices)
+
+
+async def test_a_refused_plan_does_not_end_the_heartbeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pollers.REFUSED_BRIEFING_S < heartbeat.AT_LEAST_S
+    monkeypatch.setattr(pollers, "REFUSED_BRIEFING_S", 40.0)
     async with guarded(tmp_path) as (stage, line, _), open_test_desk(stage) as desk:
         await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
         line.fault = lambda request: (
-            said({"error": "your plan ended"}, 403) if request.url.path == BRIEFING.path else None
+            said({"error": "no plan"}, 403) if request.url.path == BRIEFING.path else None
         )
         await stage.clock.advance(20)
         asked = line.asked(BRIEFING.path)
-        await stage.clock.advance(1_800)
+        await stage.clock.advance(60)
         assert line.asked(BRIEFING.path) > asked
 
 

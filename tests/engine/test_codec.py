@@ -206,6 +206,9 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         world_at=moments,
         number=micros,
         taken=st.lists(st.tuples(micros, micros), max_size=3).map(tuple),
+        side=st.none() | sides,
+        action=st.none() | st.sampled_from(Action),
+        source=texts,
     ),
     "order_end": st.builds(
         OrderEnded,

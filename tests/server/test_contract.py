@@ -30,6 +30,7 @@ from service_tui.wire.endpoints import (
     CHECK_MARKET,
     CLAIM,
     CONTEXT,
+    DELETE_MONITOR,
     DELETE_SIGNAL,
     DESK_ACCOUNT,
     DESK_AGENTS,
@@ -42,6 +43,7 @@ from service_tui.wire.endpoints import (
     DESK_RESET_REACTOR,
     DESK_RESUME,
     DESK_WALLETS,
+    END_RISK_ALERT,
     EXECUTABLE_PRICE,
     EXPIRING,
     HEALTH,
@@ -53,6 +55,7 @@ from service_tui.wire.endpoints import (
     MARKET_CONTEXT,
     MARKET_HISTORY,
     MARKETS,
+    MONITORS,
     OPEN_ORDERS,
     OUTCOMES,
     PATCH_AGENT,
@@ -68,7 +71,9 @@ from service_tui.wire.endpoints import (
     REACTIONS,
     REACTOR,
     REGISTER,
+    RISK_ALERTS,
     SDK_LEADERS,
+    SET_MONITOR,
     SET_SPEED,
     SETTINGS,
     SKILLS,
@@ -176,6 +181,8 @@ def address(endpoint: Endpoint[WireModel]) -> Ask:
 
 
 SCRIPT: Final = (
+    # By hand alone, or what ends would be sold before its end.
+    Call("no automatic", PATCH_USER_SETTINGS, body(auto_risk_monitor_enabled=False)),
     Call("health", HEALTH),
     Call("register", REGISTER, body(name="second", description="another one")),
     Call("context", CONTEXT),
@@ -257,6 +264,34 @@ SCRIPT: Final = (
             "path": {"market_id": s.listed_on(Venue.EVM)},
             "params": {"side": "yes", "action": "buy", "apply_buffer": "False"},
         },
+    ),
+    Call(
+        "watch",
+        SET_MONITOR,
+        lambda s: of_market(s) | {"json": {"side": "yes", "stop_loss_pct": 1}},
+    ),
+    Call(
+        "watch what is not held",
+        SET_MONITOR,
+        lambda s: (
+            of_market(s) | {"json": {"side": "no", "take_profit_pct": 2, "venue": "polymarket"}}
+        ),
+        404,
+    ),
+    Call("monitors", MONITORS),
+    Call("watch no more", DELETE_MONITOR, lambda s: of_market(s) | {"params": {"side": "yes"}}),
+    Call(
+        "watch no more again",
+        DELETE_MONITOR,
+        lambda s: of_market(s) | {"params": {"side": "yes"}},
+        404,
+    ),
+    Call("alerts", RISK_ALERTS, query(include_history="True")),
+    Call(
+        "no alert",
+        END_RISK_ALERT,
+        lambda s: {"path": {"market_id": s.market_id, "side": "no"}},
+        404,
     ),
     Call("open orders", OPEN_ORDERS),
     Call("cancel nothing", CANCEL_ALL_ORDERS),

@@ -13,11 +13,12 @@ from service_tui.engine.codec import dumps
 from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.engine.market import Market
 from service_tui.engine.redemption import redeem
+from service_tui.engine.resting import Part, meet
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.keeper import restore
 from service_tui.server.reported import REFRESH_S
-from service_tui.terms import Plan, Side, Venue
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.markets import OneMarketBody
@@ -555,8 +556,37 @@ async def test_what_becomes_of_an_order_is_told_as_it_happens(tmp_path: Path) ->
         await own.trade(market)
         rests = await own.rest(market)
         await own.ask("DELETE", f"orders/{rests['order_id']}")
-        told = [(await anext(events)).order for _ in range(3)]
+        bodies = [await anext(events) for _ in range(3)]
+        told = [one.order for one in bodies]
         assert [one.state for one in told if one] == ["filled", "submitted", "cancelled"]
         assert told[0] is not None
         assert told[0].shares > 0
         assert told[0].question == market.listing.question
+        # What was met is a trade as any other; what only rests is none.
+        fill = bodies[0].fill
+        assert fill is not None
+        assert (fill.venue, fill.side, fill.action) == (EVM, Side.YES, Action.BUY)
+        assert (fill.shares, fill.money) == (told[0].shares, told[0].money)
+        assert fill.price == pytest.approx(fill.money / fill.shares)
+        assert [one.fill for one in bodies[1:]] == [None, None]
+
+
+async def test_a_fill_of_a_resting_order_is_told_as_a_trade_of_its_owner(tmp_path: Path) -> None:
+    async with line(tmp_path) as own, own.stage.sim.service.subscribe() as events:
+        await anext(events)
+        market = market_on(own.stage, EVM)
+        rests = await own.rest(market, skill_slug="patience")
+        venues = own.stage.world.venues
+        order = venues.book(market.market_id).orders[rests["order_id"]]
+        times = (own.stage.world.at, own.stage.world.world_at)
+        made = meet(venues, order, Part(order.left, order.reserved), times)
+        await own.stage.sim.service.keeper.commit(made)
+        placed, filled, ended = [await anext(events) for _ in range(3)]
+        assert placed.fill is None
+        assert filled.fill is not None
+        assert filled.fill.agent_id == own.stage.agent_id
+        assert (filled.fill.side, filled.fill.action) == (Side.YES, Action.BUY)
+        assert (filled.fill.venue, filled.fill.source) == (EVM, "patience")
+        assert filled.fill.price == pytest.approx(rests["reserved"] / filled.fill.shares)
+        assert ended.order is not None
+        assert (ended.order.state, ended.fill) == ("filled", None)

@@ -135,12 +135,13 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"),
     # forms of a few lines
     Key("form.set", "form", ("ctrl+j",), "set", "set", "Enter does it too"),
-    Key("form.side", "form", ("f5",), "side", "other side", "Of a price alert", shown="F5"),
-    Key("form.condition", "form", ("f6",), "condition", "condition", "Of a price alert"),
     Key("form.cancel", "form", ("escape",), "cancel", "cancel", "Sets nothing"),
     # the halt
     Key("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
     Key("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
+    # the form of a price alert
+    Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
+    Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),
     # the order ticket
     Key("ticket.preset1", "ticket", ("f1", "alt+1"), "preset(0)", "first preset", shown="F1"),
     Key("ticket.preset2", "ticket", ("f2", "alt+2"), "preset(1)", "second preset", shown="F2"),

@@ -87,7 +87,7 @@ class Views(Frame):
 
     def why_not(self, key: Key) -> str:
         """Why a key is disabled here; empty when it works."""
-        if key.group in {"ticket", "form", "halt"}:
+        if key.group in {"ticket", "form", "price_alert", "halt"}:
             return ""
         if key.group != "app":
             return self.front.why_not(action_name(key.action))

@@ -201,7 +201,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class SetMonitor:
-    """Guard a position: exit when it is down by `stop_pct`, or up by `target_pct`.
+    """Have a position monitored: exit when it is down by `stop_pct`, or up by `target_pct`.
 
     `stop_pct` is in (0, 1], `target_pct` above 0; None is off, and one of them is needed.
     """
@@ -220,12 +220,12 @@ class SetMonitor:
         """The order as a person would say it."""
         stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
         target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
-        return f"guard {self.side.value.upper()}: {stop}, {target}"
+        return f"monitor {self.side.value.upper()}: {stop}, {target}"
 
 
 @dataclass(frozen=True, slots=True)
 class SetMonitors:
-    """Guard several positions; each stands alone, one that is refused stops no other."""
+    """Have several positions monitored; one that is refused stops no other."""
 
     kind: ClassVar[str] = "monitors"
     moves_money: ClassVar[bool] = False
@@ -234,12 +234,12 @@ class SetMonitors:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"guard {len(self.monitors)} positions"
+        return f"monitor {len(self.monitors)} positions"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveMonitor:
-    """Guard a position no longer."""
+    """Have a position monitored no longer."""
 
     kind: ClassVar[str] = "monitor"
     moves_money: ClassVar[bool] = False
@@ -251,7 +251,7 @@ class RemoveMonitor:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"guard {self.side.value.upper()} no longer"
+        return f"remove the monitor of {self.side.value.upper()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,7 @@ class Desk:
         self._rng = around.rng
         self._began = around.clock.monotonic()
         self._listen = around.listen
+        self._exits_only = around.exits_only
         self._count = 0
         self._tickets: dict[str, Ticket] = {}
         self.ports = Ports(
@@ -188,6 +189,8 @@ class Desk:
         """Poll and carry out commands until `close`, in one TaskGroup."""
         embedded = self._state.service.embedded
         topics = [topic for topic in READINGS if embedded or topic not in EMBEDDED_ONLY]
+        if self._exits_only:
+            topics = [Topic.BRIEFING]
         async with asyncio.TaskGroup() as tasks:
             for topic in topics:
                 tasks.create_task(

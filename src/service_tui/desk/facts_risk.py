@@ -83,4 +83,4 @@ RiskFact = (
     | PriceAlertGone
     | BriefingLate
 )
-"""Every fact about what guards the positions."""
+"""Every fact about monitors, alerts, exits and price alerts."""

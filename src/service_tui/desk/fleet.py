@@ -11,6 +11,19 @@ from service_tui.units import Micros, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
+class VenueMoneyView:
+    """What an agent has on a real venue: play USDC in micros; `reserved` is kept by open buys."""
+
+    venue: Venue
+    cash: Micros
+    reserved: Micros
+    equity: Micros
+    total_pnl: Micros
+    positions_count: int
+    orders_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class AgentView:
     """One agent as its operator sees it. Money in micros; today begins at midnight UTC.
 
@@ -36,6 +49,7 @@ class AgentView:
     last_trade_at: Timestamp | None
     created_at: Timestamp
     is_own: bool = False
+    venues: tuple[VenueMoneyView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ RETURN_S: Final = 4.0
 
 _OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS})
 _PLAIN: Final = {
+    EventKind.ORDER: frozenset({Topic.AGENTS}),
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
     EventKind.AGENT_CHANGED: frozenset({Topic.AGENTS}),
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
@@ -99,6 +100,9 @@ class Ears:
         """What an event makes worth another look."""
         account = self._ports.state().account
         own = "" if account is None else account.agent_id
+        part = body.risk_alert or body.monitor
+        if part is not None and part.agent_id != own:
+            return _NONE
         if body.fill is not None:
             return _of_fill(body.fill, own)
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:

@@ -75,6 +75,19 @@ class DeskMemory:
             log.warning("the daily copy was not made: %s", error)
 
 
+class HaltMemory(DeskMemory):
+    """Memory of a desk that nobody looks at: a halt, and nothing else."""
+
+    async def save(self, state: DeskState) -> None:
+        """Keep nothing."""
+
+    async def prefer(self, name: str, value: str) -> None:
+        """Keep nothing."""
+
+    async def back_up(self) -> None:
+        """Copy nothing: whoever holds the directory does."""
+
+
 @asynccontextmanager
 async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
@@ -85,7 +98,9 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     Yields:
         The desk, polling.
     """
-    blotter, memory = Blotter(around.database), DeskMemory(around.database, around.clock)
+    blotter = Blotter(around.database)
+    remembers = HaltMemory if around.exits_only else DeskMemory
+    memory = remembers(around.database, around.clock)
     own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)

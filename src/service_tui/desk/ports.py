@@ -55,6 +55,8 @@ class Surroundings:
 
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
     `halts` are what the databases of the same operator's other consoles say of a halt.
+    `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
+    is remembered but the blotter.
     """
 
     client: Client
@@ -65,6 +67,7 @@ class Surroundings:
     listen: Listen | None = None
     executes: bool = True
     halts: tuple[KeptHalt, ...] = ()
+    exits_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What guards the positions, as an operator sees it: monitors, alerts, exits, price alerts.
+"""Monitors, alerts, exits and price alerts, as an operator sees them.
 
 Knows terms and units. Must not know wire, network, time or Textual.
 Used by desk.translate_risk (which makes them), desk.reduce_risk, and the monitors screen.
@@ -15,6 +15,16 @@ from service_tui.units import Micros, Timestamp
 
 ALERT_LIFE_S: Final = 3_600.0
 """Source: spec, "Risk alert lifecycle"."""
+
+STOP_LOSS: Final = "stop loss"
+TAKE_PROFIT: Final = "take profit"
+"""Reasons of an alert that the desk has a word for."""
+
+UNNAMED: Final = "~"
+"""Begins the id of an alert to which the service gives none; no id of a service may begin so."""
+
+EXIT: Final = "exit-"
+"""Begins the name of every exit."""
 
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
@@ -78,7 +88,8 @@ class MonitorView:
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
     `entry` is the average price paid, None where it is not known; `mark` the price now.
     `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
-    was set by hand.
+    was set by hand. `is_spent`: it has breached and watches no more; the row stays until the alert
+    has come to its end, with the one threshold that was crossed.
     """
 
     market_id: str
@@ -94,6 +105,7 @@ class MonitorView:
     target_pct: float | None
     automatic: bool = False
     state: MonitorState = MonitorState.WATCHING
+    is_spent: bool = False
 
     @property
     def key(self) -> str:
@@ -157,7 +169,7 @@ class AlertView:
     `reason` is "stop loss" or "take profit", else the service's own word. `words` say how it
     stands, and what to do where something is to be done. `managed`: the service itself exits.
     `ticket_id` names the exit's row in the blotter, empty before there is one; `attempts` counts
-    the exits that were tried.
+    the exits that were tried. `entry` is the price paid, `threshold_pct` the fraction crossed.
     """
 
     alert_id: str
@@ -175,21 +187,36 @@ class AlertView:
     managed: bool = False
     ticket_id: str = ""
     attempts: int = 0
+    entry: float | None = None
+    threshold_pct: float | None = None
 
     @property
     def holding(self) -> str:
         """Row key of the position that it is about."""
         return f"{self.market_id}:{self.side.value}"
 
+    @property
+    def exit_name(self) -> str:
+        """What its exits are called."""
+        return exit_name(self.alert_id, self.breached_at)
+
     def left_s(self, now: Timestamp) -> float:
         """Seconds left of its hour, >= 0; `now` is wall time."""
         return max(0.0, self.expires_at - now)
 
 
-def exit_name(alert_id: str) -> str:
-    """What the exits of an alert are called, in the blotter and towards the service: plain text."""
-    plain = _PLAIN_ID.fullmatch(alert_id) is not None
-    return f"exit-{alert_id if plain else hashlib.sha256(alert_id.encode()).hexdigest()[:32]}"
+def exit_name(alert_id: str, breached_at: Timestamp) -> str:
+    """What the exits of an alert are called, in the blotter and towards the service.
+
+    The time of the breach is a part of it, as services may count their alerts from one. An alert
+    without a name has no time to rely on either.
+
+    Returns:
+        Letters, digits, - and _, at most 90 of them.
+    """
+    text = alert_id if alert_id.startswith(UNNAMED) else f"{alert_id}-{breached_at:.0f}"
+    plain = _PLAIN_ID.fullmatch(text) is not None
+    return f"{EXIT}{text if plain else hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +270,7 @@ class PriceAlertView:
 
 @dataclass(frozen=True, slots=True)
 class RiskView:
-    """All that guards the positions. How old each part is stands in the state's `seen`.
+    """Monitors, alerts, exits and price alerts. How old each part is stands in the state's `seen`.
 
     `alerts` are those that wait and those that ended lately, `exits` the history, both newest
     first. `executes`: this program carries out exits; else another one on the data directory does,

@@ -28,6 +28,9 @@ from service_tui.desk.records import (
     TradeView,
 )
 from service_tui.desk.records_risk import (
+    EXIT,
+    STOP_LOSS,
+    TAKE_PROFIT,
     AlertState,
     AlertView,
     ExitView,
@@ -35,13 +38,16 @@ from service_tui.desk.records_risk import (
     MonitorView,
     PriceAlertView,
     RiskView,
-    exit_name,
 )
 from service_tui.terms import Action, Venue
+from service_tui.units import Micros
 
 ALERTS_MAX: Final = 200
 EXITS_MAX: Final = 200
 """What the state keeps of endless things; the service keeps the rest."""
+
+BY_MONITOR: Final = "risk:"
+"""Begins the source of the trades by which a service exits."""
 
 BY_SERVICE: Final = "the service carries out the exit"
 BY_HOLDER: Final = "the program that holds this data directory carries out the exit"
@@ -59,7 +65,11 @@ def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0
             left = tuple(one for one in risk.monitors if one.key != fact.key)
             changed = replace(risk, monitors=left)
         case AlertsSeen():
-            exits = _merged(fact.exits, risk.exits)
+            sold = {one.exit_id for one in risk.exits if one.by_service}
+            exits = _merged(
+                tuple(replace(one, by_service=one.exit_id in sold) for one in fact.exits),
+                risk.exits,
+            )
             changed = replace(risk, alerts=_with_alerts(risk, fact), exits=exits)
         case AlertChanged():
             changed = replace(risk, alerts=_with_alert(risk.alerts, fact.alert))
@@ -80,10 +90,13 @@ def marked(
     risk: RiskView, positions: tuple[PositionView, ...], markets: Mapping[str, MarketView]
 ) -> RiskView:
     """The slice with every monitor at the prices of now; unchanged, it is the same object."""
-    if not risk.monitors:
+    alerts = {(one.holding, one.venue): one for one in reversed(risk.alerts) if one.state.is_open}
+    if not risk.monitors and not alerts:
         return risk
     held = {position.key: position for position in positions if position.shares > 0}
-    alerts = {(one.holding, one.venue): one for one in reversed(risk.alerts) if one.state.is_open}
+    watching = [one for one in risk.monitors if not one.is_spent]
+    listed = {(one.holding, one.venue) for one in watching}
+    spent = [_spent(alert) for place, alert in alerts.items() if place not in listed]
     monitors = tuple(
         _marked(
             one,
@@ -91,9 +104,28 @@ def marked(
             markets.get(one.market_id),
             alerts.get((one.holding, one.venue)),
         )
-        for one in risk.monitors
+        for one in (*watching, *spent)
     )
     return risk if monitors == risk.monitors else replace(risk, monitors=monitors)
+
+
+def _spent(alert: AlertView) -> MonitorView:
+    """The monitor of an alert: a service forgets it at the breach, the person wants to see it."""
+    known = alert.entry is not None and alert.shares
+    return MonitorView(
+        market_id=alert.market_id,
+        question=alert.question,
+        side=alert.side,
+        venue=alert.venue,
+        shares=alert.shares,
+        cost=Micros(round((alert.entry or 0.0) * alert.shares)) if known else Micros(0),
+        entry=alert.entry,
+        mark=alert.trigger_price,
+        exit_value=None,
+        stop_pct=alert.threshold_pct if alert.reason == STOP_LOSS else None,
+        target_pct=alert.threshold_pct if alert.reason == TAKE_PROFIT else None,
+        is_spent=True,
+    )
 
 
 def _marked(
@@ -182,7 +214,7 @@ def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
     return replace(known, state=AlertState.ENDED, words=_ELSEWHERE)
 
 
-EXPIRED_WORDS: Final = "its hour passed without an exit: the position is still open"
+EXPIRED_WORDS: Final = "its hour passed without an exit: nothing monitors the position now"
 
 
 def _with_alert(alerts: tuple[AlertView, ...], alert: AlertView) -> tuple[AlertView, ...]:
@@ -230,8 +262,7 @@ def news_of(
         elif alert.state in _LOST and not is_first:
             yield "bad", f"{_about(alert)}: {alert.words}", NoticeKind.ALERT
         elif alert.state is AlertState.EXECUTED and not alert.attempts and not is_first:
-            by_whom = "by the service" if alert.managed else "by another program"
-            yield "warn", f"{_about(alert)}: sold {by_whom}", NoticeKind.EXIT
+            yield "warn", f"{_about(alert)}: sold, not by this desk", NoticeKind.EXIT
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
         said = f"{len(lost)} {noun} expired without an exit: 3 shows them"
@@ -258,13 +289,20 @@ def _about(alert: AlertView) -> str:
 
 def with_trades(risk: RiskView, trades: tuple[TradeView, ...]) -> RiskView:
     """The slice with the exits among the agent's own trades; a service may keep no history."""
-    alerts = {exit_name(one.alert_id): one for one in risk.alerts}
+    alerts = {one.exit_name: one for one in risk.alerts}
+    by_service = {one.trade_id for one in trades if one.source.startswith(BY_MONITOR)}
+    known = tuple(
+        replace(one, by_service=True) if one.exit_id in by_service else one for one in risk.exits
+    )
+    told = {one.exit_id for one in risk.exits}
     found: list[ExitView] = []
     for trade in trades:
         name = trade.client_ref.rpartition(".")[0]
-        if name.startswith("exit-") and trade.action == Action.SELL.value and trade.shares > 0:
+        is_exit = name.startswith(EXIT) and trade.action == Action.SELL.value
+        if is_exit and trade.shares > 0 and name not in told:
             found.append(_exit_of(trade, alerts.get(name)))
-    return risk if not found else replace(risk, exits=_merged(risk.exits, tuple(found)))
+    exits = _merged(known, tuple(found))
+    return risk if exits == risk.exits else replace(risk, exits=exits)
 
 
 def _exit_of(trade: TradeView, alert: AlertView | None) -> ExitView:

@@ -4,7 +4,7 @@ Knows wire and records. Must not know the client, the state or time.
 Used by pollers and handlers. Amounts become micros here, once.
 """
 
-from service_tui.desk.fleet import AgentView, FillView, FleetView
+from service_tui.desk.fleet import AgentView, FillView, FleetView, VenueMoneyView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -367,6 +367,18 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
         last_trade_at=_at(body.last_trade_at),
         created_at=timestamp(body.created_at),
         is_own=body.is_own,
+        venues=tuple(
+            VenueMoneyView(
+                venue=row.venue,
+                cash=amount(row.cash),
+                reserved=amount(row.reserved),
+                equity=amount(row.equity),
+                total_pnl=amount(row.pnl),
+                positions_count=row.positions_count,
+                orders_count=row.orders_count,
+            )
+            for row in body.venues
+        ),
     )
 
 

@@ -9,10 +9,14 @@ from typing import Final
 
 from service_tui.desk.records_risk import (
     ALERT_LIFE_S,
+    STOP_LOSS,
+    TAKE_PROFIT,
+    UNNAMED,
     AlertState,
     AlertView,
     ExitView,
     MonitorView,
+    exit_name,
 )
 from service_tui.desk.reduce_risk import EXPIRED_WORDS
 from service_tui.desk.translate import amount
@@ -21,10 +25,7 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
-UNNAMED: Final = "~"
-"""Begins the id of an alert to which the service gives none; no id of a service may begin so."""
-
-_REASONS: Final = {ExitReason.STOP_LOSS: "stop loss", ExitReason.TAKE_PROFIT: "take profit"}
+_REASONS: Final = {ExitReason.STOP_LOSS: STOP_LOSS, ExitReason.TAKE_PROFIT: TAKE_PROFIT}
 _STATES: Final = {
     AlertStatus.PENDING: AlertState.PENDING,
     AlertStatus.EXECUTED: AlertState.EXECUTED,
@@ -82,6 +83,8 @@ def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
         state=AlertState.ENDED if status is None else _STATES[status],
         words=body.error or ("" if status is None else _WORDS.get(status, "")),
         managed=body.executed_by == "service",
+        entry=body.entry_price,
+        threshold_pct=body.threshold_pct,
     )
 
 
@@ -96,9 +99,11 @@ def exit_views(bodies: Iterable[RiskAlertBody]) -> tuple[ExitView, ...]:
 
 def _exit_view(body: RiskAlertBody) -> ExitView:
     ended = body.ended_at or body.breached_at
+    at = Timestamp(0.0) if ended is None else timestamp(ended)
+    breached = at if body.breached_at is None else timestamp(body.breached_at)
     return ExitView(
-        exit_id=body.trade_id or body.id,
-        at=Timestamp(0.0) if ended is None else timestamp(ended),
+        exit_id=body.trade_id or exit_name(body.id, breached),
+        at=at,
         market_id=body.market_id,
         question=body.question,
         side=body.side,

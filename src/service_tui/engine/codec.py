@@ -135,7 +135,10 @@ def redeemed_of(fields: Fields) -> Redeemed:
 
 
 def _order_fill_of(fields: Fields) -> OrderFilled:
-    known: Fields = [*fields[:9], _taken_of(fields[9]), *fields[10:]]
+    known: Fields = [*fields[:9], _taken_of(fields[9])]
+    if fields[10:]:
+        side, action, *rest = fields[10:]
+        known += [side and Side(side), action and Action(action), *rest]
     return OrderFilled(*known)
 
 

@@ -221,7 +221,11 @@ class OrderPlaced(NamedTuple):
 
 
 class OrderFilled(NamedTuple):
-    """A part of a resting order was met, at its own price or better; makers pay no fee."""
+    """A part of a resting order was met, at its own price or better; makers pay no fee.
+
+    `source` is the skill that placed it, or else what it named as its source. Rows of older
+    programs say neither this nor what was traded.
+    """
 
     order_id: str
     agent_id: str
@@ -233,6 +237,9 @@ class OrderFilled(NamedTuple):
     world_at: Timestamp
     number: int
     taken: tuple[tuple[Micros, Micros], ...]
+    side: Side | None = None
+    action: Action | None = None
+    source: str = ""
 
 
 class OrderEnded(NamedTuple):

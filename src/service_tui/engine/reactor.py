@@ -8,7 +8,6 @@ Source: spec, "Reactor config", "Reactor flow", "Reactor circuit breaker"; decis
 sizing".
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
@@ -85,15 +84,19 @@ class ReactorConfig:
         return self.venue is Venue.SIM or listing.home is self.venue
 
 
+Pause = tuple[Timestamp, Timestamp]
+"""From when until when the breaker was open, wall time."""
+
+
 @dataclass(slots=True)
 class ReactorState:
-    """One agent's reactor. `pause` is the last one that is over, `gone` what was taken out."""
+    """One agent's reactor. `pauses` are those that are over, `gone` is what was taken out."""
 
     config: ReactorConfig = ReactorConfig()
     failures: int = 0
     skipped: int = 0
     paused_at: Timestamp | None = None
-    pause: tuple[Timestamp, Timestamp] = (Timestamp(0.0), Timestamp(0.0))
+    pauses: list[Pause] = field(default_factory=list[Pause])
     gone: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     reactions: list[Reacted] = field(default_factory=list[Reacted])
 
@@ -101,6 +104,12 @@ class ReactorState:
         """Whether the breaker holds signals back at a moment."""
         # A clock that was set back by more than the pause must not lock anybody out.
         return self.paused_at is not None and -BREAKER_S < at - self.paused_at < BREAKER_S
+
+    def pauses_until(self, at: Timestamp) -> list[Pause]:
+        """The pauses that are over, with the one whose hour has just run out."""
+        if self.paused_at is None or self.is_paused(at):
+            return self.pauses
+        return [*self.pauses, (self.paused_at, Timestamp(self.paused_at + BREAKER_S))]
 
 
 class Breaker(NamedTuple):
@@ -298,19 +307,18 @@ def _waits(
 ) -> bool:
     """Whether a settlement is a signal of an agent's watchlist that nobody has taken out."""
     one, seen_at = seen
-    since, until = state.pause
     return (
         # A clock that was set back makes nothing wait for longer than a life.
         abs(when.at - seen_at) < when.ttl_s
         and state.config.matches(one)
         and signal_id not in state.gone
-        and not since <= seen_at < until
+        and not any(since <= seen_at < until for since, until in state.pauses_until(when.at))
     )
 
 
 def price_bound(config: ReactorConfig, one: Settlement) -> float:
-    """The most that a mirror pays for a share."""
-    return min(PRICE_BOUND_MAX, one.price * (1.0 + config.price_buffer))
+    """The most that a mirror pays for a share, six decimals."""
+    return min(PRICE_BOUND_MAX, round(one.price * (1.0 + config.price_buffer), 6))
 
 
 def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Micros) -> Micros:
@@ -331,7 +339,7 @@ def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Mi
     amount = Micros(min(int(shares * one.price), most, left) // CENT * CENT)
     least = ORDER_MIN.get(config.venue, Micros(0))
     # The venue counts the shares that the money buys at the bound itself.
-    bound = Micros(math.ceil(price_bound(config, one) * ONE))
+    bound = Micros(round(price_bound(config, one) * ONE))
     return amount if shares_for(amount, bound) >= least else Micros(0)
 
 
@@ -347,7 +355,9 @@ def _close(state: ReactorState, agent_id: str, at: Timestamp) -> None:
     Without that row the newest five would all be failures still, at which a skill stops.
     """
     if state.paused_at is not None:
-        state.pause = state.paused_at, at
+        # Older ones are older than any signal that could still wait.
+        recent = [one for one in state.pauses if at - one[1] < SIGNAL_TTL_MAX_S]
+        state.pauses = [*recent, (state.paused_at, at)]
     state.paused_at, state.failures = None, 0
     _keep(state, _closed(agent_id, at))
 

@@ -51,17 +51,16 @@ def _state_fields(state: ReactorState) -> Named:
     return {
         **{name: getattr(state, name) for name in _STATE_PLAIN},
         "config": asdict(state.config),
-        "pause": state.pause,
+        "pauses": state.pauses,
         "reactions": state.reactions,
     }
 
 
 def _state_of(row: Named) -> ReactorState:
-    since, until = row["pause"]
     return ReactorState(
         **{name: row[name] for name in _STATE_PLAIN},
         config=ReactorConfig(**reactor_config_of(row["config"])),
-        pause=(since, until),
+        pauses=[(since, until) for since, until in row["pauses"]],
         reactions=[Reacted(*reaction) for reaction in row["reactions"]],
     )
 

@@ -44,6 +44,9 @@ def meet(venues: Venues, order: Resting, part: Part, times: Times) -> list[Event
         world_at,
         book.quotes(world_at).number,
         part.taken,
+        order.side,
+        order.action,
+        order.note.skill_slug or order.note.source,
     )
     venues.apply(filled)
     return [filled] if order.left else [filled, _end(venues, order, OrderEnd.FILLED, times)]

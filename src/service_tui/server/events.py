@@ -32,6 +32,7 @@ BEAT_S: Final = 10.0
 LOST: Final = {
     "kind": EventKind.RESET.value,
     "fill": None,
+    "order": None,
     "agent": None,
     "market": None,
     "speed": None,

@@ -65,13 +65,22 @@ async def listen(
     Raises:
         OSError: the port is taken.
     """
-    import uvicorn  # noqa: PLC0415  (after the first paint only: it costs a tenth of a second)
+    # After the first paint only: it costs a tenth of a second.
+    import uvicorn  # noqa: PLC0415
+
+    from service_tui.server.lines import BoundedLine, backlog, sweep  # noqa: PLC0415
 
     listener = listener or bind(port)
     config = uvicorn.Config(
         app,
         lifespan="off",
+        http=BoundedLine,
+        backlog=backlog(),
+        # Nothing here speaks them: an upgrade is passed over, and asked for no library.
+        ws="none",
         log_config=None,
+        # Else each line of nonsense on the wire would be one in the log.
+        log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STUCK_S,
@@ -79,6 +88,7 @@ async def listen(
         proxy_headers=False,
     )
     ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
 
     class Server(uvicorn.Server):
         """A server that leaves the signals of the process to whoever owns the terminal."""
@@ -90,6 +100,7 @@ async def listen(
         async def main_loop(self) -> None:
             # As uvicorn's own, but idle in between, and at an end at once.
             while not await self.on_tick(0):
+                sweep(self.server_state.connections, loop.time())
                 with suppress(TimeoutError):
                     async with asyncio.timeout(TICK_S):
                         await ending.wait()

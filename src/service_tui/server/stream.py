@@ -51,6 +51,10 @@ class OpenStreams:
     def __init__(self) -> None:
         self._open: set[Subscription] = set()
 
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._open)
+
     def add(self, subscription: Subscription) -> None:
         """One more is on its way."""
         self._open.add(subscription)

@@ -129,6 +129,14 @@ class SkillUpdateBody(WireModel):
     latest: Line
 
 
+class SdkUpdateBody(WireModel):
+    """That the asker's client is too old. # ours: the reference names the field alone."""
+
+    current: Line
+    latest: Line
+    message: Line = ""
+
+
 class OpportunitiesBody(WireModel):
     """At most 10 markets and 3 skills."""
 
@@ -189,6 +197,7 @@ class BriefingBody(LenientModel):
     # Those of the same alerts that the client is to execute; None where there are none.
     triggered_risk_alerts: tuple[AnyAlert, ...] | None = None
     risk_warnings: tuple[Line, ...] = ()
+    sdk_update: SdkUpdateBody | None = None
     # None unless the asker said which versions it runs.
     skill_updates: tuple[SkillUpdateBody, ...] | None = None
     trading_paused: bool | None = None

@@ -8,12 +8,36 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import AgentStatus, Plan, WalletKind
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    SentLine,
+    WireModel,
+)
 from service_tui.wire.rails import RailsBody
 
 
+class DeskVenueBody(WireModel):
+    """What an agent has on a real venue: play USDC. `reserved` is kept by open buys."""
+
+    venue: AnyVenue
+    cash: Amount
+    reserved: Amount
+    equity: Money
+    pnl: Money
+    positions_count: Count
+    orders_count: Count
+
+
 class DeskAgentBody(WireModel):
-    """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC."""
+    """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC.
+
+    `venues` are the real ones on which it has traded or has orders.
+    """
 
     agent_id: Line
     name: Line
@@ -38,6 +62,7 @@ class DeskAgentBody(WireModel):
     # ours: who exits at a breach: the service, or with an external wallet the client.
     wallet: WalletKind = WalletKind.MANAGED
     rails: RailsBody | None = None
+    venues: tuple[DeskVenueBody, ...] = ()
 
 
 class AccountBody(WireModel):

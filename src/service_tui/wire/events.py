@@ -34,7 +34,7 @@ class EventKind(StrEnum):
 
 
 class FillPart(WireModel):
-    """A trade that was carried out. `price` is the average; `money` spend or proceeds."""
+    """A trade that was carried out. `price` is the average; `money` spend or proceeds, no fee."""
 
     trade_id: Line
     agent_id: Line
@@ -127,7 +127,10 @@ class RiskAlertPart(WireModel):
 
 
 class EventBody(WireModel):
-    """One event; of the parts only the one of its kind is there."""
+    """One event; of the parts only the one of its kind is there.
+
+    An `order` that was met at once or while it rested has a `fill` beside it: it is a trade too.
+    """
 
     # A plain word, so that kinds of a newer service can be told apart from broken ones.
     kind: Line

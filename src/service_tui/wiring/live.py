@@ -29,6 +29,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
+from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
 from service_tui.engine.reactor import SIGNAL_TTL_S
@@ -41,6 +42,7 @@ from service_tui.storage.errors import (
     NewerSchemaError,
     StorageError,
 )
+from service_tui.terms import Mode, Venue
 from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
@@ -159,6 +161,26 @@ async def embedded_parts(
             if keys.is_renewed:
                 desk.ports.say(Noticed("warn", RENEWED))
             yield desk
+
+
+@asynccontextmanager
+async def exits_only(
+    sim: Sim, keys: DeskKeys, database: Database, clock: Clock
+) -> AsyncGenerator[None]:
+    """A desk that nobody looks at, for the exits of the desk's own agent while no console holds.
+
+    Yields:
+        Nothing; it works until the end of the context.
+    """
+    rng = random.SystemRandom()
+    api = _embedded_keys(keys)
+    async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
+        around = replace(
+            _around(client, database, clock, rng), listen=_listen_to(sim), exits_only=True
+        )
+        view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
+        async with open_desk(DeskState(service=view), around):
+            yield
 
 
 def _listen_to(sim: Sim) -> Listen:

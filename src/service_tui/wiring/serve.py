@@ -26,7 +26,7 @@ from service_tui.wire.endpoints import REGISTER
 from service_tui.wiring import attached
 from service_tui.wiring.data import open_data
 from service_tui.wiring.forward import forwarding
-from service_tui.wiring.live import closed_in_plain_words, open_embedded
+from service_tui.wiring.live import closed_in_plain_words, exits_only, open_embedded
 from service_tui.wiring.options import Options
 
 log = logging.getLogger(__name__)
@@ -97,10 +97,11 @@ async def _hold(
     """Hold the directory and serve it until the end."""
     async with AsyncExitStack() as stack:
         data = await stack.enter_async_context(open_data(options.data_dir, clock))
-        sim, _ = await stack.enter_async_context(open_embedded(options, data.database, clock))
+        sim, keys = await stack.enter_async_context(open_embedded(options, data.database, clock))
         address = await stack.enter_async_context(listen(sim.app, listener=listener.dup()))
         sim.service.address = address
         await _see_it_answer(address, clock)
+        await stack.enter_async_context(exits_only(sim, keys, data.database, clock))
         data.publish(address)
         world = sim.service.world
         _say(

@@ -39,7 +39,7 @@ class Help(Page):
             ("lists", [*self._lines("rows"), *moves()]),
             ("everywhere", self._lines("app")),
             ("order ticket", self._lines("ticket")),
-            ("monitors and price alerts, while one is open", self._lines("form")),
+            ("forms", [*self._lines("form"), *self._lines("price_alert")]),
             ("halt", self._lines("halt")),
         )
         return Text("\n\n").join(

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import on
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
@@ -16,6 +17,7 @@ from service_tui.console import formats
 from service_tui.console.dialogs.form import Form
 from service_tui.console.dialogs.monitor_draft import read_number
 from service_tui.console.dialogs.order_draft import DraftError, why_closed
+from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
@@ -32,6 +34,8 @@ _CONDITIONS: Final = tuple(Condition)
 
 class PriceAlertForm(Form[SetPriceAlert]):
     """Adds a price alert on one market."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("price_alert")]
 
     heading: ClassVar[str] = "Price alert"
     hint: ClassVar[str] = "F5 side  F6 condition  esc leaves"
@@ -117,11 +121,13 @@ class PriceAlertForm(Form[SetPriceAlert]):
     def _meaning(self, result: SetPriceAlert | None, price: float) -> Text:
         if result is None:
             return Text("It is told once, here on this desk; nothing is traded.", "muted")
-        above = result.condition is Condition.ABOVE and price >= result.threshold
-        below = result.condition is Condition.BELOW and price <= result.threshold
-        if above or below:
-            where = f"{result.side.value.upper()} is {result.condition.in_words} it already"
-            return Text(f"{where}: it is told at once.", "warn")
+        is_upward = result.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
+        if price >= result.threshold if is_upward else price <= result.threshold:
+            word = "above" if is_upward else "below"
+            where = f"{result.side.value.upper()} is {word} it already"
+            if result.condition in {Condition.ABOVE, Condition.BELOW}:
+                return Text(f"{where}: it is told at once.", "warn")
+            return Text(f"{where}: it is told once the price went back and crosses.", "muted")
         way = f"{100 * abs(result.threshold - price):.1f} points from here"
         return Text(f"{result.in_words()}: {way}, told once.", "muted")
 

@@ -14,7 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.fleet import AgentView, FillView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, AgentStatus, Side
+from service_tui.terms import Action, AgentStatus, Side, Venue
 from service_tui.units import Timestamp
 
 _STATUSES: Final = {
@@ -159,6 +159,14 @@ def fill_columns(state: Callable[[], DeskState]) -> tuple[Column[FillView], ...]
             sort_key=lambda row: row.agent_name.casefold(),
         ),
         Column[FillView]("did", "did", 8, did_text),
+        Column[FillView](
+            "venue",
+            "venue",
+            9,
+            lambda row: Text(row.venue.value, "muted" if row.venue is Venue.SIM else "accent"),
+            sort_key=lambda row: row.venue.value,
+            tier=90,
+        ),
         Column[FillView](
             "money",
             "money",

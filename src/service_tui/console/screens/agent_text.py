@@ -13,9 +13,9 @@ from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private
 from service_tui.console.screens.agent_columns import did_text, name_text, status_text
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.fleet import AgentView
+from service_tui.desk.fleet import AgentView, VenueMoneyView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
 COMPARED: Final = ("equity", "cash", "today", "pnl", "trades", "held")
@@ -82,6 +82,10 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
         parts.append(formats.plain(agent.description, 400))
     parts.append(_rows(_standing(agent, now)))
     parts.append(section("money, $SIM", _rows(_money(agent, masked=masked))))
+    parts += [
+        section(f"{money.venue.value}, play USDC", _rows(_venue_money(money, masked=masked)))
+        for money in agent.venues
+    ]
     done = [fill for fill in state.fills if fill.agent_id == agent.agent_id][:_FILLS]
     if done:
         lines = [
@@ -93,6 +97,7 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
                 formats.money(fill.money, masked=masked),
                 (" at ", "muted"),
                 formats.price(fill.price),
+                ("" if fill.venue is Venue.SIM else f" {fill.venue.value}", "accent"),
             )
             for fill in done
         ]
@@ -151,6 +156,21 @@ def _money(agent: AgentView, *, masked: bool) -> tuple[Figure, ...]:
         ("P&L", formats.pnl(agent.total_pnl, masked=masked)),
         ("P&L today", formats.pnl(agent.day_pnl, masked=masked)),
         ("held", formats.count(agent.positions_count)),
+    )
+
+
+def _venue_money(money: VenueMoneyView, *, masked: bool) -> tuple[Figure, ...]:
+    """What an agent has on a real venue; money in open buys is in the equity, not in the cash."""
+    kept: tuple[Figure, ...] = (
+        (("in orders", formats.money(money.reserved, masked=masked)),) if money.reserved else ()
+    )
+    return (
+        ("equity", formats.money(money.equity, masked=masked)),
+        ("cash", formats.money(money.cash, masked=masked)),
+        *kept,
+        ("P&L", formats.pnl(money.total_pnl, masked=masked)),
+        ("held", formats.count(money.positions_count)),
+        ("open orders", formats.count(money.orders_count)),
     )
 
 

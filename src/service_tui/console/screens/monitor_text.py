@@ -239,7 +239,7 @@ def _alert(row: AlertView, state: DeskState, now: Timestamp, width: int) -> Told
             formats.money(None if held is None else held.exit_value, masked=masked),
         ),
     )
-    who = "the service itself exits" if row.managed else "this desk exits, signed here"
+    who = "the service itself exits" if row.managed else "this desk exits"
     if not row.managed and not state.risk.executes:
         who = "another program on this data directory exits, or nobody: x says more"
     words = told(formats.plain(row.words).plain, masked=masked) or who

@@ -23,16 +23,22 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import AlertChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
-from service_tui.desk.records_risk import ALERT_LIFE_S, AlertState, AlertView, exit_name
+from service_tui.desk.records_risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
 from service_tui.desk.sending import request_of, send, settle, take_answer
 from service_tui.desk.translate import amount
-from service_tui.desk.translate_risk import UNNAMED
+from service_tui.desk.translate_risk import alert_view
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
 from service_tui.units import SHARE_QUANTUM, Micros
-from service_tui.wire.endpoints import DELETE_MONITOR, END_RISK_ALERT, PLACE_TRADE, POSITIONS
-from service_tui.wire.monitors import MonitorQuery, RiskAlertQuery
+from service_tui.wire.endpoints import (
+    DELETE_MONITOR,
+    END_RISK_ALERT,
+    PLACE_TRADE,
+    POSITIONS,
+    RISK_ALERTS,
+)
+from service_tui.wire.monitors import MonitorQuery, RiskAlertQuery, RiskAlertsQuery
 from service_tui.wire.positions import PositionBody, PositionsQuery
 from service_tui.wire.trades import TradeRequest
 
@@ -173,8 +179,11 @@ class _Turn:
             if last is None:
                 return False
         if last is not None and last.state is TicketState.DONE:
-            await self._acknowledge(last)
-            return True
+            rest = await self._rest()
+            if rest is None:
+                await self._acknowledge(last)
+                return True
+            self._alert = rest
         if self._is_over():
             self.tell(AlertState.EXPIRED, EXPIRED_WORDS)
             return True
@@ -309,10 +318,10 @@ class _Turn:
             self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
         order = self._order(shares, everything=shares == held)
-        ref = f"{exit_name(self._alert.alert_id)}.{number}"
+        ref = _ticket_id(self._alert, number)
         ticket = self._new_ticket(order, number, ref)
         request = request_of(order, dry_run=False, client_ref=ref)
-        once = f"alert:{self._alert.alert_id}" + (f":{number}" if number > 1 else "")
+        once = f"alert:{self._alert.exit_name}" + (f":{number}" if number > 1 else "")
         try:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
@@ -330,8 +339,10 @@ class _Turn:
         if ended is None or ended.in_flight:
             self.tell(AlertState.UNKNOWN, "sent, no answer: it is looked up and not sent again")
         elif ended.state is TicketState.DONE:
-            await self._acknowledge(ended)
-            return True
+            if await self._rest() is None:
+                await self._acknowledge(ended)
+                return True
+            self.tell(AlertState.PENDING, f"{SOLD} in part, the rest follows: {ended.outcome}")
         else:
             self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}, tried again soon: {ended.outcome}")
         return False
@@ -374,8 +385,24 @@ class _Turn:
 
     # -- the end of an alert -------------------------------------------------------------------
 
+    async def _rest(self) -> AlertView | None:
+        """The alert as it stands after a sale that left a part of it, by the service's own count.
+
+        Returns:
+            None where nothing is left; an order on sim is filled whole.
+        """
+        if self._alert.venue is Venue.SIM:
+            return None
+        reply = await self._ports.client.call(RISK_ALERTS, query=RiskAlertsQuery())
+        for body in reply.answer.risk_alerts:
+            alert = alert_view(body, self._ports.now())
+            is_part = body.shares_sold > 0 and alert.shares >= SHARE_QUANTUM
+            if alert.alert_id == self._alert.alert_id and is_part:
+                return alert
+        return None
+
     async def _acknowledge(self, ticket: TicketView) -> None:
-        """The sale is sure: its monitor goes if nothing is left to guard, then the alert.
+        """The sale is sure: its monitor goes if nothing is held any more, then the alert.
 
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
@@ -427,4 +454,5 @@ def _shares_of(body: PositionBody, alert: AlertView) -> int:
 
 
 def _ticket_id(alert: AlertView, number: int) -> str:
-    return f"{exit_name(alert.alert_id)}.{number}"
+    """Name of one exit: of its row, of its order, and of its idempotency key."""
+    return f"{alert.exit_name}.{number}"

@@ -37,11 +37,11 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
         yield "a target is above 0 %"
     market = state.markets.get(order.market_id)
     if market is not None and not market.is_open:
-        yield "this market has ended: there is nothing left to guard"
+        yield "this market has ended: there is nothing left to monitor"
     # Of other venues the desk does not know what is held: there the service answers.
     held = state.position(f"{order.market_id}:{order.side.value}")
     if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
-        yield "this side is not held: buy first, then guard it"
+        yield "this side is not held: buy first, then set a monitor"
 
 
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
@@ -56,7 +56,7 @@ async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
     whys = [why for one in orders.monitors if (why := await _set(one, ports))]
     if whys:
         others = f" (and {len(whys) - 1} more)" if len(whys) > 1 else ""
-        said = f"{len(whys)} of {len(orders.monitors)} not guarded: {whys[0]}{others}"
+        said = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
         ports.say(Noticed("warn", said))
     else:
         ports.say(_done(orders.in_words()))

@@ -5,6 +5,7 @@ from typing import Final
 from service_tui.engine.agents import Agent, status_of
 from service_tui.engine.events import Event, KeyRotated, PlanSet
 from service_tui.engine.limits import PLANS
+from service_tui.engine.venues import REAL
 from service_tui.server.access import hash_of
 from service_tui.server.claim_codes import TRIES
 from service_tui.server.events import Subscription
@@ -13,7 +14,9 @@ from service_tui.server.present_rails import rails_body
 from service_tui.server.refusals import denied
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
+from service_tui.server.routes.positions import UNSETTLED
 from service_tui.server.service import Asked, Routes, StreamHandler
+from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.desk import (
@@ -23,6 +26,7 @@ from service_tui.wire.desk import (
     DeskAgentBody,
     DeskAgentPatch,
     DeskAgentsBody,
+    DeskVenueBody,
     NewKeyBody,
 )
 from service_tui.wire.endpoints import (
@@ -64,6 +68,28 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         wallet=settings.wallet,
         is_own=agent.agent_id == asked.service.operator_agent,
         rails=rails_body(world, agent, asked.now),
+        venues=tuple(row for venue in REAL if (row := _venue_row(asked, agent, venue))),
+    )
+
+
+def _venue_row(asked: Asked, agent: Agent, venue: Venue) -> DeskVenueBody | None:
+    """What an agent has on a real venue; None where it was never active."""
+    world = asked.world
+    venues, agent_id = world.venues, agent.agent_id
+    account, open_orders = venues.account(agent_id, venue), venues.orders(agent_id, venue)
+    if not (open_orders or account.trades_count):
+        return None
+    times = (asked.now, world.world_at)
+    return DeskVenueBody(
+        venue=venue,
+        cash=decimal(venues.cash(agent_id, venue)),
+        reserved=decimal(venues.reserved(agent_id, venue)),
+        equity=decimal(venues.equity(account, times)),
+        pnl=decimal(Micros(account.realized + venues.unrealized(account, times))),
+        positions_count=sum(
+            one.is_held() and one.state in UNSETTLED for one in account.holdings.values()
+        ),
+        orders_count=len(open_orders),
     )
 
 

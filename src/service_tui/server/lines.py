@@ -1,0 +1,93 @@
+"""How many lines callers may hold at one time, and how long one may leave us waiting.
+
+Knows uvicorn's protocol. Must not know paths, keys or what is asked.
+Used by loopback. Each line takes a descriptor, and the database lives on those of the same process:
+who merely opens lines, or never ends what it began, must shut nobody out. Out of descriptors,
+asyncio says so in the log for every caller who waits, and does nothing else (measured: for ever).
+"""
+
+import resource
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+LINES_MAX: Final = 512
+"""ours: lines at one time; twenty agents of twenty connections each, and every console."""
+
+LINES_MIN: Final = 16
+
+QUIET_S: Final = 30.0
+"""ours: how long a line may take to bring a whole request, and to take in more of its answer."""
+
+
+BACKLOG_MIN: Final = 16
+
+
+def backlog() -> int:
+    """Callers who are taken in at one go, before any of them is heard or let go."""
+    return max(BACKLOG_MIN, lines_max() // 8)
+
+
+def lines_max() -> int:
+    """Lines that may be open now: at most half of the descriptors that the process may have."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return LINES_MAX if soft < 0 else max(LINES_MIN, min(LINES_MAX, soft // 2))
+
+
+class BoundedLine(H11Protocol):
+    """One caller's line. `quiet_since` is the end of its last answer, or its beginning."""
+
+    quiet_since: float = 0.0
+    stuck_since: float | None = None
+
+    # The parameter's name and type are those of uvicorn.
+    def connection_made(self, transport: "asyncio.Transport") -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Take the line in; when there are too many, the one that waits for us longest goes."""
+        super().connection_made(transport)
+        self.quiet_since = self.loop.time()
+        lines = _bounded(self.connections)
+        if len(lines) > lines_max():
+            quiet = [line for line in lines if line.is_quiet()]
+            # Whoever has never asked anything goes before who may ask again.
+            min(quiet, key=lambda line: (bool(line.cycle), line.quiet_since)).transport.close()
+
+    def on_response_complete(self) -> None:
+        """Note when the answer ended."""
+        self.quiet_since = self.loop.time()
+        super().on_response_complete()
+
+    def is_quiet(self) -> bool:
+        """Whether nothing is asked on it now."""
+        return not self.cycle or self.cycle.response_complete
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether the other side has left us waiting for too long; asked once a second."""
+        if not self.is_quiet() and not self.cycle.more_body:
+            # We are answering: the other side only has to read.
+            if not self.flow.write_paused:
+                self.stuck_since = None
+                return False
+            self.stuck_since = now if self.stuck_since is None else self.stuck_since
+            return now - self.stuck_since > QUIET_S
+        self.stuck_since = None
+        return now - self.quiet_since > QUIET_S
+
+
+def sweep(connections: Iterable[object], now: float) -> None:
+    """Let go of the lines that have left us waiting for too long."""
+    for line in _bounded(connections):
+        if line.is_overdue(now):
+            line.transport.abort()
+
+
+def _bounded(connections: Iterable[object]) -> list[BoundedLine]:
+    """The lines that are not let go already: those end a moment later only."""
+    return [
+        line
+        for line in connections
+        if isinstance(line, BoundedLine) and not line.transport.is_closing()
+    ]

@@ -1,0 +1,149 @@
+"""Who only opens lines, never ends a request, or reads nothing, shuts nobody out."""
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from service_tui.engine.events import AgentChanged
+from service_tui.server import lines
+from service_tui.server.loopback import listen
+from service_tui.server.stream import streams_of
+from service_tui.units import Timestamp
+from service_tui.wire.endpoints import EVENTS, HEALTH, TROUBLESHOOT
+from support import OPERATOR, Stage, open_stage
+
+WAIT_S: Final = 20
+HEALTHY: Final = f"GET {HEALTH.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+UNENDED: Final = (
+    f"POST {TROUBLESHOOT.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n"
+    "Content-Type: application/json\r\n\r\n{"
+).encode()
+HALF_A_HEAD: Final = b"GET /api/sdk/health HTTP/1.1\r\nHost: local"
+STREAM: Final = (
+    f"GET {EVENTS.path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {OPERATOR}\r\n\r\n"
+).encode()
+
+Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def opened(url: str, said: bytes = b"", limit: int = 2**16) -> Pair:
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=limit)
+    writer.write(said)
+    await writer.drain()
+    return reader, writer
+
+
+async def is_ended(pair: Pair) -> bool:
+    """Whether the service lets go of the line, by whichever way."""
+    with suppress(ConnectionError):
+        async with asyncio.timeout(WAIT_S):
+            while await pair[0].read(65_536):
+                pass
+    return True
+
+
+async def healthy(url: str) -> bool:
+    reader, writer = await opened(url, HEALTHY)
+    async with asyncio.timeout(WAIT_S):
+        said = await reader.readuntil(b"\r\n")
+    writer.close()
+    return b" 200 " in said
+
+
+def test_lines_take_at_most_half_of_the_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    for soft, most, queue in ((-1, 512, 64), (20_000, 512, 64), (256, 128, 16), (8, 16, 16)):
+        monkeypatch.setattr("resource.getrlimit", lambda _, soft=soft: (soft, soft))
+        assert (lines.lines_max(), lines.backlog()) == (most, queue)
+
+
+async def test_idle_lines_make_room_for_who_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "lines_max", lambda: 16)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        # Of those who ask, nobody is put out.
+        asking = await opened(url, STREAM)
+        await asking[0].readuntil(b"ready")
+        idle: list[Pair] = []
+        for _ in range(5):
+            # Several at once, so that several are let go in the same moment.
+            async with asyncio.TaskGroup() as tasks:
+                opening = [tasks.create_task(opened(url)) for _ in range(8)]
+            idle += [task.result() for task in opening]
+            assert await healthy(url)
+        ended = [pair for pair in idle if pair[0].at_eof() or await _ends_now(pair)]
+        assert len(ended) >= 24
+        assert not asking[0].at_eof()
+        stage.sim.service.keeper.events.beat()
+        async with asyncio.timeout(WAIT_S):
+            await asking[0].readuntil(b"beat")
+        for _, writer in (asking, *idle):
+            writer.close()
+
+
+async def _ends_now(pair: Pair) -> bool:
+    with suppress(TimeoutError, ConnectionError):
+        async with asyncio.timeout(0.05):
+            return not await pair[0].read(1)
+    return False
+
+
+@pytest.mark.parametrize("said", [b"", HALF_A_HEAD, UNENDED])
+async def test_a_request_that_never_ends_is_let_go(
+    said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "QUIET_S", 0.2)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        pair = await opened(url, said)
+        assert await is_ended(pair)
+        assert await healthy(url)
+        pair[1].close()
+
+
+async def test_who_reads_nothing_of_an_answer_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "QUIET_S", 0.2)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        reading, stuck = await opened(url, STREAM), await opened(url, STREAM, limit=1)
+        for pair in (reading, stuck):
+            await pair[0].readexactly(1)
+        async with asyncio.TaskGroup() as tasks:
+            heard = tasks.create_task(is_ended(reading))
+            await asyncio.wait_for(told_too_much(stage), WAIT_S)
+            # Whoever reads is not put out.
+            assert not heard.done()
+            for _, writer in (reading, stuck):
+                writer.transport.abort()
+
+
+async def told_too_much(stage: Stage) -> None:
+    """Tell more than all buffers on the way hold, until only one of two streams is left."""
+    assert len(streams_of(stage.sim.app)) == 2
+    many = {f"{count}{'a' * 190}": count for count in range(20)}
+    event = AgentChanged(stage.agent_id, Timestamp(1.0), many)
+    for seq in range(10**6, 2 * 10**6):
+        if len(streams_of(stage.sim.app)) == 1:
+            return
+        stage.sim.service.keeper.events.publish([(seq, event)])
+        await asyncio.sleep(0.001)
+
+
+async def test_nonsense_on_the_wire_fills_no_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        for said in (
+            b"\x16\x03\x01\r\n\r\n",
+            STREAM.replace(b"Host", b"Upgrade: websocket\r\nHost"),
+        ):
+            pair = await opened(url, said)
+            await pair[0].readuntil(b"\r\n")
+            pair[1].transport.abort()
+    assert not [one for one in caplog.records if one.name.startswith("uvicorn")]
