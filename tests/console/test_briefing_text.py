@@ -14,7 +14,9 @@ from service_tui.units import Timestamp
 STATE = seen_before(sample_state())
 
 
-def told(state: DeskState = STATE, later_s: float = 0, *, lines: int = 9, width: int = 120) -> str:
+def told(
+    state: DeskState = STATE, later_s: float = 0.0, *, lines: int = 9, width: int = 120
+) -> str:
     return briefing_text(state, Timestamp(NOW + later_s), width=width, lines=lines).plain
 
 
