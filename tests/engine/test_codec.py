@@ -209,6 +209,8 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         side=st.none() | sides,
         action=st.none() | st.sampled_from(Action),
         source=texts,
+        venue=st.none() | st.sampled_from(Venue),
+        skill_slug=texts,
     ),
     "order_end": st.builds(
         OrderEnded,

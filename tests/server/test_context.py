@@ -5,6 +5,7 @@ import pytest
 
 from line import Line, change, line_to
 from service_tui.engine.events import Fill, Note
+from service_tui.server.agent_past import AgentFill, in_one_form
 from service_tui.server.market_context import AMOUNTS, discipline_part
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -74,7 +75,7 @@ async def test_the_market_and_the_position_agree_with_their_own_endpoints(tmp_pa
         assert elsewhere["position"]["has_position"] is False
 
 
-def fills(*actions: str, step_s: float = 60.0) -> list[Fill]:
+def fills(*actions: str, step_s: float = 60.0) -> list[AgentFill]:
     """Trades like "buy_yes", given oldest first, as a history gives them: newest first."""
     made = [
         Fill(
@@ -83,7 +84,7 @@ def fills(*actions: str, step_s: float = 60.0) -> list[Fill]:
         )
         for count, (action, _, side) in enumerate(one.partition("_") for one in actions)
     ]  # fmt: skip
-    return made[::-1]
+    return [one for one in in_one_form(made) if isinstance(one, AgentFill)][::-1]
 
 
 TURNS: Final = {
@@ -190,3 +191,22 @@ async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_p
         assert held["positions"]["evm_venue"]["shares"] == bought["shares"]
         assert held["position"] == held["positions"]["evm_venue"]
         assert (await context(line, market_id, venue="sim"))["position"]["has_position"] is False
+
+
+async def test_trades_on_a_real_venue_are_turns_too(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True, real_trading_enabled=True)
+        market = next(one for one in stage.open_markets() if one.listing.home is Venue.EVM)
+        on_book = {"venue": "evm_venue", "amount": 20, "reasoning": "the wind has turned"}
+        await trade(line, market.market_id, amount=5)
+        await trade(line, market.market_id, side="no", **on_book)
+        said = await context(line, market.market_id)
+        assert said["discipline"]["last_action"] == "buy_no"
+        assert said["discipline"]["direction_changes_24h"] == 1
+        assert [one["action"] for one in said["recent_trades"]] == ["buy_no", "buy_yes"]
+        assert said["recent_trades"][0]["reasoning"] == "the wind has turned"
+        # An order that only rests has changed nothing yet.
+        await trade(line, market.market_id, order_type="GTC", price=0.01, **on_book)
+        again = await context(line, market.market_id)
+        assert again["discipline"]["direction_changes_24h"] == 1

@@ -586,7 +586,7 @@ async def test_a_fill_of_a_resting_order_is_told_as_a_trade_of_its_owner(tmp_pat
         assert filled.fill is not None
         assert filled.fill.agent_id == own.stage.agent_id
         assert (filled.fill.side, filled.fill.action) == (Side.YES, Action.BUY)
-        assert (filled.fill.venue, filled.fill.source) == (EVM, "patience")
+        assert (filled.fill.venue, filled.fill.skill_slug) == (EVM, "patience")
         assert filled.fill.price == pytest.approx(rests["reserved"] / filled.fill.shares)
         assert ended.order is not None
         assert (ended.order.state, ended.fill) == ("filled", None)

@@ -1,16 +1,20 @@
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from line import line_to
-from service_tui.engine.events import Fill, Note, Payout
+from line import change, line_to
+from service_tui.clock import ManualClock
+from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout
+from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.engine.position import Position
+from service_tui.server.agent_past import AgentFill, in_one_form
 from service_tui.server.history import Paid
 from service_tui.server.outcomes import closings_of
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import OUTCOMES, PLACE_TRADE, TRADES
 from support import open_stage
@@ -54,7 +58,7 @@ def past_of(seed: int, skills: tuple[str, ...]) -> tuple[list[Fill | Paid], Posi
 @pytest.mark.parametrize("seed", range(60))
 def test_all_skills_together_bring_what_the_position_brought(seed: int) -> None:
     past, position = past_of(seed, ("rain", "dip", "", "copy"))
-    closings = closings_of(past, apart=True)
+    closings = closings_of(in_one_form(past), apart=True)
     assert sum(one.pnl for one in closings) == position.yes.realized
     assert {one.settled for one in closings} <= {True, False}
 
@@ -63,7 +67,9 @@ def test_all_skills_together_bring_what_the_position_brought(seed: int) -> None:
 def test_one_skill_alone_has_every_sale_as_the_position_has_it(seed: int) -> None:
     past, _ = past_of(seed, ("rain",))
     sales = [one.realized for one in past if isinstance(one, Fill) and one.action is Action.SELL]
-    assert [one.pnl for one in closings_of(past, apart=True) if not one.settled] == sales
+    assert [
+        one.pnl for one in closings_of(in_one_form(past), apart=True) if not one.settled
+    ] == sales
 
 
 async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> None:
@@ -100,3 +106,68 @@ async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> Non
         rows = (await line.said(TRADES))["trades"]
         settled = sum(row["pnl"] for row in rows if row["action"] == "redeem")
         assert whole["settled_pnl"] == pytest.approx(settled, abs=1e-9)
+
+
+async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=60) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True, real_trading_enabled=True, max_trade=Micros(900 * ONE))
+        market = min(
+            (
+                one
+                for one in stage.open_markets()
+                if one.listing.home is Venue.EVM and fee_rate_bps(one.listing)
+            ),
+            key=lambda one: one.listing.resolved_at,
+        )
+
+        async def trade(**fields: object) -> dict[str, Any]:
+            order = {"market_id": market.market_id, "side": "yes", "venue": "evm_venue"} | fields
+            said = await line.said(PLACE_TRADE, json=order)
+            assert said["success"], said["error"]
+            return said
+
+        bought = await trade(amount=40, skill_slug="rain")
+        await trade(amount=25, skill_slug="dip", side="no")
+        await trade(action="sell", shares=round(bought["shares"] / 2, 5), order_type="FAK")
+        account = stage.world.venues.account(stage.agent_id, Venue.EVM)
+        sold = await line.said(OUTCOMES)
+        assert sold["pnl"] == pytest.approx(account.realized / ONE, abs=1e-9)
+        assert (sold["trades"], sold["resolved_markets"]) == (3, 0)
+        seconds = (market.listing.resolved_at - stage.world.world_at) / 60 + 2
+        for _ in range(int(seconds / 4) + 1):
+            await line.wait(4)
+        account = stage.world.venues.account(stage.agent_id, Venue.EVM)
+        whole = await line.said(OUTCOMES)
+        assert whole["pnl"] == pytest.approx(account.realized / ONE, abs=1e-9)
+        assert whole["pnl_by_venue"] == {"evm_venue": whole["pnl"]}
+        # A side at a time: of a market that is held on both, one side wins.
+        assert (whole["settled_wins"], whole["settled_losses"]) == (1, 1)
+        assert (whole["resolved_markets"], whole["confidence_breakdown"]["settlement"]) == (1, 2)
+        parts = [await line.said(OUTCOMES, skill=skill) for skill in ("rain", "dip")]
+        assert sum(part["pnl"] for part in parts) == pytest.approx(whole["pnl"], abs=1e-9)
+        assert (await line.said(OUTCOMES, venue="sim"))["trades"] == 0
+        assert (await line.said(OUTCOMES, venue="polymarket"))["pnl"] == whole["pnl"]
+        # To redeem brings what is counted already.
+        key, agent_id = stage.key, stage.agent_id
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        assert await line_to(stage).said(OUTCOMES) == whole
+
+
+def test_what_rested_is_told_by_its_own_row_or_by_that_of_its_order() -> None:
+    note = Note(skill_slug="rain", reasoning="why")
+    placed = OrderPlaced(
+        "o1", "a", Venue.EVM, "m", Side.NO, Action.BUY, OrderType.GTC, Micros(50), Micros(500_000),
+        Micros(100), Micros(0), Micros(0), Micros(0), Micros(100), Micros(50), 0.5, 0.5, START,
+        START, Micros(0), Timestamp(0), 0, (), note,
+    )  # fmt: skip
+    old = OrderFilled("o1", "a", "m", Micros(100), Micros(50), Micros(0), START, START, 0, ())
+    new = old._replace(side=Side.NO, action=Action.BUY, venue=Venue.EVM, skill_slug="rain")
+    (told,) = in_one_form([placed, old])
+    assert isinstance(told, AgentFill)
+    assert (told.venue, told.side, told.skill, told.money) == (Venue.EVM, Side.NO, "rain", 50)
+    (alone,) = in_one_form([new])
+    assert alone == replace(told, reasoning="")
+    # Without either nothing is made up.
+    assert in_one_form([old]) == []

@@ -134,12 +134,23 @@ def redeemed_of(fields: Fields) -> Redeemed:
     return Redeemed(*known)
 
 
-def _order_fill_of(fields: Fields) -> OrderFilled:
-    known: Fields = [*fields[:9], _taken_of(fields[9])]
-    if fields[10:]:
-        side, action, *rest = fields[10:]
-        known += [side and Side(side), action and Action(action), *rest]
+def order_fill_of(fields: Fields) -> OrderFilled:
+    """A part of a resting order that was met, read back."""
+    side, action, source, venue, *rest = [*fields[10:], *_NOT_SAID[len(fields) - 10 :]]
+    known: Fields = [
+        *fields[:9],
+        _taken_of(fields[9]),
+        side and Side(side),
+        action and Action(action),
+        source,
+        venue and Venue(venue),
+        *rest,
+    ]
     return OrderFilled(*known)
+
+
+_NOT_SAID: Final = (None, None, "", None)
+"""What rows of older programs leave out."""
 
 
 def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
@@ -244,7 +255,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "key": lambda fields: KeyRotated(*fields),
     "plan": lambda fields: PlanSet(fields[0], Plan(fields[1])),
     "order": order_of,
-    "order_fill": _order_fill_of,
+    "order_fill": order_fill_of,
     "order_end": order_end_of,
     "redeemed": redeemed_of,
     "client": lambda fields: ClientSeen(*fields),

@@ -223,8 +223,7 @@ class OrderPlaced(NamedTuple):
 class OrderFilled(NamedTuple):
     """A part of a resting order was met, at its own price or better; makers pay no fee.
 
-    `source` is the skill that placed it, or else what it named as its source. Rows of older
-    programs say neither this nor what was traded.
+    What was traded, where, and for whom is None or empty in rows of older programs.
     """
 
     order_id: str
@@ -240,6 +239,8 @@ class OrderFilled(NamedTuple):
     side: Side | None = None
     action: Action | None = None
     source: str = ""
+    venue: Venue | None = None
+    skill_slug: str = ""
 
 
 class OrderEnded(NamedTuple):

@@ -46,7 +46,9 @@ def meet(venues: Venues, order: Resting, part: Part, times: Times) -> list[Event
         part.taken,
         order.side,
         order.action,
-        order.note.skill_slug or order.note.source,
+        order.note.source,
+        order.venue,
+        order.note.skill_slug,
     )
     venues.apply(filled)
     return [filled] if order.left else [filled, _end(venues, order, OrderEnd.FILLED, times)]

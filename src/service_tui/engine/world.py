@@ -7,7 +7,6 @@ writes them down before it answers, and a restart applies them again.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
@@ -36,7 +35,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exchange import Exchange, Order
 from service_tui.engine.exits import watch
-from service_tui.engine.feed import NewsItem, Tape
+from service_tui.engine.feed import NewsItem, tape_of
 from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
@@ -81,7 +80,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
         self.seed = seed
-        self.tape = _tape(seed)
+        self.tape = tape_of(seed)
         self.markets: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
@@ -515,9 +514,3 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             ),
             "",
         )
-
-
-@lru_cache(maxsize=4)
-def _tape(seed: int) -> Tape:
-    """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
-    return Tape(seed)

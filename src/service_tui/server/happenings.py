@@ -30,7 +30,7 @@ from service_tui.engine.events import (
     VenueEvent,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Action, AlertStatus, Side
+from service_tui.terms import Action, AlertStatus, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.events import (
@@ -88,44 +88,45 @@ def _placed(world: World, event: OrderPlaced) -> Parts:
     parts = _order(world, event, "submitted" if event.rests else "filled", event.order_id)
     if not event.shares:
         return parts
-    traded = _traded(world, event, (event.side, event.action), event.price_after)
     note = event.note
-    return parts | {
-        "fill": traded.model_copy(update={"source": note.source, "skill_slug": note.skill_slug})
-    }
+    said = (note.source, note.skill_slug)
+    traded = _traded(world, event, (event.venue, event.side, event.action), said)
+    return parts | {"fill": traded.model_copy(update={"price_after": event.price_after})}
 
 
 def _met(world: World, event: OrderFilled) -> Parts:
     parts = _order(world, event, "filled", event.order_id)
-    if event.side is None or event.action is None:
+    if event.venue is None or event.side is None or event.action is None:
         return parts
-    price = min(1.0, event.money / event.shares)
-    traded = _traded(world, event, (event.side, event.action), price)
-    return parts | {"fill": traded.model_copy(update={"source": event.source})}
+    kind, said = (event.venue, event.side, event.action), (event.source, event.skill_slug)
+    return parts | {"fill": _traded(world, event, kind, said)}
 
 
 def _traded(
     world: World,
     event: OrderPlaced | OrderFilled,
-    kind: tuple[Side, Action],
-    price_after: float,
+    kind: tuple[Venue, Side, Action],
+    said: tuple[str, str],
 ) -> FillPart:
     """What changed hands on an order book, told as any other trade."""
-    side, action = kind
+    venue, side, action = kind
+    price = min(1.0, event.money / event.shares)
     return FillPart(
         trade_id=event.order_id,
         agent_id=event.agent_id,
         agent_name=world.agents[event.agent_id].settings.name,
         market_id=event.market_id,
         question=world.question_of(event.market_id),
-        venue=world.market(event.market_id).listing.home,
+        venue=venue,
         side=side,
         action=action,
         shares=decimal(event.shares),
-        price=min(1.0, event.money / event.shares),
-        price_after=price_after,
+        price=price,
+        price_after=price,
         money=decimal(event.money),
         realized_pnl=decimal(event.realized),
+        source=said[0],
+        skill_slug=said[1],
     )
 
 

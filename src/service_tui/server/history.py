@@ -5,26 +5,48 @@ Used by the trades route.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.engine.codec import fill_of, order_of, payout_of, redeemed_of
-from service_tui.engine.events import Fill, MarketResolved, OrderPlaced, Payout, Redeemed
+from service_tui.engine.codec import (
+    Fields,
+    fill_of,
+    order_fill_of,
+    order_of,
+    payout_of,
+    redeemed_of,
+)
+from service_tui.engine.events import (
+    Fill,
+    MarketResolved,
+    OrderFilled,
+    OrderPlaced,
+    Payout,
+    Redeemed,
+)
+from service_tui.engine.venues import Venues
 from service_tui.engine.world import World
-from service_tui.terms import Action
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.trades import TradeRow
 
 FILL: Final = "fill"
 PAYOUT: Final = "payout"
-"""Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner;
-a replay passes over it."""
+SETTLED: Final = "settled"
+"""Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner,
+and so does a settled row for who holds shares of the market on a real venue."""
+
+REPEATED: Final = frozenset({PAYOUT, SETTLED})
+"""Rows that a replay passes over: what they tell stands in `resolved`."""
 
 ORDER: Final = "order"
+ORDER_FILL: Final = "order_fill"
 ORDER_END: Final = "order_end"
 REDEEMED: Final = "redeemed"
-"""Kinds of the real venues' rows; the end of an order is no row of the history by itself."""
+"""Kinds of the real venues' rows; what an order meets while it rests, and its end, are no rows of
+the history by themselves."""
 
 SIM_KINDS: Final = (FILL, PAYOUT)
 VENUE_KINDS: Final = (ORDER, REDEEMED)
@@ -42,26 +64,89 @@ class Paid:
     payout: Payout
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
+
+    `payout.realized_before` is the P&L of earlier sales of the same side.
+    """
+
+    market_id: str
+    at: Timestamp
+    outcome: bool
+    venue: Venue
+    payout: Payout
+
+
 def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     """What a payout row holds."""
     return [event.market_id, event.at, event.outcome, payout]
 
 
-Past = Fill | Paid | OrderPlaced | Redeemed
-"""What one row of the history was made from."""
+def settled_of(venues: Venues, event: MarketResolved) -> list[Settled]:
+    """What an outcome that was just confirmed is worth to whom on the real venues."""
+    found: list[Settled] = []
+    for account in venues.accounts.values():
+        holding = account.holdings.get(event.market_id)
+        if holding is None or holding.outcome is None:
+            continue
+        for side in Side:
+            held = holding.position.on(side)
+            if held.shares:
+                worth = held.shares if holding.winner() is side else Micros(0)
+                payout = Payout(
+                    account.agent_id,
+                    side,
+                    held.shares,
+                    held.cost,
+                    worth,
+                    held.realized,
+                    held.opened_at,
+                )
+                found.append(
+                    Settled(event.market_id, event.at, event.outcome, account.venue, payout)
+                )
+    return found
+
+
+def settled_fields(settled: Settled) -> list[object]:
+    """What a settled row holds."""
+    return [
+        settled.market_id,
+        settled.at,
+        settled.outcome,
+        settled.venue.value,
+        settled.payout,
+    ]
+
+
+Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
+"""What one row of an agent's was made from."""
 
 
 def past_of(kind: str, body: str) -> Past:
     """A row of the agent's past."""
-    fields = json.loads(body)
-    if kind == FILL:
-        return fill_of(fields)
-    if kind == ORDER:
-        return order_of(fields)
-    if kind == REDEEMED:
-        return redeemed_of(fields)
+    return _MADE_OF[kind](json.loads(body))
+
+
+def _paid_of(fields: Fields) -> Paid:
     market_id, at, outcome, payout = fields
     return Paid(market_id, at, outcome, payout_of(payout))
+
+
+def _settled_of(fields: Fields) -> Settled:
+    market_id, at, outcome, venue, payout = fields
+    return Settled(market_id, at, outcome, Venue(venue), payout_of(payout))
+
+
+_MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
+    FILL: fill_of,
+    PAYOUT: _paid_of,
+    ORDER: order_of,
+    ORDER_FILL: order_fill_of,
+    REDEEMED: redeemed_of,
+    SETTLED: _settled_of,
+}
 
 
 def trade_row(past: Fill | Paid, world: World) -> TradeRow:

@@ -26,7 +26,17 @@ from service_tui.engine.events import (
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
 from service_tui.server.events import EventHub
-from service_tui.server.history import ORDER_END, PAYOUT, Past, past_of, payout_fields
+from service_tui.server.history import (
+    ORDER_END,
+    PAYOUT,
+    REPEATED,
+    SETTLED,
+    Past,
+    past_of,
+    payout_fields,
+    settled_fields,
+    settled_of,
+)
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -90,7 +100,7 @@ class Keeper:
             if self._failed is None:
                 self._failed = error
             self.check_whole()
-        heads = [row.seq for row in rows if row.kind != PAYOUT]
+        heads = [row.seq for row in rows if row.kind not in REPEATED]
         self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
             await self._take_snapshot(self.world.at)
@@ -149,10 +159,12 @@ class Keeper:
 
     async def history(self, wanted: History, *, limit: int, offset: int) -> tuple[list[Past], int]:
         """An agent's fills, orders and payouts, newest first, and how many there are."""
-        rows, total = await asyncio.to_thread(
-            self._journal.rows_of, wanted, limit=limit, offset=offset
-        )
-        return [past_of(row.kind, row.body) for row in rows], total
+
+        def read() -> tuple[list[Past], int]:
+            rows, total = self._journal.rows_of(wanted, limit=limit, offset=offset)
+            return [past_of(row.kind, row.body) for row in rows], total
+
+        return await asyncio.to_thread(read)
 
     async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.
@@ -200,6 +212,15 @@ class Keeper:
                 )
                 for paid in event.payouts
                 if paid.shares
+            ]
+            rows += [
+                self._row(
+                    event.at,
+                    SETTLED,
+                    (one.payout.agent_id, event.market_id),
+                    codec.dumps(settled_fields(one)),
+                )
+                for one in settled_of(self.world.venues, event)
             ]
         return rows
 
@@ -284,7 +305,7 @@ def _replay(journal: Journal, world: World, seq: int) -> int:
     """Let everything after row `seq` happen again; the number of the last row."""
     for row in journal.rows_after(seq):
         seq = row.seq
-        if row.kind == PAYOUT:
+        if row.kind in REPEATED:
             continue
         try:
             world.apply(codec.decode(row.kind, row.body))

@@ -10,10 +10,10 @@ from typing import Final
 
 from service_tui.engine import orders
 from service_tui.engine.errors import Refusal
-from service_tui.engine.events import Fill
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.world import World
+from service_tui.server.agent_past import AgentFill
 from service_tui.server.present import market_body, time_left
 from service_tui.server.present_venues import top_of, with_book
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
@@ -97,12 +97,12 @@ def position_part(held: PositionBody | None, now: Timestamp) -> ContextPositionB
     )
 
 
-def rises(fill: Fill) -> bool:
+def rises(fill: AgentFill) -> bool:
     """Whether a trade bets on YES: a buy of YES or a sale of NO."""
     return (fill.action is Action.BUY) is (fill.side is Side.YES)
 
 
-def discipline_part(fills: Sequence[Fill], now: Timestamp) -> DisciplineBody:
+def discipline_part(fills: Sequence[AgentFill], now: Timestamp) -> DisciplineBody:
     """How often the agent turned round in the last day; fills are given newest first."""
     recent = [rises(fill) for fill in fills if fill.at > now - DAY_S]
     changes = sum(one != other for one, other in pairwise(recent))
@@ -118,21 +118,21 @@ def discipline_part(fills: Sequence[Fill], now: Timestamp) -> DisciplineBody:
     )
 
 
-def recent_part(fills: Sequence[Fill]) -> tuple[RecentTradeBody, ...]:
+def recent_part(fills: Sequence[AgentFill]) -> tuple[RecentTradeBody, ...]:
     """The agent's last trades here, newest first."""
     return tuple(
         RecentTradeBody(
             action=_action(fill),
             shares=decimal(fill.shares),
-            price=min(1.0, fill.money / fill.shares),
+            price=fill.price,
             timestamp=moment(fill.at),
-            reasoning=fill.note.reasoning or None,
+            reasoning=fill.reasoning or None,
         )
         for fill in fills
     )
 
 
-def _action(fill: Fill) -> str:
+def _action(fill: AgentFill) -> str:
     return f"{fill.action.value}_{fill.side.value}"
 
 

@@ -1,24 +1,23 @@
 """Whose profit a closing is: fills and payouts of an agent, shared out among its skills.
 
-Knows the engine's fills and payouts. Must not know where they are kept, or HTTP.
+Knows an agent's past in one form. Must not know where it is kept, or HTTP.
 Used by the route of outcomes.
 
-Each skill has a book of its own for every side of every market. A sale takes from the book of the
-skill that sells, then from the others, oldest first; a payout closes every book. Whatever the
-order, the P&L of all skills together is money received less money spent, to the micro.
+Each skill has a book of its own for every side of every market on every venue. A sale takes from
+the book of the skill that sells, then from the others, oldest first; a payout closes every book.
+Whatever the order, the P&L of all skills together is money received less money spent, to the micro.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from service_tui.engine.events import Fill
 from service_tui.engine.position import SidePosition
-from service_tui.server.history import Paid
-from service_tui.terms import Action, Side
+from service_tui.server.agent_past import AgentFill, AgentPayout
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
-Place = tuple[str, Side]
-"""One side of one market."""
+Place = tuple[Venue, str, Side]
+"""One side of one market on one venue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,7 @@ class Closing:
     """What a part of a book brought. `settled` tells a payout from a sale."""
 
     skill: str
+    venue: Venue
     market_id: str
     at: Timestamp
     pnl: Micros
@@ -45,20 +45,20 @@ class Books:
     )
     closings: list[Closing] = field(default_factory=list[Closing])
 
-    def take(self, past: Fill | Paid) -> None:
+    def take(self, past: AgentFill | AgentPayout) -> None:
         """Enter one thing that happened; in the order in which they happened."""
-        if isinstance(past, Paid):
+        if isinstance(past, AgentPayout):
             self._pay(past)
         elif past.action is Action.BUY:
-            own = self.held.setdefault((past.market_id, past.side), {})
+            own = self.held.setdefault(_place(past), {})
             book = own.setdefault(self._skill_of(past), SidePosition())
             book.shares = Micros(book.shares + past.shares)
             book.cost = Micros(book.cost + past.money)
         else:
             self._sell(past)
 
-    def _sell(self, fill: Fill) -> None:
-        books = self.held.get((fill.market_id, fill.side), {})
+    def _sell(self, fill: AgentFill) -> None:
+        books = self.held.get(_place(fill), {})
         own = self._skill_of(fill)
         left, proceeds = fill.shares, fill.money
         for skill in (*([own] if own in books else []), *(one for one in books if one != own)):
@@ -71,26 +71,31 @@ class Books:
             cost = book.cost_of(sold)
             book.shares = Micros(book.shares - sold)
             book.cost = Micros(book.cost - cost)
+            pnl = Micros(part - cost)
             self.closings.append(
-                Closing(skill, fill.market_id, fill.at, Micros(part - cost), settled=False)
+                Closing(skill, fill.venue, fill.market_id, fill.at, pnl, settled=False)
             )
             left, proceeds = Micros(left - sold), Micros(proceeds - part)
             if not left:
                 return
 
-    def _skill_of(self, fill: Fill) -> str:
-        return fill.note.skill_slug if self.apart else ""
+    def _skill_of(self, fill: AgentFill) -> str:
+        return fill.skill if self.apart else ""
 
-    def _pay(self, paid: Paid) -> None:
-        won = bool(paid.payout.payout)
-        for skill, book in self.held.pop((paid.market_id, paid.payout.side), {}).items():
+    def _pay(self, paid: AgentPayout) -> None:
+        for skill, book in self.held.pop(_place(paid), {}).items():
             if book.shares:
-                worth = book.shares if won else 0
-                pnl = Micros(worth - book.cost)
-                self.closings.append(Closing(skill, paid.market_id, paid.at, pnl, settled=True))
+                pnl = Micros((book.shares if paid.won else 0) - book.cost)
+                self.closings.append(
+                    Closing(skill, paid.venue, paid.market_id, paid.at, pnl, settled=True)
+                )
 
 
-def closings_of(past: Iterable[Fill | Paid], *, apart: bool) -> list[Closing]:
+def _place(one: AgentFill | AgentPayout) -> Place:
+    return one.venue, one.market_id, one.side
+
+
+def closings_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool) -> list[Closing]:
     """Every closing of an agent's past, which is given oldest first; by skill where `apart`."""
     books = Books(apart)
     for one in past:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.events import OrderEnded, OrderPlaced, Redeemed
+from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, Redeemed
 from service_tui.engine.world import World
-from service_tui.server.history import Past, trade_row
+from service_tui.server.history import Paid, Past, trade_row
 from service_tui.server.keeper import Keeper
 from service_tui.storage.journal import History
 from service_tui.terms import Action, OrderEnd, TradeStatus, Venue
@@ -74,7 +74,7 @@ async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[T
             rows.append(_order_row(one, fate, world))
         elif isinstance(one, Redeemed):
             rows.append(_redeemed_row(one, world))
-        else:
+        elif isinstance(one, Fill | Paid):
             rows.append(trade_row(one, world))
     return tuple(rows)
 

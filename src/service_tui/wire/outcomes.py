@@ -1,10 +1,10 @@
 """What the trades of an agent or a skill came to. Source: wire reference, 2.6."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from service_tui.wire.base import AskedMoment, Count, Line, Moment, Money, WireModel
+from service_tui.wire.base import AnyVenue, AskedMoment, Count, Line, Moment, Money, WireModel
 
 
 class OutcomesQuery(WireModel):
@@ -12,6 +12,8 @@ class OutcomesQuery(WireModel):
 
     skill: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
     since: AskedMoment | None = None
+    # ours: of which venue; each has a currency of its own.
+    venue: AnyVenue | Literal["all"] = "all"
 
 
 class ConfidenceBody(WireModel):
@@ -24,9 +26,10 @@ class ConfidenceBody(WireModel):
 
 
 class OutcomesBody(WireModel):
-    """Sums of the second generation beside those of the first; money in units of $SIM.
+    """Sums of the second generation beside those of the first.
 
-    `wins` and `losses` count sales and settlements, the `settled_` figures settlements alone.
+    `wins` and `losses` count sales and settlements, the `settled_` figures settlements alone. Money
+    is in units of the venues' currencies, fees taken off; `pnl_by_venue` tells them apart.
     """
 
     trades: Count
@@ -41,3 +44,4 @@ class OutcomesBody(WireModel):
     # ours: what was asked, so that an answer can be told from another.
     skill: Line | None = None
     since: Moment | None = None
+    pnl_by_venue: dict[str, Money] = Field(default_factory=dict[str, Money])

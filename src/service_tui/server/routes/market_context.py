@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from service_tui.engine.events import Fill
 from service_tui.engine.market import Market
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.venues import REAL
-from service_tui.server.history import FILL
+from service_tui.server.agent_past import FILLS, AgentFill, in_one_form
 from service_tui.server.market_context import (
     discipline_part,
     edge_part,
@@ -46,12 +45,12 @@ async def market_context(asked: Asked) -> MarketContextBody:
     """One market as the calling agent should see it."""
     query = asked.query_as(MarketContextQuery)
     market = asked.world.market(asked.path["market_id"])
-    wanted = History(asked.agent.agent_id, (FILL,), market.market_id)
+    wanted = History(asked.agent.agent_id, FILLS, market.market_id)
     past, _ = await asked.service.keeper.history(wanted, limit=LOOKED_AT, offset=0)
     # The world may have moved while the journal was read: everything else is of one moment.
     world, agent = asked.world, asked.agent
     market = world.market(asked.path["market_id"])
-    fills = [one for one in past if isinstance(one, Fill)]
+    fills = [one for one in in_one_form(past[::-1]) if isinstance(one, AgentFill)][::-1]
     held = _held(asked, market)
     wanted_venue = query.venue if query.venue != "all" else None
     chosen = [wanted_venue] if wanted_venue else list(Venue)

@@ -1,13 +1,15 @@
 """Outcomes: what the trades of an agent, or of one of its skills, came to."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from service_tui.engine.events import Fill
-from service_tui.server.history import FILL, PAYOUT, Paid
+from service_tui.server.agent_past import ALL, AgentFill, AgentPayout, in_one_form
+from service_tui.server.history import Past
 from service_tui.server.outcomes import Closing, closings_of
 from service_tui.server.service import Asked, Routes
 from service_tui.storage.journal import History
+from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints import OUTCOMES
@@ -17,14 +19,14 @@ PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
 
 
-async def _past(asked: Asked) -> list[Fill | Paid]:
-    """All that the agent did and was paid on sim, oldest first."""
-    wanted = History(asked.agent.agent_id, (FILL, PAYOUT))
-    found: list[Fill | Paid] = []
+async def _past(asked: Asked) -> list[Past]:
+    """All that the agent did and was paid, oldest first."""
+    wanted = History(asked.agent.agent_id, ALL)
+    found: list[Past] = []
     offset = 0
     while True:
         page, total = await asked.service.keeper.history(wanted, limit=PAGE, offset=offset)
-        found += [one for one in page if isinstance(one, Fill | Paid)]
+        found += page
         offset += len(page)
         if not page or offset >= total:
             return found[::-1]
@@ -33,20 +35,32 @@ async def _past(asked: Asked) -> list[Fill | Paid]:
 async def outcomes(asked: Asked) -> OutcomesBody:
     """Sums over everything that was closed since a moment."""
     query = asked.query_as(OutcomesQuery)
-    since = timestamp(query.since) if query.since else 0.0
     past = await _past(asked)
-    trades = sum(
-        isinstance(one, Fill)
+    # In a thread: a long life is a matter of seconds.
+    return await asyncio.to_thread(_weighed, query, past)
+
+
+def _weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
+    since = timestamp(query.since) if query.since else 0.0
+    found = [one for one in in_one_form(past) if _is_wanted(query, one)]
+    traded = [
+        one
+        for one in found
+        if isinstance(one, AgentFill)
         and one.at >= since
-        and (query.skill is None or one.note.skill_slug == query.skill)
-        for one in past
-    )
+        and (query.skill is None or one.skill == query.skill)
+    ]
     closings = [
         one
-        for one in closings_of(past, apart=query.skill is not None)
+        for one in closings_of(found, apart=query.skill is not None)
         if one.at >= since and (query.skill is None or one.skill == query.skill)
     ]
-    return _body(query, trades, closings)
+    # An order that was met in several parts is one trade.
+    return _body(query, len({one.trade_id for one in traded}), closings)
+
+
+def _is_wanted(query: OutcomesQuery, one: AgentFill | AgentPayout) -> bool:
+    return query.venue in {"all", one.venue}
 
 
 def _body(query: OutcomesQuery, trades: int, closings: Sequence[Closing]) -> OutcomesBody:
@@ -65,6 +79,11 @@ def _body(query: OutcomesQuery, trades: int, closings: Sequence[Closing]) -> Out
         ),
         skill=query.skill,
         since=query.since,
+        pnl_by_venue={
+            venue.value: _sum([one for one in closings if one.venue is venue])
+            for venue in Venue
+            if any(one.venue is venue for one in closings)
+        },
     )
 
 
