@@ -37,6 +37,7 @@ LOST: Final = {
     "market": None,
     "speed": None,
     "plan": None,
+    "halted": None,
     "monitor": None,
     "risk_alert": None,
 }
