@@ -322,6 +322,9 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
         check_pace(agent, order.venue, order.market_id, order.side, at=at)
     holding = venues.account(agent.agent_id, order.venue).holdings.get(order.market_id)
     cost = order.size + (0 if holding is None else holding.position.total_cost())
+    # What open buys keep may become position at any moment.
+    resting = venues.book(order.market_id).orders.values()
+    cost += sum(one.reserved for one in resting if one.agent_id == agent.agent_id)
     if settings.max_position is not None and not cost <= settings.max_position:
         raise MarketTooLarge(
             f"the position would cost more than {decimal(settings.max_position):,.2f} USDC"
