@@ -515,6 +515,21 @@ def test_a_gate_refuses_and_changes_nothing(name: str) -> None:
     assert text_of(world) == before
 
 
+def test_what_open_buys_may_bring_counts_against_the_position() -> None:
+    world = new_world()
+    world.change(world.agents["ada"], {"max_position": Micros(50 * ONE)}, world.at)
+    market = market_of(world)
+    low = Micros(best(world, market) - 100_000)
+    for _ in range(2):
+        put(world, "ada", market, order_type=GTC, price=low)
+    with pytest.raises(MarketTooLarge):
+        put(world, "ada", market, order_type=GTC, price=low)
+    with pytest.raises(MarketTooLarge):
+        put(world, "ada", market, side=NO)
+    cancel_all(world.venues, world.venues.orders("ada"), times(world))
+    assert placed(put(world, "ada", market)).shares
+
+
 def test_an_unclaimed_agent_may_not() -> None:
     assert issubclass(NotClaimed, NotAllowed)
 

@@ -230,3 +230,14 @@ async def test_a_repeated_batch_under_one_key_is_carried_out_once(
         assert first.json() == second.json()
         assert second.headers["Idempotency-Replayed"] == "true"
         assert stage.agent.trades_count == 3
+
+
+async def test_a_batch_that_passes_a_milestone_carries_the_nudge(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        (market_id,) = ids(stage, 1)
+        said = [await batch(line, [leg(market_id, 1)] * 8, dry_run=True)]
+        said += [await batch(line, [leg(market_id, 1)] * 8) for _ in range(3)]
+        # After 8, 16 and 24 trades: the second batch has passed the tenth.
+        told = [one["go_live"] and one["go_live"]["sim_trades"] for one in said]
+        assert told == [None, None, 16, None]

@@ -1,7 +1,7 @@
 """The nudge towards real money, after some practice on sim.
 
 Knows agents. Must not know how a trade is placed.
-Used by the route of trades.
+Used by the routes of trades and batches.
 """
 
 from typing import Final
@@ -18,9 +18,20 @@ MILESTONES: Final = frozenset({10, 50, 100, 250})
 """Trades on sim at which it comes. Source: wire reference, 3.4."""
 
 
-def go_live_of(world: World, agent: Agent, address: str) -> GoLiveBody | None:
-    """What to do for real trading; None but at a milestone, or for who traded on a real venue."""
-    if agent.trades_count not in MILESTONES or agent.settings.real_trading_enabled:
+def go_live_of(world: World, agent: Agent, address: str, *, since: int) -> GoLiveBody | None:
+    """What to do for real trading.
+
+    Args:
+        world: as it is after the trades.
+        agent: who traded.
+        address: of this service.
+        since: how many trades the agent had before.
+
+    Returns:
+        None where no milestone was passed, or for who traded on a real venue.
+    """
+    passed = any(since < milestone <= agent.trades_count for milestone in MILESTONES)
+    if not passed or agent.settings.real_trading_enabled:
         return None
     if any(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL):
         return None

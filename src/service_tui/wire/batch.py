@@ -18,6 +18,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
+from service_tui.wire.trades import GoLiveBody
 
 LEGS_MAX = 30
 
@@ -90,3 +91,5 @@ class BatchBody(WireModel):
     execution_time_ms: Count = 0
     dry_run: bool = False
     balance: Money | None = None
+    # ours: a batch may pass a milestone as well as a trade.
+    go_live: GoLiveBody | None = None

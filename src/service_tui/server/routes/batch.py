@@ -10,6 +10,7 @@ from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exchange import Order
 from service_tui.engine.market import Quote
 from service_tui.engine.orders import VenueOrder
+from service_tui.server.go_live import go_live_of
 from service_tui.server.refusals import denied, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT, failure_of
@@ -87,6 +88,7 @@ async def place_batch(asked: Asked) -> BatchBody:
         require_claim(asked, request.venue)
     wanted = _orders(asked, request)
     quoted = [_quoted(asked, order) for order in wanted]
+    before = asked.agent.trades_count
     if request.dry_run:
         results, events = quoted, []
     elif request.atomic:
@@ -107,6 +109,7 @@ async def place_batch(asked: Asked) -> BatchBody:
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
         dry_run=request.dry_run,
         balance=decimal(_cash(asked, request.venue)),
+        go_live=go_live_of(asked.world, asked.agent, asked.service.address, since=before),
     )
     return await asked.commit(events, body)
 

@@ -87,13 +87,14 @@ async def place(asked: Asked) -> TradeBody:
             return await place_on_venue(asked, real, dry_run=request.dry_run)
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
+        before = asked.agent.trades_count
         fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
         failed = [] if request.dry_run else failure_of(asked, order, refusal)
         return await asked.commit(failed, refused_body(asked, request, refusal))
-    nudge = go_live_of(asked.world, asked.agent, asked.service.address)
+    nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
     body = trade_body(asked.world, asked.agent, fill, nudge)
     return await asked.commit((fill,), body)
 
