@@ -7,7 +7,7 @@ import httpx
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from support import Stage
 
 

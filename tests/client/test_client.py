@@ -42,7 +42,7 @@ from service_tui.wire import endpoints as on
 from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingQuery
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.markets import MarketsBody, MarketsQuery
 from service_tui.wire.settings import SettingsPatch, UserSettingsPatch
 from service_tui.wire.trades import TradeRequest, TradesQuery

@@ -97,7 +97,7 @@ async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Pat
         markets = [one for one in desk.state.markets.values() if one.is_open][:BUYS]
         tickets = [desk.submit(buy(market, 5 * ONE)) for market in markets]
         # Some have been filled, the others are on their way or wait for their turn.
-        for _ in range(4_000):
+        for _ in range(200_000):
             if any(one.view.state is TicketState.DONE for one in tickets):
                 break
             await asyncio.sleep(0)

@@ -16,6 +16,7 @@ from service_tui.server.refusals import Denied
 from service_tui.terms import Plan
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
@@ -35,7 +36,6 @@ from service_tui.wire.endpoints import (
     TRADES,
     TROUBLESHOOT,
     WORLD,
-    Endpoint,
 )
 from support import OPERATOR, Stage, open_stage
 

@@ -16,6 +16,7 @@ from service_tui.server.access import BODY_MAX
 from service_tui.server.embedded import BASE_URL
 from service_tui.terms import Venue
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     ALL,
     BATCH,
@@ -58,7 +59,6 @@ from service_tui.wire.endpoints import (
     TRADES,
     TROUBLESHOOT,
     VERSION_CHECK,
-    Endpoint,
 )
 from support import OPERATOR, Stage, open_stage
 

@@ -19,6 +19,7 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
 from service_tui.terms import Plan, Venue
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     AGENT,
     ALL,
@@ -83,7 +84,6 @@ from service_tui.wire.endpoints import (
     USER_SETTINGS,
     VERSION_CHECK,
     WORLD,
-    Endpoint,
 )
 from support import OPERATOR, Stage, open_stage
 

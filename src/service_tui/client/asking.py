@@ -17,7 +17,7 @@ from service_tui.client.errors import Called, MalformedError
 from service_tui.client.reply import is_list
 from service_tui.terms import VENUE_ALIASES, Venue
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.text import line
 
 _SEGMENT: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9_:.\-]{1,256}")

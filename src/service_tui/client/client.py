@@ -45,7 +45,8 @@ from service_tui.client.retry import retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import HEALTH, HealthBody
 from service_tui.wire.text import line, prose
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from service_tui.server.refusals import Denied, denied, throttled, unauthenticat
 from service_tui.server.service import Service
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 KEY_PREFIX: Final = "sk_live_"
 EMBEDDED_HOST: Final = "embedded.localhost"

@@ -67,7 +67,8 @@ from service_tui.server.service import Asked, Handler, Service, StreamHandler
 from service_tui.server.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import CLAIM_PAGE
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 Model = TypeVar("Model", bound=WireModel)
 

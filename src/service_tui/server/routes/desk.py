@@ -29,6 +29,7 @@ from service_tui.wire.desk import (
     DeskVenueBody,
     NewKeyBody,
 )
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     DESK_ACCOUNT,
     DESK_AGENTS,
@@ -38,7 +39,6 @@ from service_tui.wire.endpoints import (
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
     EVENTS,
-    Endpoint,
 )
 
 
