@@ -21,6 +21,7 @@ _KEY_SCHEMA: Final[Schema] = {
     "type": "string",
     "minLength": 1,
     "maxLength": 128,
+    "pattern": "^[ -~]*[!-~][ -~]*$",
     "description": "repeated within 24 hours, it brings the first answer and nothing is done twice",
 }
 ABOUT: Final = """Trade prediction markets, by programs and for play money.
