@@ -86,7 +86,7 @@ async def test_a_limit_that_is_tightened_is_ordered_at_once() -> None:
         await edit(seen, "limit.trade")
         await write(seen, "rail-service", "80")
         await write(seen, "rail-own", "25.50")
-        assert "25.50  this desk" in seen.text
+        await seen.until(lambda: "25.50  this desk" in seen.text)
         await seen.press("enter")
         await seen.until(lambda: bool(seen.doors.submitted))
         assert seen.doors.submitted == [
@@ -99,7 +99,7 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
         await write(seen, "rail-service", "250")
-        assert "asked once more" in seen.text
+        await seen.until(lambda: "asked once more" in seen.text)
         await seen.press("enter")
         await confirm(seen, "escape")
         assert seen.doors.submitted == []
@@ -107,8 +107,8 @@ async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_ba
         await write(seen, "rail-service", "250")
         await seen.press("enter")
         await seen.until(lambda: isinstance(seen.app.screen, Confirm))
-        assert "100.00  service" in seen.text
-        assert "250.00  service" in seen.text
+        await seen.until(lambda: "100.00  service" in seen.text)
+        await seen.until(lambda: "250.00  service" in seen.text)
         await confirm(seen)
         await seen.until(lambda: seen.doors.submitted == [SetRail(Rail.TRADE, 250 * ONE)])
         await seen.press("u")
@@ -135,9 +135,7 @@ async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> Non
         await edit(seen, key)
         for bad in (*BAD, "1e3", "0x1", "\u0665", "1.2.3", ".", "=1+1", "[red]"):
             await write(seen, line, bad)
-            problem = str(seen.app.screen.query_one("#form-problem", Static).content)
-            assert problem
-            assert "nothing is changed" not in problem
+            await seen.until(lambda: is_refused(seen))
             await seen.press("enter")
             assert isinstance(seen.app.screen, Form)
         assert seen.doors.submitted == []
@@ -146,18 +144,24 @@ async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> Non
         assert seen.doors.submitted == []
 
 
+def is_refused(seen: Running) -> bool:
+    """Whether the form says why, and what."""
+    problem = str(seen.app.screen.query_one("#form-problem", Static).content)
+    return bool(problem) and "nothing is changed" not in problem
+
+
 async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
         await write(seen, "rail-own", "ab" * 32)
-        assert seen.app.screen.query_one("#rail-own", Input).value == ""
+        await seen.until(lambda: seen.app.screen.query_one("#rail-own", Input).value == "")
 
 
 async def test_the_plans_most_binds_the_number_of_buys() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.day_buys")
         await write(seen, "rail-service", "5001")
-        assert "at most 5,000" in seen.text
+        await seen.until(lambda: "at most 5,000" in seen.text)
 
 
 async def test_what_is_used_goes_on_while_the_form_is_open() -> None:
@@ -183,7 +187,7 @@ async def test_a_stricter_stop_is_set_at_once_and_a_wider_one_is_asked() -> None
         await write(seen, "defaults-target", "150")
         await seen.press("enter")
         await seen.until(lambda: isinstance(seen.app.screen, Confirm))
-        assert "without a stop" in seen.text
+        await seen.until(lambda: "without a stop" in seen.text)
         await confirm(seen)
         wide = SetDefaults(RiskDefaults(None, 1.5, auto_monitor=True))
         await seen.until(lambda: seen.doors.submitted[-1] == wide)
@@ -250,8 +254,9 @@ async def test_a_read_only_desk_changes_no_limit() -> None:
     async with running(state, first="settings") as seen:
         for key in ("limit.trade", "risk.stop", "risk.auto", "trading.paused", "trading.plan"):
             await on(seen, key)
+            before = len(seen.toasts)
             await seen.press("enter")
-            await seen.pilot.pause()
+            await seen.until(lambda known=before: len(seen.toasts) > known)
             assert "read-only" in seen.toasts[-1]
         assert seen.doors.submitted == []
 
