@@ -474,20 +474,27 @@ def test_an_answer_is_an_object_of_its_endpoints_shape(heard: dict[str, Heard], 
         assert answer.json["fix"]
 
 
-def shape(value: object) -> object:
-    """Names and types of an answer, without its values; lists by their first row."""
-    if isinstance(value, dict):
-        return {key: shape(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [shape(value[0])] if value else []
-    return "number" if isinstance(value, int | float) else type(value).__name__
+def is_alike(one: object, other: object) -> bool:
+    """Same names and types, whatever the values; lists by their first row.
+
+    What was not there yet in one of two worlds may be there in the other: they tick by themselves.
+    """
+    if one is None or other is None:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return not (one and other) or is_alike(one[0], other[0])
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return True
+    return type(one) is type(other)
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_both_ways_bring_the_same(name: str) -> None:
     first, second = (heard_over(transport)[name] for transport in TRANSPORTS)
     assert first.status == second.status
-    assert shape(first.json) == shape(second.json)
+    assert is_alike(first.json, second.json)
 
 
 def test_registering_gives_ten_thousand_and_shows_the_key_once(heard: dict[str, Heard]) -> None:
