@@ -20,6 +20,8 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from service_tui.console.app import ConsoleApp
+
 FOLDER: Final = Path(__file__).parent / "snapshots"
 
 _EDGE: Final = "│"
@@ -56,6 +58,9 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
     blocks: list[str] = []
     for theme in themes:
         app.theme = theme
+        if isinstance(app, ConsoleApp):
+            # The theme's name stands on a screen, which else waits for the next tick.
+            app.show_state()
         await pilot.pause()
         rows = list(_rows(pilot))
         lines = ["".join(text for text, _ in row) for row in rows]
