@@ -190,7 +190,12 @@ async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "key", "act"), [(TIDE, "C", AgentAct.CLAIM), (HERON, "K", AgentAct.NEW_KEY)]
+    ("agent", "key", "act"),
+    [
+        (TIDE, "C", AgentAct.CLAIM),
+        (HERON, "K", AgentAct.NEW_KEY),
+        (DESK, "K", AgentAct.NEW_KEY),
+    ],
 )
 async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:
     wanted = agent
@@ -215,7 +220,6 @@ async def test_a_claim_code_is_made_without_a_question() -> None:
     [
         (HERON, "C", "claimed already"),
         (HERON, "O", "claimed already"),
-        (DESK, "K", "not changed from here"),
     ],
 )
 async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) -> None:

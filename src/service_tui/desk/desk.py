@@ -93,6 +93,7 @@ class Desk:
             state=lambda: self._state,
             say=self._say,
             poke=self._poke,
+            renew=around.renew,
         )
 
     # -- the three doors -------------------------------------------------------------------

@@ -45,7 +45,11 @@ IdSource = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a desk is opened with. Without `listen` everything is polled."""
+    """What a desk is opened with. Without `listen` everything is polled.
+
+    `renew` gives the client the keys as they lie now where they are kept, and says whether they
+    are others than before.
+    """
 
     client: Client
     database: Database
@@ -53,6 +57,7 @@ class Surroundings:
     new_id: IdSource
     rng: random.Random
     listen: Listen | None = None
+    renew: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Ports:
     """The desk's surroundings.
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
-    `poke` asks a poller to look now.
+    `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
     """
 
     client: Client
@@ -70,6 +75,7 @@ class Ports:
     state: Callable[[], DeskState]
     say: Callable[[Fact], None]
     poke: Callable[[Topic], None]
+    renew: Callable[[], bool] = lambda: False
 
     def now(self) -> Timestamp:
         """Wall time."""

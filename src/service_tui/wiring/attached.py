@@ -17,7 +17,6 @@ import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Fact, Noticed, Served
@@ -33,6 +32,7 @@ from service_tui.wiring.data import open_beside
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import client_keys, renewing
 
 log = logging.getLogger(__name__)
 
@@ -174,6 +174,7 @@ async def attached_parts(
             new_id=lambda: f"{rng.getrandbits(128):032x}",
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
+            renew=renewing(options.data_dir, client, keys, HOLDER_URL),
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
@@ -204,6 +205,5 @@ def _client(
     *,
     read_only: bool,
 ) -> Client:
-    api = None if keys.agent is None else Key(keys.agent, HOLDER_URL)
-    both = Keys(api, Key(keys.operator, HOLDER_URL))
+    both = client_keys(keys, HOLDER_URL)
     return Client(transport, HOLDER_URL, both, clock=clock, rng=rng, read_only=read_only)

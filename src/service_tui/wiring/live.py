@@ -46,7 +46,8 @@ from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
-from service_tui.wiring.own_agent import RENEWED, keys_of_own_agent
+from service_tui.wiring.own_agent import RENEWED, keeper_of_own_key, keys_of_own_agent
+from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 
 log = logging.getLogger(__name__)
@@ -70,6 +71,7 @@ async def open_embedded(
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
         sim.service.operator_agent = keys.agent_id
+        sim.service.keep_own_key = keeper_of_own_key(options.data_dir)
         yield sim, keys
 
 
@@ -135,7 +137,7 @@ async def embedded_parts(
         Client(
             sim.transport,
             BASE_URL,
-            _embedded_keys(keys),
+            client_keys(keys, BASE_URL),
             clock=clock,
             rng=rng,
             read_only=options.read_only,
@@ -145,7 +147,11 @@ async def embedded_parts(
         async with (
             open_desk(
                 initial,
-                replace(_around(client, data.database, clock, rng), listen=_listen_to(sim)),
+                replace(
+                    _around(client, data.database, clock, rng),
+                    listen=_listen_to(sim),
+                    renew=renewing(options.data_dir, client, keys, BASE_URL),
+                ),
             ) as desk,
             _served(options, sim, data, desk),
         ):
@@ -210,11 +216,6 @@ async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
                 raise
             data = await stack.enter_async_context(open_beside(options.data_dir, clock))
         yield data
-
-
-def _embedded_keys(keys: DeskKeys) -> Keys:
-    api = Key(keys.agent, BASE_URL) if keys.agent is not None else None
-    return Keys(api, Key(keys.operator, BASE_URL))
 
 
 def _around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
