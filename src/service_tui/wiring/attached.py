@@ -33,6 +33,7 @@ from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys, renewing
+from service_tui.wiring.succession import succeeding
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,7 @@ class HolderTransport(httpx.AsyncBaseTransport):
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._say: Callable[[Fact], None] | None = None
+        self._own: Callable[[], str] = str
         self._told = ""
         limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
         self._line = httpx.AsyncHTTPTransport(retries=0, limits=limits)
@@ -108,12 +110,12 @@ class HolderTransport(httpx.AsyncBaseTransport):
         response = await self._line.handle_async_request(sent)
         if self._say is not None and address != self._told:
             self._told = address
-            self._say(Served(address, attached=True))
+            self._say(Served(address, attached=address != self._own()))
         return response
 
-    def tell(self, say: Callable[[Fact], None]) -> None:
-        """From now on say where the holder is found, whenever that is another place."""
-        self._say = say
+    def tell(self, say: Callable[[Fact], None], *, own: Callable[[], str]) -> None:
+        """From now on say where the holder is found, whenever that is another place than `own`."""
+        self._say, self._own = say, own
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -150,7 +152,7 @@ async def attached_parts(
 ) -> AsyncGenerator[Desk]:
     """A desk on the holder's service, with a blotter of its own beside the holder's database.
 
-    While nobody serves it stands offline, and it finds the next holder by itself.
+    While nobody serves it stands offline; it finds the next holder by itself, or becomes it.
 
     Yields:
         The desk.
@@ -164,6 +166,7 @@ async def attached_parts(
     transport = HolderTransport(options.data_dir)
     async with (
         open_beside(options.data_dir, clock) as data,
+        succeeding(options, clock) as succession,
         _client(transport, keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)
@@ -179,7 +182,8 @@ async def attached_parts(
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
         async with open_desk(known, around) as desk:
-            transport.tell(desk.ports.say)
+            succession.tell(desk.ports.say)
+            transport.tell(desk.ports.say, own=lambda: succession.address)
             if unused := _unused(options):
                 said = f"{unused} not used: another program holds and serves this directory"
                 desk.ports.say(Noticed("warn", said))

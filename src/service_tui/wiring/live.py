@@ -6,7 +6,6 @@ Used by start.
 
 import logging
 import random
-import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -31,7 +30,7 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
-from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
@@ -43,36 +42,17 @@ from service_tui.storage.errors import (
 from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
-from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
+from service_tui.wiring.holding import open_embedded
+from service_tui.wiring.keys import KeysError
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
-from service_tui.wiring.own_agent import RENEWED, keeper_of_own_key, keys_of_own_agent
+from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
-
-
-@asynccontextmanager
-async def open_embedded(
-    options: Options, database: Database, clock: Clock
-) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
-    """The embedded service of a data directory, with the desk's own agent registered."""
-    keys = desk_keys(options.data_dir)
-    settings = SimSettings(
-        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
-        plan=options.plan,
-        speed=options.speed,
-        operator_key=keys.operator,
-        limits=options.limits,
-    )
-    async with open_sim(database, clock, settings) as sim:
-        keys = await keys_of_own_agent(sim, database, keys, clock)
-        sim.service.operator_agent = keys.agent_id
-        sim.service.keep_own_key = keeper_of_own_key(options.data_dir)
-        yield sim, keys
 
 
 def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
