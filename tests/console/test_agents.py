@@ -10,10 +10,12 @@ from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.secret import Secret
+from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
 from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.state import DeskState
+from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -164,6 +166,12 @@ async def test_a_trade_leads_to_its_market() -> None:
         screen(seen).feed.focus()
         await seen.press("enter")
         assert seen.app.front.name_in_keys == "markets"
+
+
+def test_the_claim_page_names_the_keys_of_the_console() -> None:
+    keys = {key.ident: key.keys[0] for key in KEYS}
+    assert f"({keys['app.agents']})" in WAITS
+    assert f"press {keys['agents.code']}." in WAITS
 
 
 # -- what is done -------------------------------------------------------------------------------
