@@ -135,6 +135,7 @@ async def test_another_service_keeps_its_agents_to_itself() -> None:
     away = replace(without_rows(STATE), fleet=None, service=replace(STATE.service, embedded=False))
     async with running(away, first="agents") as seen:
         assert "its own dashboard" in seen.text
+        assert "asking for" not in seen.text
         await seen.press("A")
         assert given(seen) == []
 
