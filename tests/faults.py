@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -229,6 +230,16 @@ async def rows(stage: Stage) -> list[StoredTicket]:
     """The blotter's rows, newest first, with all that was written until now."""
     await stage.database.write(lambda _: None)
     return Blotter(stage.database).recent(50)
+
+
+def no_page_more(connection: sqlite3.Connection) -> None:
+    """SQLite then says what it says of a full disk."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count={pages}").fetchone()
+
+
+def room_again(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA max_page_count=1000000").fetchone()
 
 
 async def killed_while_sending(stage: Stage, line: Line) -> None:

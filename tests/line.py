@@ -7,7 +7,7 @@ import httpx
 
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from support import Stage
 
 
@@ -46,6 +46,8 @@ class Line:
     async def wait(self, seconds: float) -> None:
         await self.stage.clock.advance(seconds)
         await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+        # What the service's own tick was writing meanwhile is on disk as well.
+        await self.stage.database.write(lambda _: None)
 
 
 def line_to(stage: Stage) -> Line:

@@ -3,6 +3,12 @@
 import math
 import random
 
+from service_tui.desk.briefing import (
+    BriefingView,
+    NewMarketView,
+    StandingView,
+    VenueBriefing,
+)
 from service_tui.desk.fleet import AgentView, FillView, FleetView
 from service_tui.desk.records import (
     AccountView,
@@ -21,6 +27,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_rails import CooldownView, RailsView, RiskDefaults, SkillSpend
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,
@@ -156,6 +163,51 @@ def fills(views: list[MarketView]) -> tuple[FillView, ...]:
     )
 
 
+def sample_briefing(views: list[MarketView]) -> BriefingView:
+    fresh = tuple(NewMarketView(one.market_id, one.question, 0.7, "4h 20m") for one in views[40:46])
+    return BriefingView(
+        checked_at=NOW,
+        venues=(
+            VenueBriefing("sim", attention_count=2),
+            VenueBriefing("evm_venue", ("redeem m-00012: the outcome is final",), 1),
+        ),
+        warnings=("one market holds 41 % of what is at risk",),
+        new_markets=fresh,
+        skills=("gauge-watcher",),
+        standing=StandingView(-1.2, 0.54, 2, 4),
+    )
+
+
+def sample_rails() -> RailsView:
+    return RailsView(
+        at=NOW,
+        resets_at=Timestamp((NOW // 86_400 + 1) * 86_400),
+        paused=False,
+        max_trade=Micros(100_000_000),
+        day_spend_max=Micros(500_000_000),
+        day_spent=Micros(120_000_000),
+        sim_trade_max=Micros(500_000_000),
+        sim_market_max=Micros(2_000_000_000),
+        position_max=None,
+        day_buys_max=500,
+        day_buys=7,
+        defaults=RiskDefaults(0.2, None, auto_monitor=True),
+        day_buys_ceiling=5_000,
+        skill_day_max=Micros(20_000_000),
+        skills=(
+            SkillSpend("gauge-watcher", Micros(17_400_000)),
+            SkillSpend("tide-table", Micros(3_000_000)),
+        ),
+        cooldowns=(
+            CooldownView("m-00003", Side.YES, Timestamp(NOW + 1_260), "an order that failed"),
+        ),
+        imports_a_day=100,
+        imports_today=3,
+        failed_cooldown_s=1_800.0,
+        own_spent=Micros(164_500_000),
+    )
+
+
 def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
     rng = random.Random(seed)
     markets = {view.market_id: view for view in (market(i, rng) for i in range(count))}
@@ -284,6 +336,8 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             day_trades_max=500,
             day_trades=7,
         ),
+        rails=sample_rails(),
+        briefing=sample_briefing(views),
         markets=markets,
         positions=positions,
         trades=trades,

@@ -40,6 +40,7 @@ STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
+SIGNAL_TTL_MAX_S: Final = 600
 
 EXAMPLES: Final = """\
 examples:
@@ -191,6 +192,13 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
         help="plan of new agents on the embedded service (default: as last chosen, else pro)",
     )
     parser.add_argument(
+        "--signal-ttl",
+        metavar="S",
+        type=_life,
+        default=missing,
+        help="seconds that a signal of the reactor waits on the embedded service (default: 60)",
+    )
+    parser.add_argument(
         "--read-only",
         action="store_true",
         default=False if top else argparse.SUPPRESS,
@@ -230,6 +238,16 @@ def _port(text: str) -> int:
     return port
 
 
+def _life(text: str) -> int:
+    """Seconds that a signal lives, 1 to 600."""
+    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(SIGNAL_TTL_MAX_S))
+    if not is_short or not 1 <= int(text) <= SIGNAL_TTL_MAX_S:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from 1 to {SIGNAL_TTL_MAX_S}"
+        )
+    return int(text)
+
+
 def _options(given: argparse.Namespace, environment: Environment) -> Options:
     """The start that was asked for: flags, then environment, then what was stored."""
     base = given.data_dir or environment.data_dir
@@ -263,6 +281,7 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         allow_insecure=environment.allow_insecure,
         listen=given.port if given.door == "serve" else given.listen,
         limits=given.door != "serve" or given.limits == "on",
+        signal_ttl_s=given.signal_ttl,
     )
 
 

@@ -109,6 +109,32 @@ class Plan(StrEnum):
     ELITE = "elite"
 
 
+class WalletKind(StrEnum):
+    """Who holds the key of an agent's wallet. Source: spec, "Wallet types"."""
+
+    MANAGED = "managed"
+    EXTERNAL = "external"
+
+
+class ExitReason(StrEnum):
+    """Which threshold of a monitor a price has crossed."""
+
+    STOP_LOSS = "stop_loss"
+    TAKE_PROFIT = "take_profit"
+
+
+class AlertStatus(StrEnum):
+    """Where a risk alert stands. Source: spec, "Risk alert lifecycle"."""
+
+    PENDING = "pending"
+    EXECUTED = "executed"
+    EXPIRED = "expired"
+    # ours: acknowledged by its owner without a sale.
+    DISMISSED = "dismissed"
+    # ours: the market ended first, or the position was gone: nothing was left to sell.
+    RESOLVED = "resolved"
+
+
 class Mode(StrEnum):
     """What a trade on this desk means, in the word that the header shows."""
 

@@ -23,7 +23,8 @@ from service_tui.client.keys import Key, Keys
 from service_tui.client.reply import NotProtocolError
 from service_tui.client.stream import EVENT_MAX, LINE_MAX, Frames
 from service_tui.clock import SystemClock
-from service_tui.wire.endpoints import WORLD, Endpoint, HealthBody
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import WORLD, HealthBody
 
 EVENTS: Endpoint[HealthBody] = replace(WORLD, answers=HealthBody)  # any body does
 HEAD = (

@@ -32,7 +32,16 @@ class Host(App[None]):
     """Shows what `build` makes of the state."""
 
     CSS_PATH: ClassVar = [
-        STYLES / f"{name}.tcss" for name in ("base", "markets", "portfolio", "trade_form")
+        STYLES / f"{name}.tcss"
+        for name in (
+            "base",
+            "dialogs",
+            "markets",
+            "monitor_form",
+            "monitors",
+            "portfolio",
+            "trade_form",
+        )
     ]
     ENABLE_COMMAND_PALETTE = False
 

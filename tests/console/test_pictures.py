@@ -7,7 +7,8 @@ from textual.pilot import Pilot
 
 from console.snapshot import assert_snapshot, picture
 from doors import RecordingDoors
-from samples import NOW, sample_state
+from guarded_samples import guarded_state
+from samples import NOW
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.records import MeanwhileView, ResolvedView
@@ -25,6 +26,11 @@ SCREENS = {
     "attention": ("0",),
     "portfolio": ("1",),
     "markets": ("2", "j"),
+    "monitors": ("3",),
+    "monitor": ("3", "j", "e"),
+    "monitors_many": ("3", "E", "1", "5", "enter"),
+    "alerts": ("3", "o"),
+    "price_alerts": ("3", "o", "o", "o"),
     "agents": ("7",),
     "plan": ("7", "j", "P"),
     "settings": ("8",),
@@ -38,7 +44,7 @@ SCREENS = {
 
 def state() -> DeskState:
     """A desk in the middle of a day, back from an absence, the welcome seen."""
-    full = sample_state()
+    full = guarded_state()
     market = next(iter(full.markets.values()))
     meanwhile = MeanwhileView(
         closed_at=Timestamp(NOW - 30_000),

@@ -1,28 +1,74 @@
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from console.snapshot import assert_snapshot
-from doors import DATA_PATH, LOG_PATH, THEMES, running, seen_before
+from doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from samples import NOW, sample_state
+from service_tui.console.deliveries import Way, choices_of, ways_text
+from service_tui.console.dialogs.choose_plan import ChoosePlan
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.form import Form
 from service_tui.console.screens.base import Surroundings
-from service_tui.console.screens.settings_text import next_midnight, settings_text, trades_today
-from service_tui.desk.commands import SetPreference, SetSpeed
-from service_tui.desk.records import ServiceView
+from service_tui.console.screens.setting_rows import SettingRow, rows
+from service_tui.console.screens.settings import SettingsScreen
+from service_tui.console.screens.settings_text import about_text, detail_text, hint_text
+from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetSpeed
+from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.records import NoticeKind, ServiceView
+from service_tui.desk.records_rails import Rail, RiskDefaults
 from service_tui.desk.state import DeskState
-from service_tui.terms import Mode, Venue
-from service_tui.units import Timestamp
+from service_tui.terms import Mode, Plan, Venue
+from service_tui.units import ONE, Timestamp
 
-STATE = replace(sample_state(), preferences={"welcome": "seen", "theme": "night"})
+STATE = seen_before(sample_state())
+STATE = replace(STATE, preferences={**STATE.preferences, "theme": "night"})
 AROUND = Surroundings(LOG_PATH, DATA_PATH, ("night", "paper"))
+BAD = ("nan", "inf", "-5", "99999999999", "five")
 
 
-def told(state: DeskState = STATE, now: float = NOW) -> str:
-    return settings_text(state, Timestamp(now), AROUND).plain
+def row(key: str, state: DeskState = STATE, now: float = NOW) -> SettingRow:
+    return next(one for one in rows(state, Timestamp(now), "night") if one.key == key)
+
+
+def detail(key: str, state: DeskState = STATE, now: float = NOW) -> str:
+    return detail_text(row(key, state, now), state, Timestamp(now)).plain
+
+
+def paused(state: DeskState = STATE) -> DeskState:
+    assert state.limits is not None
+    return replace(state, limits=replace(state.limits, paused=True))
+
+
+async def on(seen: Running, key: str) -> None:
+    front = seen.app.front
+    assert isinstance(front, SettingsScreen)
+    front.focus_row(key)
+    await seen.pilot.pause()
+    assert front.current_row() == key
+
+
+async def edit(seen: Running, key: str) -> Form[object]:
+    await on(seen, key)
+    await seen.press("e")
+    await seen.until(lambda: isinstance(seen.app.screen, Form))
+    form = seen.app.screen
+    assert isinstance(form, Form)
+    return form
+
+
+async def write(seen: Running, name: str, text: str) -> None:
+    line = seen.app.screen.query_one(f"#{name}", Input)
+    line.value = text
+    await seen.pilot.pause()
+
+
+async def confirm(seen: Running, key: str = "y") -> None:
+    await seen.until(lambda: isinstance(seen.app.screen, Confirm) and seen.app.screen.is_armed)
+    await seen.press(key)
+    await seen.until(lambda: not isinstance(seen.app.screen, Confirm))
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
@@ -32,103 +78,315 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
         await assert_snapshot(seen.pilot, f"settings_{size[0]}x{size[1]}", themes=themes)
 
 
-async def test_moving_over_a_theme_shows_it_and_leaving_gives_it_back() -> None:
-    async with running(STATE, first="settings") as seen:
-        await seen.press("k")
-        await seen.until(lambda: seen.app.theme != "night")
-        tried = seen.app.theme
-        await seen.press("0")
-        await seen.until(lambda: seen.app.theme == "night")
-        await seen.press("8")
-        assert seen.app.front.current_row() == "night"
-        assert seen.doors.submitted == []
-        assert tried in {theme.name for theme in THEMES.themes}
+# -- limits ---------------------------------------------------------------------------------------
 
 
-async def test_enter_keeps_the_theme() -> None:
+async def test_a_limit_that_is_tightened_is_ordered_at_once() -> None:
     async with running(STATE, first="settings") as seen:
-        await seen.press("k", "enter")
+        await edit(seen, "limit.trade")
+        await write(seen, "rail-service", "80")
+        await write(seen, "rail-own", "25.50")
+        await seen.until(lambda: "25.50  this desk" in seen.text)
+        await seen.press("enter")
         await seen.until(lambda: bool(seen.doors.submitted))
-        kept = seen.app.theme
-        assert seen.doors.submitted == [SetPreference("theme", kept)]
-        await seen.press("0")
-        assert seen.app.theme == kept
+        assert seen.doors.submitted == [
+            SetRail(Rail.TRADE, 25_500_000, own=True),
+            SetRail(Rail.TRADE, 80 * ONE),
+        ]
 
 
-async def test_a_click_on_a_speed_orders_it() -> None:
+async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_back() -> None:
     async with running(STATE, first="settings") as seen:
-        row = next(place for place, line in enumerate(seen.lines) if "60x" in line)
-        await seen.pilot.click(offset=(seen.lines[row].index("60x"), row))
-        await seen.until(lambda: seen.doors.submitted == [SetSpeed(60)])
+        await edit(seen, "limit.trade")
+        await write(seen, "rail-service", "250")
+        await seen.until(lambda: "asked once more" in seen.text)
+        await seen.press("enter")
+        await confirm(seen, "escape")
+        assert seen.doors.submitted == []
+        await edit(seen, "limit.trade")
+        await write(seen, "rail-service", "250")
+        await seen.press("enter")
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        await seen.until(lambda: "100.00  service" in seen.text)
+        await seen.until(lambda: "250.00  service" in seen.text)
+        await confirm(seen)
+        await seen.until(lambda: seen.doors.submitted == [SetRail(Rail.TRADE, 250 * ONE)])
+        await seen.press("u")
+        await seen.until(lambda: len(seen.doors.submitted) == 2)
+        assert seen.doors.submitted[-1] == SetRail(Rail.TRADE, 100 * ONE)
+        await seen.press("u")
+        assert len(seen.doors.submitted) == 2
 
 
-async def test_a_service_without_a_world_offers_no_speed() -> None:
-    state = replace(STATE, service=replace(STATE.service, embedded=False))
-    async with running(seen_before(state), first="settings") as seen:
-        assert "60x" not in seen.text
-        assert "no world of its own" in str(
-            seen.app.query_one("#settings-facts-text", Static).content
-        )
+def editable() -> Iterator[tuple[str, str]]:
+    for rail in Rail:
+        if rail not in {Rail.SIM_TRADE, Rail.DESK_DAY}:
+            yield f"limit.{rail.value}", "rail-service"
+        if rail is not Rail.SKILL_DAY:
+            yield f"limit.{rail.value}", "rail-own"
+    yield "risk.stop", "defaults-stop"
+    yield "risk.target", "defaults-target"
+    yield "tell.quiet", "quiet-hours"
 
 
-# -- the words alone ----------------------------------------------------------------------------
+@pytest.mark.parametrize(("key", "line"), list(editable()))
+async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> None:
+    async with running(STATE, first="settings", size=(100, 36)) as seen:
+        await edit(seen, key)
+        for bad in (*BAD, "1e3", "0x1", "\u0665", "1.2.3", ".", "=1+1", "[red]"):
+            await write(seen, line, bad)
+            await seen.until(lambda: is_refused(seen))
+            await seen.press("enter")
+            assert isinstance(seen.app.screen, Form)
+        assert seen.doors.submitted == []
+        await seen.press("escape")
+        await seen.until(lambda: not isinstance(seen.app.screen, Form))
+        assert seen.doors.submitted == []
 
 
-def test_it_tells_limits_world_service_and_places() -> None:
-    text = told()
-    for part in (
-        "7 of 500 trades",
-        "most of one trade  500.00",
-        "seed               7",
-        "embedded",
-        DATA_PATH,
-        LOG_PATH,
-        "unclaimed",
-        "pro",
-    ):
+def is_refused(seen: Running) -> bool:
+    """Whether the form says why, and what."""
+    problem = str(seen.app.screen.query_one("#form-problem", Static).content)
+    return bool(problem) and "nothing is changed" not in problem
+
+
+async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:
+    async with running(STATE, first="settings") as seen:
+        await edit(seen, "limit.trade")
+        await write(seen, "rail-own", "ab" * 32)
+        await seen.until(lambda: seen.app.screen.query_one("#rail-own", Input).value == "")
+
+
+async def test_the_plans_most_binds_the_number_of_buys() -> None:
+    async with running(STATE, first="settings") as seen:
+        await edit(seen, "limit.day_buys")
+        await write(seen, "rail-service", "5001")
+        await seen.until(lambda: "at most 5,000" in seen.text)
+
+
+async def test_what_is_used_goes_on_while_the_form_is_open() -> None:
+    async with running(STATE, first="settings", size=(100, 36)) as seen:
+        await edit(seen, "limit.day_buys")
+        assert STATE.rails is not None
+        await seen.bring(replace(STATE, rails=replace(STATE.rails, day_buys=444)))
+        await seen.until(lambda: "445 of 500" in seen.text)
+
+
+# -- risk and trading -----------------------------------------------------------------------------
+
+
+async def test_a_stricter_stop_is_set_at_once_and_a_wider_one_is_asked() -> None:
+    async with running(STATE, first="settings") as seen:
+        await edit(seen, "risk.stop")
+        await write(seen, "defaults-stop", "10")
+        await seen.press("enter")
+        strict = SetDefaults(RiskDefaults(0.1, None, auto_monitor=True))
+        await seen.until(lambda: seen.doors.submitted == [strict])
+        await edit(seen, "risk.target")
+        await write(seen, "defaults-stop", "off")
+        await write(seen, "defaults-target", "150")
+        await seen.press("enter")
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        await seen.until(lambda: "without a stop" in seen.text)
+        await confirm(seen)
+        wide = SetDefaults(RiskDefaults(None, 1.5, auto_monitor=True))
+        await seen.until(lambda: seen.doors.submitted[-1] == wide)
+
+
+async def test_turning_the_automatic_off_says_what_goes() -> None:
+    async with running(STATE, first="settings") as seen:
+        await on(seen, "risk.auto")
+        await seen.press("enter")
+        await seen.until(lambda: isinstance(seen.app.screen, Confirm))
+        assert "set by hand stay" in " ".join(seen.text.split())
+        await confirm(seen)
+        off = SetDefaults(RiskDefaults(0.2, None, auto_monitor=False))
+        await seen.until(lambda: seen.doors.submitted == [off])
+
+
+async def test_pausing_asks_nothing_and_resuming_does() -> None:
+    async with running(STATE, first="settings") as seen:
+        await on(seen, "trading.paused")
+        await seen.press("enter")
+        await seen.until(lambda: seen.doors.submitted == [SetPaused(paused=True)])
+        await seen.bring(paused())
+        await seen.press("enter")
+        await confirm(seen, "escape")
+        assert len(seen.doors.submitted) == 1
+        await seen.press("enter")
+        await confirm(seen)
+        await seen.until(lambda: seen.doors.submitted[-1] == SetPaused(paused=False))
+
+
+async def test_a_halt_is_not_ended_from_here() -> None:
+    assert STATE.world is not None
+    halted = replace(paused(), world=replace(STATE.world, halted_at=NOW))
+    async with running(halted, first="settings", size=(120, 40)) as seen:
+        await on(seen, "trading.paused")
+        await seen.press("enter")
+        await seen.until(lambda: any("F9 shows it" in toast for toast in seen.toasts))
+        assert seen.doors.submitted == []
+        assert row("trading.paused", halted).value.plain == "halted"
+
+
+async def test_the_plan_of_the_own_agent_is_chosen_by_a_digit() -> None:
+    async with running(STATE, first="settings") as seen:
+        await on(seen, "trading.plan")
+        await seen.press("enter")
+        await seen.until(lambda: isinstance(seen.app.screen, ChoosePlan))
+        await seen.press("3")
+        elite = Govern(AgentAct.PLAN, "a-1", "desk", Plan.ELITE)
+        await seen.until(lambda: seen.doors.submitted == [elite])
+
+
+async def test_another_services_plan_is_not_changed_from_here() -> None:
+    away = replace(STATE, service=replace(STATE.service, embedded=False))
+    async with running(away, first="settings") as seen:
+        await on(seen, "trading.plan")
+        await seen.press("enter")
+        await seen.until(lambda: bool(seen.toasts))
+        assert seen.doors.submitted == []
+        assert "pace of the world" not in seen.text
+
+
+async def test_a_read_only_desk_changes_no_limit() -> None:
+    state = replace(STATE, service=replace(STATE.service, read_only=True))
+    async with running(state, first="settings") as seen:
+        for key in ("limit.trade", "risk.stop", "risk.auto", "trading.paused", "trading.plan"):
+            await on(seen, key)
+            before = len(seen.toasts)
+            await seen.press("enter")
+            await seen.until(lambda known=before: len(seen.toasts) > known)
+            assert "read-only" in seen.toasts[-1]
+        assert seen.doors.submitted == []
+
+
+# -- notices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NoticeKind if kind is not NoticeKind.DESK])
+async def test_the_ways_of_a_kind_are_turned_by_digits(kind: NoticeKind) -> None:
+    async with running(STATE, first="settings") as seen:
+        await edit(seen, f"tell.{kind.value}")
+        await seen.press("3", "4", "enter")
+        await seen.until(lambda: bool(seen.doors.submitted))
+        before = choices_of({}).ways_of(kind)
+        wanted = ways_text(before | {Way.BELL, Way.DESKTOP})
+        assert seen.doors.submitted == [SetPreference(f"notify.{kind.value}", wanted)]
+        await seen.press("u")
+        await seen.until(lambda: len(seen.doors.submitted) == 2)
+        back = SetPreference(f"notify.{kind.value}", ways_text(before))
+        assert seen.doors.submitted[-1] == back
+
+
+async def test_quiet_hours_are_written_and_taken_away() -> None:
+    async with running(STATE, first="settings") as seen:
+        await edit(seen, "tell.quiet")
+        await write(seen, "quiet-hours", "22-7")
+        await seen.press("enter")
+        await seen.until(lambda: bool(seen.doors.submitted))
+        assert seen.doors.submitted == [SetPreference("notify.quiet", "22:00-07:00")]
+        await edit(seen, "tell.quiet")
+        await write(seen, "quiet-hours", "")
+        await seen.press("enter")
+        await seen.until(lambda: len(seen.doors.submitted) == 2)
+        assert seen.doors.submitted[-1] == SetPreference("notify.quiet", "")
+
+
+async def test_the_desktops_protocol_is_turned() -> None:
+    async with running(STATE, first="settings") as seen:
+        await on(seen, "tell.protocol")
+        await seen.press("enter")
+        wanted = SetPreference("notify.protocol", "OSC 777")
+        await seen.until(lambda: seen.doors.submitted == [wanted])
+
+
+# -- the desk -------------------------------------------------------------------------------------
+
+
+async def test_the_theme_is_chosen_by_name_and_the_next_pace_by_enter() -> None:
+    async with running(STATE, first="settings") as seen:
+        await on(seen, "desk.theme")
+        await seen.press("enter")
+        await seen.until(lambda: seen.app.screen.id == "themes")
+        await seen.press("escape")
+        await seen.until(lambda: seen.app.screen.id != "themes")
+        await on(seen, "desk.pace")
+        await seen.press("enter")
+        await seen.until(lambda: seen.doors.submitted == [SetSpeed(10)])
+
+
+async def test_whose_desk_this_is_stands_on_a_page_or_beside() -> None:
+    async with running(STATE, first="settings", size=(80, 40)) as seen:
+        await on(seen, "desk.about")
+        await seen.press("enter")
+        await seen.until(lambda: DATA_PATH in seen.text)
+    async with running(STATE, first="settings", size=(170, 40)) as seen:
+        assert LOG_PATH in seen.text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 160])
+async def test_the_row_in_focus_is_told_at_every_width(width: int) -> None:
+    async with running(STATE, first="settings", size=(width, 30)) as seen:
+        await on(seen, "limit.day_spend")
+        words = " ".join(seen.text.split())
+        assert "in 16h 00m" in words
+        assert "midnight UTC" in words
+
+
+# -- the words alone ------------------------------------------------------------------------------
+
+
+def test_every_limit_says_both_figures_what_is_used_and_when_it_starts_anew() -> None:
+    text = detail("limit.day_buys")
+    for part in ("service      500", "this desk    no limit", "binds        500  service"):
         assert part in text
+    assert "used         8 of 500  2%, 1 of it without an end" in text
+    assert "left         492" in text
+    assert "in 16h 00m" in text
+    assert "midnight UTC, 00:00 here" in text
 
 
-def test_on_a_real_venue_the_days_spend_is_told_with_its_share() -> None:
-    live = replace(STATE, service=replace(STATE.service, mode=Mode.LIVE, venue=Venue.EVM))
-    assert "24%  120.00 of 500.00" in told(live)
+def test_a_limit_of_the_desks_own_binds_where_it_is_smaller() -> None:
+    own = replace(STATE, preferences={"limits.sim_trade": str(40 * ONE)})
+    assert "binds        40.00  this desk" in detail("limit.sim_trade", own)
+    assert "service 500.00, this desk 40.00" in hint_text(row("limit.sim_trade", own), NOW).plain
 
 
-def test_limits_start_anew_at_midnight_utc() -> None:
-    assert "in 15h 59m at midnight UTC, 00:00 here" in told(now=NOW + 30)
+def test_a_figure_that_cannot_be_read_is_said_loudly() -> None:
+    broken = replace(STATE, preferences={"limits.sim_trade": "nan"})
+    assert row("limit.sim_trade", broken).value.plain == "unreadable"
+    assert "this desk    unreadable" in detail("limit.sim_trade", broken)
 
 
-@given(st.floats(0, 4e9))
-def test_the_next_midnight_is_less_than_a_day_ahead(now: float) -> None:
-    midnight = next_midnight(Timestamp(now))
-    assert 0 < midnight - now <= 86_400
-    assert datetime.fromtimestamp(midnight, UTC).strftime("%H%M%S") == "000000"
+def test_cooldowns_and_skills_are_listed_until_they_end() -> None:
+    assert row("trading.cooldowns").value.plain == "1 now"
+    assert "in 21m 00s" in detail("trading.cooldowns")
+    assert row("trading.cooldowns", now=NOW + 1_300).value.plain == "none now"
+    assert "gauge-watc" in detail("limit.skill_day")
 
 
-def test_buys_of_today_are_counted_and_sales_are_not() -> None:
-    trades = (
-        *STATE.trades,
-        replace(STATE.trades[0], action="sell"),
-        replace(STATE.trades[0], at=Timestamp(NOW - 86_400)),
-    )
-    assert trades_today(replace(STATE, trades=trades), NOW) == len(STATE.trades)
-
-
-def test_nothing_known_is_told_as_such() -> None:
+def test_nothing_known_is_no_row_and_no_word() -> None:
     bare = DeskState(
         service=ServiceView(
             "host:443", Mode.SIM, Venue.SIM, embedded=False, phase=STATE.service.phase
         )
     )
-    text = settings_text(bare, NOW, Surroundings()).plain
-    assert text.count("not known yet") == 2
+    keys = [one.key for one in rows(bare, NOW, "night")]
+    assert not any(key.startswith(("limit.", "risk.", "trading.")) for key in keys)
+    text = about_text(bare, NOW, Surroundings()).plain
+    assert "not known yet" in text
     assert "None" not in text
 
 
-def test_paused_trading_is_told() -> None:
-    paused = replace(STATE, limits=replace(STATE.limits, paused=True))
-    assert "paused: buys are refused" in told(paused)
+def test_it_tells_account_world_service_and_places() -> None:
+    text = about_text(STATE, NOW, AROUND).plain
+    for part in ("seed               7", "embedded", DATA_PATH, LOG_PATH, "unclaimed", "pro"):
+        assert part in text
 
 
 def test_privacy_masks_limits() -> None:
-    assert "500.00" not in told(replace(STATE, preferences={"privacy": "on"}))
+    private = replace(STATE, preferences={"privacy": "on"})
+    assert "500.00" not in detail("limit.day_spend", private)
+    for one in rows(private, NOW, "night"):
+        assert "500.00" not in f"{one.value.plain}{one.beside.plain}"

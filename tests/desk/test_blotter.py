@@ -16,7 +16,9 @@ from faults import (
     ended,
     is_order,
     killed_while_sending,
+    no_page_more,
     ready,
+    room_again,
     rows,
     said,
     until,
@@ -161,16 +163,6 @@ async def test_a_full_disk_refuses_before_anything_is_sent_and_recovers(tmp_path
         assert line.orders() == []
         await stage.database.write(room_again)
         assert (await ended(desk, desk.submit(order), stage)).state is TicketState.DONE
-
-
-def no_page_more(connection: sqlite3.Connection) -> None:
-    """SQLite then says what it says of a full disk."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    connection.execute(f"PRAGMA max_page_count={pages}").fetchone()
-
-
-def room_again(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA max_page_count=1000000").fetchone()
 
 
 async def test_a_disk_that_fails_after_the_answer_loses_no_trade(

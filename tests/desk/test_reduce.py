@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from risk_samples import alert_of, exit_of, monitor_of, price_alert_of
 from samples import NOW, market, position, sample_state
 from service_tui.desk import reduce as reducing
 from service_tui.desk.briefing import BriefingView
@@ -16,6 +17,7 @@ from service_tui.desk.facts import (
     Fact,
     FillHeard,
     FleetSeen,
+    HaltChanged,
     LimitsSeen,
     Listening,
     LookedUp,
@@ -24,6 +26,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    RailsSeen,
     Revealed,
     Served,
     ServiceAnswered,
@@ -32,6 +35,16 @@ from service_tui.desk.facts import (
     TicketChanged,
     TradesSeen,
     WorldSeen,
+)
+from service_tui.desk.facts_risk import (
+    AlertChanged,
+    AlertsSeen,
+    BriefingLate,
+    MonitorChanged,
+    MonitorGone,
+    MonitorsSeen,
+    PriceAlertChanged,
+    PriceAlertGone,
 )
 from service_tui.desk.fleet import RevealedView
 from service_tui.desk.records import (
@@ -43,6 +56,8 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
+from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_risk import AlertState
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
@@ -101,6 +116,7 @@ FACTS = {
     ),
     AccountSeen: st.builds(AccountSeen, accounts),
     LimitsSeen: st.just(LimitsSeen(STATE.limits)),
+    RailsSeen: st.just(RailsSeen(STATE.rails)),
     BriefingSeen: st.builds(
         BriefingSeen, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
     ),
@@ -137,6 +153,27 @@ FACTS = {
     ]),
     Listening: st.builds(Listening, st.booleans()),
     Noticed: st.builds(Noticed, st.just("info"), texts),
+    MonitorsSeen: st.builds(
+        MonitorsSeen,
+        st.lists(st.sampled_from(MARKETS).map(lambda m: monitor_of(m.market_id))).map(tuple),
+        st.integers(0, 9),
+    ),
+    MonitorChanged: st.just(MonitorChanged(monitor_of())),
+    MonitorGone: st.just(MonitorGone(monitor_of().key)),
+    AlertsSeen: st.builds(
+        AlertsSeen,
+        times,
+        st.sampled_from([(), (alert_of(),), (alert_of(), alert_of("a2"))]),
+        st.just((alert_of("a3", state=AlertState.EXPIRED),)),
+        st.just((exit_of(),)),
+    ),
+    AlertChanged: st.builds(
+        lambda state: AlertChanged(alert_of(state=state, attempts=1)), st.sampled_from(AlertState)
+    ),
+    PriceAlertChanged: st.just(PriceAlertChanged(price_alert_of())),
+    PriceAlertGone: st.just(PriceAlertGone("p1")),
+    BriefingLate: st.builds(BriefingLate, texts),
+    HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
 }
 
 
@@ -200,6 +237,10 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
     last = before.notices[-1].notice_id if before.notices else 0
     more = (after.notices[-1].notice_id if after.notices else 0) - last
     first_answer = (old, new) == (Phase.CONNECTING, Phase.ONLINE)
+    if isinstance(fact, AlertsSeen):
+        # One for each alert that is new, or came to its end.
+        assert 0 <= more <= 3
+        return
     assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))
     assert isinstance(fact, ServiceAnswered | ServiceFailed) or old is new
     if isinstance(fact, ServiceAnswered):

@@ -21,6 +21,7 @@ from faults import (
     sell,
     until,
 )
+from line import change
 from samples import NOW, sample_state
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.handlers.trades import preflight
@@ -277,13 +278,27 @@ def test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_
 async def test_the_venues_no_is_told_with_its_advice(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
-        for _ in range(4):
-            await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
+        # The service's limits became narrower since this desk has asked for them.
+        await change(stage, max_position=Micros(20 * ONE))
         view = await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
         assert view.state is TicketState.REFUSED
         assert view.outcome
         assert view.fix
-        assert len(line.orders()) == 5
+        assert len(line.orders()) == 1
+        assert (await rows(stage))[0].state is StoredState.REFUSED
+        assert stage.world.cash(stage.agent) == CASH
+
+
+async def test_a_market_that_is_full_is_refused_here(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market = stage.open_markets()[0]
+        for _ in range(4):
+            await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
+        view = await ended(desk, desk.submit(buy(market, 500 * ONE)), stage)
+        assert view.state is TicketState.REFUSED
+        assert "one market is 2,000.00" in view.outcome
+        assert view.fix
+        assert len(line.orders()) == 4
         assert (await rows(stage))[0].state is StoredState.REFUSED
         assert stage.world.cash(stage.agent) == CASH - 2_000 * ONE
 

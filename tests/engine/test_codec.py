@@ -11,27 +11,48 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    AlertEnded,
+    Breached,
+    BreakerReset,
     ClientSeen,
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
     Note,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
     Payout,
     PlanSet,
+    Reacted,
+    ReactorChanged,
     Redeemed,
+    Settlement,
+    SignalDismissed,
     SpeedSet,
     Ticked,
     TradeFailed,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    Category,
+    ExitReason,
+    OrderEnd,
+    OrderType,
+    Plan,
+    Side,
+    Venue,
+    WalletKind,
+)
 
 # Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -52,8 +73,11 @@ changes = st.fixed_dictionaries(
         "max_trade": micros,
         "trades_per_day": st.none() | st.integers(1, 5_000),
         "stop_loss_pct": st.none() | prices,
+        "wallet": st.sampled_from(WalletKind),
     },
 )
+venues = st.sampled_from(Venue)
+fractions = st.none() | prices
 reports = st.builds(Report, moments, numbers, texts)
 listings = st.builds(
     Listing,
@@ -75,6 +99,32 @@ listings = st.builds(
 )
 payouts = st.builds(Payout, texts, sides, micros, micros, micros, micros, moments)
 crowd_trades = st.builds(CrowdTrade, texts, sides, micros, micros, texts)
+settlements = st.builds(
+    Settlement,
+    tx_hash=texts,
+    wallet=texts,
+    label=texts,
+    venue=st.sampled_from(Venue),
+    market_id=texts,
+    slot=st.integers(0, 2_000),
+    number=st.integers(),
+    side=sides,
+    action=st.sampled_from(Action),
+    shares=micros,
+    price=prices,
+    cost=micros,
+    leg=st.integers(-1, 5),
+)
+reactor_changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "wallets": st.lists(texts, max_size=3).map(tuple),
+        "venue": st.sampled_from(Venue),
+        "daily_cap": micros,
+        "mirror_fraction": prices,
+        "enabled": st.booleans(),
+    },
+)
 EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     "agent": st.builds(
         AgentRegistered, texts, moments, texts, texts, texts, texts, st.sampled_from(Plan), micros
@@ -98,7 +148,12 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         note=notes,
     ),
     "crowd": st.builds(
-        Ticked, moments, moments, st.lists(crowd_trades, max_size=3).map(tuple), st.booleans()
+        Ticked,
+        moments,
+        moments,
+        st.lists(crowd_trades, max_size=3).map(tuple),
+        st.booleans(),
+        st.lists(settlements, max_size=3).map(tuple),
     ),
     "resolved": st.builds(
         MarketResolved,
@@ -184,6 +239,37 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "client": st.builds(ClientSeen, texts, moments, texts),
     "failed": st.builds(TradeFailed, texts, moments, texts, sides, texts),
+    "halt": st.builds(HaltSet, moments, st.booleans()),
+    "monitor": st.builds(MonitorSet, texts, moments, venues, texts, sides, fractions, fractions),
+    "monitor_end": st.builds(MonitorDeleted, texts, moments, venues, texts, sides),
+    "breach": st.builds(
+        Breached,
+        alert_id=texts,
+        agent_id=texts,
+        at=moments,
+        world_at=moments,
+        venue=venues,
+        market_id=texts,
+        side=sides,
+        reason=st.sampled_from(ExitReason),
+        threshold_pct=prices,
+        level=prices,
+        entry=prices,
+        price=prices,
+        shares=micros,
+    ),
+    "alert_end": st.builds(AlertEnded, texts, texts, moments, texts, st.sampled_from(AlertStatus)),
+    "reactor": st.builds(ReactorChanged, texts, moments, reactor_changes),
+    "signal_gone": st.builds(SignalDismissed, texts, moments, texts),
+    "reaction": st.builds(
+        Reacted,
+        texts,
+        moments,
+        texts,
+        texts,
+        st.dictionaries(texts, texts | prices, max_size=4),
+    ),
+    "breaker_reset": st.builds(BreakerReset, texts, moments),
 }
 
 
@@ -247,6 +333,11 @@ ROWS: Final = {
     "order_fill": '["o1","a1","m1",20,10,0,1.0,2.0,600000000,[[500000,20]]]',
     "order_end": '["o1","a1","m1","cancelled",1.0,2.0,40,20,0,80]',
     "redeemed": '["a1","sol_venue","m1","no",40,20,40,1.0,2.0]',
+    "halt": "[1.5,true]",
+    "reactor": '["a1",1.5,{"wallets":["0xAb"],"venue":"evm_venue","daily_cap":10000000}]',
+    "signal_gone": '["a1",1.5,"0x12:maker:0:0xab:77"]',
+    "reaction": '["a1",1.5,"0x12","failed",{"reason":"too late","taker_price":0.4}]',
+    "breaker_reset": '["a1",1.5]',
 }
 """Rows as they lie on disks today: this table only ever grows."""
 
@@ -263,6 +354,10 @@ def test_rows_of_yesterday_are_read_today(kind: str, body: str) -> None:
     [
         ("fill", '["t1","a1","m1","yes","buy",10,5,0.4,0.5,1.0,2.0,0,["why"]]'),
         ("crowd", '[1.0,2.0,[["m1","no",10,4,"pippin"]]]'),
+        (
+            "crowd",
+            '[1.0,2.0,[],false,[["0x12","0xAb","Ann","sim","m1",3,4,"yes","buy",10,0.5,5]]]',
+        ),
     ],
 )
 def test_a_row_from_before_a_field_with_a_default_is_read(kind: str, body: str) -> None:

@@ -80,6 +80,8 @@ RICH: Final[dict[str, object]] = {
     "real_trading_enabled": True,
     "max_trade": Micros(1_000 * ONE),
     "day_spend_max": Micros(1_000_000 * ONE),
+    # Or positions would be sold at the first large move.
+    "auto_risk_monitor_enabled": False,
 }
 
 

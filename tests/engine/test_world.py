@@ -16,13 +16,18 @@ from service_tui.engine.belief import belief
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, MarketNotOpen, Refusal
 from service_tui.engine.events import (
     AgentRegistered,
+    BreakerReset,
     ClientSeen,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
     PlanSet,
+    Reacted,
+    ReactorChanged,
+    SignalDismissed,
     SpeedSet,
     Ticked,
     TradeFailed,
@@ -32,6 +37,7 @@ from service_tui.engine.exchange import Order, open_shares
 from service_tui.engine.feed import Tape
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market
+from service_tui.engine.wallets import ROSTER, address_of
 from service_tui.engine.world import (
     CLOSED_KEPT,
     CROWD,
@@ -344,6 +350,8 @@ def test_a_market_goes_from_active_to_closed_to_resolved() -> None:
 def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(*, outcome: bool) -> None:
     world = new_world()
     agent, other = joined(world), joined(world, "bea")
+    # Or the loser would be sold before the end.
+    world.change(agent, {"auto_risk_monitor_enabled": False}, world.at)
     market = next_to_end(world, outcome)
     fills = {side: buy(world, agent, market, dollars=30, side=side) for side in Side}
     third = fills[YES].shares // SHARE_QUANTUM // 3 * SHARE_QUANTUM
@@ -495,6 +503,9 @@ class Crowd:
         for event in events:
             for paid in event.payouts if isinstance(event, MarketResolved) else ():
                 self.cash[paid.agent_id] += paid.payout
+            if isinstance(event, Fill):
+                # An exit of the service.
+                self.cash[event.agent_id] += event.money
         self.open = open_markets(self.world)
         return events
 
@@ -555,11 +566,22 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.decide(KeyRotated("ada", world.at, "another hash"))
             events += world.decide(PlanSet(world.at, Plan.ELITE))
             events += world.note(ClientSeen("ada", world.at, "0.26.0"))
+            events += world.decide(HaltSet(world.at, halted=True))
+            events += world.decide(HaltSet(world.at, halted=False))
             events += world.note(TradeFailed("ada", world.at, "m", YES, "no liquidity"))
+            followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
+            chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}
+            events += world.note(ReactorChanged("ada", world.at, chosen))
+        if count > 1_200 and count % 50 == 0 and (waiting := world.reactor.recent):
+            events += world.note(SignalDismissed("ada", world.at, next(iter(waiting))))
+            events += world.note(Reacted("ada", world.at, "0x12", "failed", {"reason": "late"}))
+            if count % 350 == 0:
+                events += world.note(BreakerReset("ada", world.at))
         if count % 500 == 0:
             moments.append((len(events), text_of(world)))
     venue_kinds = {"order", "order_fill", "order_end", "redeemed"}  # test_venues replays these
-    assert {kind_of(event) for event in events} == set(codec.KINDS) - venue_kinds
+    by_hand = {"monitor", "monitor_end", "alert_end"}  # test_exits replays these
+    assert {kind_of(event) for event in events} == set(codec.KINDS) - venue_kinds - by_hand
     assert text_of(world) == moments[-1][1]
     # Killed after any of these rows, and started again from any snapshot before it.
     spans = [(moments[0], moments[-1]), *pairwise(moments)]

@@ -186,6 +186,8 @@ async def test_the_history_is_asked_by_the_keys_own_agent_only(tmp_path: Path) -
 async def test_no_row_of_the_history_has_a_number_missing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         line = line_to(stage)
+        # Or what loses would be sold before the end.
+        await change(stage, auto_risk_monitor_enabled=False)
         market = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         bought = await buy(line, market.market_id, 20)
         sale = {"market_id": market.market_id, "side": "yes", "action": "sell"}

@@ -15,6 +15,7 @@ from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
 from service_tui.server.keeper import restore
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE, Micros
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     AGENT,
     DESK_ACCOUNT,
@@ -26,7 +27,6 @@ from service_tui.wire.endpoints import (
     PLACE_TRADE,
     REGISTER,
     SDK_LEADERS,
-    Endpoint,
 )
 from support import OPERATOR, SEED, Stage, open_directory, open_stage
 

@@ -133,6 +133,8 @@ async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Pa
 
 async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
+        # Or what loses would be sold before the end.
+        stage.world.change(stage.agent, {"auto_risk_monitor_enabled": False}, stage.clock.now())
         ending = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         order = Order(stage.agent, ending.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
         fill = await stage.sim.service.keeper.place(order, stage.clock.now())

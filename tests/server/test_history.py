@@ -107,6 +107,8 @@ async def test_what_resolved_stands_in_the_history_even_when_it_is_forgotten(
     tmp_path: Path,
 ) -> None:
     async with open_stage(tmp_path) as stage:
+        # Held to the end.
+        stage.world.change(stage.agent, {"auto_risk_monitor_enabled": False}, stage.clock.now())
         line = Line(stage)
         market = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         market_id = market.market_id

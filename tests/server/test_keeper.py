@@ -251,6 +251,8 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
     monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 20)
     clock = ManualClock()
     async with open_stage(tmp_path / "data", clock, speed=10, plan=Plan.ELITE) as stage:
+        changes = {"auto_risk_monitor_enabled": False}
+        await stage.sim.service.keeper.commit(stage.world.change(stage.agent, changes, clock.now()))
         for moment in range(60):
             await stage.sim.service.keeper.place(order_of(stage, 1, moment), clock.now())
             if moment % 4 == 0:

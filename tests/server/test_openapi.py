@@ -9,7 +9,8 @@ import pytest
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.openapi import schema_of
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import ALL, PLACE_TRADE, Endpoint
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import ALL, PLACE_TRADE
 from support import open_stage
 
 

@@ -74,6 +74,8 @@ def test_one_skill_alone_has_every_sale_as_the_position_has_it(seed: int) -> Non
 
 async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
+        # Held to the end.
+        stage.world.change(stage.agent, {"auto_risk_monitor_enabled": False}, stage.clock.now())
         line = line_to(stage)
         market = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
 
@@ -113,6 +115,8 @@ async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) ->
     async with open_stage(tmp_path, clock, speed=60) as stage:
         line = line_to(stage)
         await change(stage, claimed=True, real_trading_enabled=True, max_trade=Micros(900 * ONE))
+        # Held to the end.
+        await change(stage, auto_risk_monitor_enabled=False)
         market = min(
             (
                 one

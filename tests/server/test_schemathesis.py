@@ -74,16 +74,13 @@ class Running(Threaded):
             evm = next(one for one in known if one["venue"] == "evm_venue")
             sol = next(one for one in known if one["venue"] == "sol_venue")
             self.importable = {"url": evm["url"], "ticker": evm["ticker"], "sol": sol["url"]}
+        while not self.stage.world.reactor.recent:
+            await self.stage.clock.advance(1.0)
 
     async def rest(self) -> str:
         """An order that rests on a book."""
         async with self.line() as line:
-            # Other cases have set whatever came to their mind.
-            desk = {"Authorization": f"Bearer {OPERATOR}"}
-            plan = {"plan": "elite", "all_agents": True}
-            await line.patch("/api/desk/account", json=plan, headers=desk)
-            await line.post("/api/sdk/settings", json=OPEN)
-            await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+            await self.free(line)
             listed = await line.get("/api/sdk/markets?venue=evm_venue&limit=20")
             market = next(one for one in listed.json()["markets"] if (one["best_bid"] or 0) > 0.1)
             order = {
@@ -97,6 +94,35 @@ class Running(Threaded):
             said = (await line.post("/api/sdk/trade", json=order)).json()
             assert said["status"] == "submitted", said["error"]
             return said["order_id"]
+
+    async def free(self, line: httpx.AsyncClient) -> None:
+        """Lift what other cases have set, which is whatever came to their mind."""
+        desk = {"Authorization": f"Bearer {OPERATOR}"}
+        plan = {"plan": "elite", "all_agents": True}
+        own = {"wallet": "external", "trading_paused": False, "suspended": False}
+        await line.post("/api/desk/resume", headers=desk)
+        await line.patch("/api/desk/account", json=plan, headers=desk)
+        await line.patch(f"/api/desk/agents/{self.stage.agent_id}", json=own, headers=desk)
+        await line.post("/api/sdk/settings", json=OPEN)
+        await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+
+    async def guard(self, *, breached: bool) -> str:
+        """A position with a monitor on it, or with the alert of one."""
+        async with self.line() as line:
+            await self.free(line)
+            markets = [one for one in self.stage.open_markets() if 0.1 < one.price() < 0.9]
+            market_id = max(markets, key=lambda one: one.listing.resolves_at).market_id
+            order = {"market_id": market_id, "side": "yes", "amount": 5, "venue": "sim"}
+            said = (await line.post("/api/sdk/trade", json=order)).json()
+            assert said["success"], said["error"]
+            # A buy lifts the price above what it cost itself: so near a target is reached at once.
+            watch = {"side": "yes", "venue": "sim", "take_profit_pct": 0.0001 if breached else 9}
+            path = f"/api/sdk/positions/{market_id}/monitor"
+            assert (await line.post(path, json=watch)).status_code == 200
+        if breached:
+            await self.stage.clock.advance(1.0)
+            await self.stage.sim.service.keeper.advance(self.stage.clock.now())
+        return market_id
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """The service's app, for a caller on another loop."""
@@ -172,9 +198,17 @@ def help_on(case: Case) -> None:
             "market_id": market.market_id,
             "agent_id": RUNNING.others[case.path.endswith("/claim")],
             "claim_code": RUNNING.stage.agent.claim_code,
+            "signal_id": next(iter(RUNNING.stage.world.reactor.recent), ""),
         }
         if "order_id" in (case.path_parameters or {}):
             known["order_id"] = RUNNING.run(RUNNING.rest())
+        if case.path.endswith("/monitor") or "/risk-alerts/" in case.path:
+            is_alert = "/risk-alerts/" in case.path
+            known |= {"market_id": RUNNING.run(RUNNING.guard(breached=is_alert)), "side": "yes"}
+            if case.method == "DELETE":
+                case.query = {} if is_alert else {"side": "yes"}
+            else:
+                case.body |= {"side": "yes", "venue": "sim"}
         for name in case.path_parameters or {}:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:
@@ -196,6 +230,7 @@ def help_on_the_query(case: Case) -> None:
                 "kalshi_url": RUNNING.importable["sol"],
                 "bot_solana_wallet": "1" * 32,
                 "clawdbot_webhook_url": "https://example.org/hook",
+                "wallets": [f"0x{'5e' * 20}"],
             },
         ),
     ):

@@ -10,13 +10,13 @@ from service_tui.engine.snapshot import fields_of
 from service_tui.server.keeper import restore
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     POST_SETTINGS,
     SETTINGS,
     USER_SETTINGS,
-    Endpoint,
 )
 from support import open_stage
 

@@ -107,6 +107,8 @@ VENUES: Final = "Venues"
 @row(VENUES, "sim")
 def play_money_against_a_market_maker(scene: Scene) -> None:
     who = scene.stranger()
+    # Or the loser would be sold before the end.
+    who.ok("PATCH", "user/settings", json={"auto_risk_monitor_enabled": False})
     assert who.get("agents/me")["balance"] == 10_000
     market = scene.soonest()
     before = who.get(f"markets/{market.market_id}")["market"]["current_probability"]
@@ -220,7 +222,6 @@ def a_plan(scene: Scene, name: str) -> None:
     assert who.get("agents/me")["rate_limits"]["tier"] == name.lower()
 
 
-later("reactor", "Plans", "text 1")
 later("autoresearch", "Plans", "text 1")
 
 
@@ -441,34 +442,11 @@ RISK_DEFAULTS: Final[dict[str, tuple[str, object]]] = {
 }
 
 
-@row(RISK, *RISK_DEFAULTS)
 def a_risk_default(scene: Scene, name: str) -> None:
     field, default = RISK_DEFAULTS[name]
     assert scene.stranger().get("user/settings")[field] == default
 
 
-later("risk", RISK, *RISK_DEFAULTS, "text 1")
-
-
-@row(RISK, "text 1")
-def prices_are_probabilities(scene: Scene) -> None:
-    listed = scene.me.get("markets", limit=500)["markets"]
-    assert listed
-    assert all(0 < market["current_probability"] < 1 for market in listed)
-
-
-later(
-    "reactor",
-    "Reactor config (`PATCH /api/sdk/reactor/config`)",
-    *("wallets", "min_size", "max_size", "mirror_fraction", "daily_cap", "venue", "enabled"),
-    *("price_buffer", "text 1"),
-)
-later(
-    "reactor",
-    "Reactor pending signal (item of `GET /api/sdk/reactor/pending`)",
-    *("tx_hash", "taker_wallet", "taker_side", "taker_size", "taker_price", "market_id"),
-    *("market_title", "side", "action", "amount"),
-)
 later(
     "wallet",
     "Derive-credentials request body (`POST /api/sdk/wallet/credentials/derive-via-proxy`)",
@@ -533,7 +511,6 @@ later("wallet", LIFECYCLE, WON, f"{WON} (b)", f"{WON} (c)")
 
 
 silent(NOT_SHOWN, "Trade status", "text 1")
-later("reactor", "Reactor circuit breaker", "running", "paused", "paused (b)")
 later(
     "autoresearch",
     "Autoresearch session",
@@ -541,7 +518,6 @@ later(
 )
 later("autoresearch", "Experiment outcomes", "text 1")
 later("wallet", "Auto-redeem pause", "text 1")
-later("risk", "Risk alert lifecycle", "text 1")
 
 # -- Endpoints -------------------------------------------------------------------------------
 
@@ -608,13 +584,6 @@ def advice(scene: Scene) -> None:
     assert len(said["fix"]) > 20
 
 
-@row(ENDPOINTS, "GET /api/sdk/briefing")
-def the_heartbeat(scene: Scene) -> None:
-    said = scene.me.get("briefing")
-    assert has_type(said["risk_alerts"], "array")
-    the_briefing_counts_what_can_be_redeemed(scene)
-
-
 @row(ENDPOINTS, "GET /api/sdk/positions")
 def what_is_held(scene: Scene) -> None:
     market_id = scene.market()
@@ -637,8 +606,6 @@ def what_the_trades_came_to(scene: Scene) -> None:
     assert said["pnl"] > 0
 
 
-later("reactor", ENDPOINTS, "PATCH /api/sdk/reactor/config", "GET /api/sdk/reactor/pending")
-later("reactor", ENDPOINTS, "DELETE signal deletion by tx_hash")
 later(
     "wallet",
     ENDPOINTS,
@@ -646,14 +613,6 @@ later(
     "POST /api/sdk/redeem",
     "POST /api/sdk/wallet/broadcast-tx",
     "POST /api/sdk/redeem/report",
-)
-later("risk", ENDPOINTS, "GET /api/sdk/briefing")
-later(
-    "risk",
-    ENDPOINTS,
-    "POST /api/sdk/positions/{market_id}/monitor",
-    "GET /api/sdk/positions/monitors",
-    "DELETE /api/sdk/positions/{market_id}/monitor",
 )
 later(
     "autoresearch",
@@ -665,7 +624,6 @@ later(
 )
 later("wallet", "Redemption flow (external wallet, 3 steps)", "item 1", "item 2", "item 3")
 later("wallet", "Redemption flow (external wallet, 3 steps)", "text 1")
-later("reactor", "Reactor flow", *(f"item {number}" for number in range(1, 7)))
 later(
     "autoresearch",
     "Autoresearch MCP server",
@@ -768,10 +726,6 @@ def agents_pull(scene: Scene) -> None:
         if path.startswith("/api/sdk/"):
             assert "event-stream" not in str(calls)
             assert "webhook" not in path
-
-
-later("reactor", EVENTS, "Reactor signal")
-later("risk", EVENTS, "Risk alert")
 
 
 silent("planned, not there", EVENTS, "text 2")
@@ -960,13 +914,6 @@ def the_price_of_one_more_call(scene: Scene) -> None:
     assert said["x402_price"] == "$0.005"
 
 
-@row(LIMITS, "Stop-loss default")
-def stop_loss(scene: Scene) -> None:
-    a_risk_default(scene, "stop_loss_pct")
-
-
-later("reactor", LIMITS, "Reactor price_buffer", "Reactor circuit breaker")
-later("risk", LIMITS, "Risk alert lifetime", "Stop-loss default")
 later(
     "autoresearch",
     LIMITS,

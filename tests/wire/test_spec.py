@@ -19,6 +19,7 @@ from service_tui.engine.limits import (
 )
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
 from service_tui.engine.orders import ORDER_MIN, default_type
+from service_tui.engine.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
 from service_tui.server.app import ROUTES, STREAMS
 from service_tui.server.refusals import denied, invalid_items, unauthenticated
 from service_tui.server.reported import REFRESH_S as PNL_REFRESH_S
@@ -43,6 +44,14 @@ from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.orders import OrderBody
 from service_tui.wire.positions import PositionBody
+from service_tui.wire.reactor import (
+    PRICE_BUFFER_DEFAULT,
+    PRICE_BUFFER_MAX,
+    ReactionRequest,
+    ReactorConfigBody,
+    SignalBody,
+    WhaleBody,
+)
 from service_tui.wire.settings import (
     SettingsBody,
     SettingsPatch,
@@ -237,6 +246,7 @@ class Row:
     method: str
     path: str
     auth: str = "key"
+    plan: Plan = Plan.FREE
 
 
 ENDPOINTS: Final = (
@@ -250,6 +260,11 @@ ENDPOINTS: Final = (
     Row("spec", "GET", "/api/sdk/briefing"),
     Row("spec", "GET", "/api/sdk/positions"),
     Row("spec", "GET", "/api/sdk/outcomes"),
+    Row("spec", "POST", "/api/sdk/positions/{market_id}/monitor"),
+    Row("spec", "GET", "/api/sdk/positions/monitors"),
+    Row("spec", "DELETE", "/api/sdk/positions/{market_id}/monitor"),
+    Row("wire 2.4, gap", "GET", "/api/sdk/risk-alerts"),
+    Row("wire 2.4, gap", "DELETE", "/api/sdk/risk-alerts/{market_id}/{side}"),
     Row("wire 2.1, extra", "PATCH", "/api/sdk/settings"),
     Row("wire 2.3, extra", "GET", "/api/sdk/positions/expiring"),
     Row("wire 2.1, extra", "GET", "/api/sdk/health", "none"),
@@ -279,6 +294,12 @@ ENDPOINTS: Final = (
     Row("wire 2.3, gap", "DELETE", "/api/sdk/orders/{order_id}"),
     Row("wire 2.3, gap", "DELETE", "/api/sdk/markets/{market_id}/orders"),
     Row("wire 2.3, gap", "DELETE", "/api/sdk/orders"),
+    Row("spec", "PATCH", "/api/sdk/reactor/config", plan=Plan.PRO),
+    Row("spec", "GET", "/api/sdk/reactor/pending", plan=Plan.PRO),
+    Row("spec", "DELETE", "/api/sdk/reactor/pending/{signal_id}", plan=Plan.PRO),
+    Row("wire 2.6, gap", "GET", "/api/sdk/reactor/config", plan=Plan.PRO),
+    Row("wire 2.6, gap", "GET", "/api/sdk/reactor/reactions", plan=Plan.PRO),
+    Row("wire 2.6, gap", "POST", "/api/sdk/reactor/reactions", plan=Plan.PRO),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""
@@ -290,7 +311,7 @@ def test_an_endpoint_of_the_spec_stands_and_is_served(row: Row) -> None:
     assert len(found) == 1
     assert found[0].keyless is (row.auth == "none")
     assert found[0].operator is False
-    assert found[0].plan is Plan.FREE
+    assert found[0].plan is row.plan
     assert found[0] in ROUTES
 
 
@@ -321,6 +342,20 @@ PAYLOADS: Final = (
         "PATCH /api/sdk/user/settings",
         endpoints.PATCH_USER_SETTINGS,
         {"auto_risk_monitor_enabled": False},
+    ),
+    (
+        "PATCH /api/sdk/reactor/config",
+        endpoints.PATCH_REACTOR,
+        {
+            "wallets": (f"0x{'1' * 40}",),
+            "min_size": 50.0,
+            "max_size": 20.0,
+            "mirror_fraction": 0.01,
+            "daily_cap": 25.0,
+            "venue": Venue.EVM,
+            "enabled": True,
+            "price_buffer": 0.2,
+        },
     ),
 )
 
@@ -397,6 +432,15 @@ def test_the_limits_of_a_plan(  # noqa: PLR0917  (the columns of the spec's tabl
 
 
 NUMBERS: Final = {
+    "reactor price_buffer: 0 to 0.2, default 0.02": (
+        (PRICE_BUFFER_MAX, PRICE_BUFFER_DEFAULT, ReactorConfig().price_buffer),
+        (0.2, 0.02, 0.02),
+    ),
+    "reactor circuit breaker: 5 consecutive failures, 1 hour": (
+        (FAILURES_MAX, BREAKER_S),
+        (5, 3_600),
+    ),
+    "a signal lives 60 s (wire 8)": (SIGNAL_TTL_S, 60),
     "every new agent receives 10,000 $SIM": (NEW_AGENT_CASH_SIM, 10_000),
     "max trade amount default": (MAX_TRADE_DEFAULT, 100 * ONE),
     "daily spending limit default": (DAY_SPEND_DEFAULT, 500 * ONE),
@@ -431,6 +475,28 @@ def test_the_default_type_of_an_order(venue: Venue, action: Action, kind: OrderT
 
 
 RECORDS: Final[dict[str, tuple[type[WireModel], str]]] = {
+    "the reactor's config (spec)": (
+        ReactorConfigBody,
+        "wallets min_size max_size mirror_fraction daily_cap venue enabled price_buffer",
+    ),
+    "a pending signal (spec, wire 8)": (
+        SignalBody,
+        (
+            "tx_hash taker_wallet taker_side taker_size taker_price market_id market_title side "
+            "action amount signal_id type venue whale"
+        ),
+    ),
+    "the source trade of a signal (wire 8)": (
+        WhaleBody,
+        "wallet side size price token condition_id market_title market_slug outcome",
+    ),
+    "a reaction (wire 8)": (
+        ReactionRequest,
+        (
+            "event_tx_hash taker_wallet taker_side taker_token taker_price taker_size "
+            "condition_id market_title market_slug outcome decision trade_id reason"
+        ),
+    ),
     "open orders (wire 2.3)": (
         OrderBody,
         (

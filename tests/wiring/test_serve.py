@@ -23,8 +23,10 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.cold import has_open_tickets
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros
+from service_tui.wire.desk import DeskAgentPatch
+from service_tui.wire.endpoints import DESK_PATCH_AGENT
 from service_tui.wiring import live
 from service_tui.wiring.attached import HolderTransport, address_of
 from service_tui.wiring.data import BESIDE
@@ -208,6 +210,7 @@ async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) ->
         async with live.local_desk(asked, first_state(asked)) as desk:
             state = await seen(desk, ready)
             assert state.service.attached
+            assert not state.risk.executes
             assert state.service.address == service.address
             assert any("--seed, --speed not used" in said.text for said in state.notices)
             ticket = await desk.submit(an_order(state)).wait()
@@ -225,6 +228,41 @@ async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) ->
             )
         assert reply.json()["sim"]["balance"] * ONE == bought.account.cash
         assert await service.end() == (0, "")
+
+
+async def moved(address: str, market_id: str) -> None:
+    """Another agent sells YES down by buying the other side."""
+    key = await registered(address, "mover")
+    order = {"market_id": market_id, "side": "no", "amount": 500.0, "venue": "sim"}
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
+        for _ in range(4):
+            reply = await http.post(f"{address}/api/sdk/trade", json=order)
+            assert reply.json()["success"], reply.text
+
+
+async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
+    tmp_path: Path,
+) -> None:
+    asked = options(tmp_path)
+    async with (
+        served(tmp_path, "--speed", "1", "--limits", "off") as service,
+        live.local_desk(asked, first_state(asked)) as one,
+        live.local_desk(asked, first_state(asked)) as other,
+    ):
+        state = await seen(one, ready)
+        patch = DeskAgentPatch(wallet=WalletKind.EXTERNAL)
+        path = {"agent_id": state.account.agent_id}
+        await one.ports.client.call(DESK_PATCH_AGENT, path=path, body=patch)
+        assert (await one.submit(an_order(state)).wait()).state is TicketState.DONE
+        held = (await seen(one, lambda s: s.positions and s.risk.monitors)).positions[0]
+        await moved(service.address, held.market_id)
+        for desk in (one, other):
+            left = await seen(desk, lambda s: s.risk.exits and not s.positions, 40)
+            assert [gone.shares for gone in left.risk.exits] == [held.shares]
+            assert not left.risk.exits[0].by_service
+            assert not left.risk.executes
+        assert [ticket.kind for ticket in one.state.tickets] == ["trade"]
+        assert other.state.tickets == ()
 
 
 async def test_two_attached_desks_have_a_blotter_each(tmp_path: Path) -> None:

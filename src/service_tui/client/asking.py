@@ -17,11 +17,16 @@ from service_tui.client.errors import Called, MalformedError
 from service_tui.client.reply import is_list
 from service_tui.terms import VENUE_ALIASES, Venue
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.text import line
 
-_SEGMENT: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9_:.\-]{1,128}")
-"""An id as one segment of a path; dots alone would climb. Source: failures, T-18."""
+_SEGMENT: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9_:.\-]{1,256}")
+"""An id as one segment of a path; dots alone would climb. Source: failures, T-18.
+
+The longest are those of signals, with a hash, an address and a token of 78 digits.
+"""
+
+_KEY: Final = re.compile(r"[A-Za-z0-9_:.\-]{1,128}")
 
 Names: TypeAlias = Literal["neutral", "public"]
 """How venues are called towards the service. Source: wire reference, section 0."""
@@ -85,7 +90,7 @@ def request_of(  # noqa: PLR0913  (the parts of a request)
     if body is not None:
         request.headers["Content-Type"] = "application/json"
     if idempotency_key is not None:
-        if not _SEGMENT.fullmatch(idempotency_key):
+        if not _KEY.fullmatch(idempotency_key):
             raise ValueError("the idempotency key is no id")
         request.headers["Idempotency-Key"] = idempotency_key
     return request
@@ -105,7 +110,10 @@ def pairs_of(query: WireModel, names: Names = "neutral") -> list[tuple[str, str]
 
 def _tree_of(model: WireModel, names: Names) -> Mapping[str, object]:
     """What is not None, with venues in the names that the service knows."""
-    tree: dict[str, object] = model.model_dump(mode="json", exclude_none=True, by_alias=True)
+    said = model.says_null
+    tree: dict[str, object] = model.model_dump(
+        mode="json", exclude_none=not said, exclude_unset=said, by_alias=True
+    )
     for name in VENUE_FIELDS & tree.keys() if names == "public" else ():
         tree[name] = _PUBLIC.get(str(tree[name]), tree[name])
     return tree

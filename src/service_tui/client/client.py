@@ -8,7 +8,7 @@ Used by desk.handlers and desk.pollers.
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,6 +19,7 @@ import httpx
 from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
+    HeldBackError,
     ReadOnlyError,
     Reason,
     ServiceError,
@@ -44,7 +45,8 @@ from service_tui.client.retry import retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import HEALTH, Endpoint, HealthBody
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import HEALTH, HealthBody
 from service_tui.wire.text import line, prose
 
 log = logging.getLogger(__name__)
@@ -62,6 +64,13 @@ BODY_MAX: Final = 2 * 1024 * 1024
 LOGGED_MAX: Final = 2_000
 """Letters of a strange answer that go to the log. Source: failures, F-05."""
 
+LastWord = Callable[[WireModel | None], str]
+"""Why the call with this body must not leave, asked right before it does; empty when it may."""
+
+_LEAVING: Final = ("send_request_headers.started", "send_request_body.started")
+"""What the line tells right before its first bytes, and again before the body, leave. Between the
+hand-over and these moments a connection may take seconds to open."""
+
 _NO_KEY: Final = Reason("there is no key for this", "give the desk a key, or register an agent")
 
 
@@ -73,6 +82,7 @@ class _Asked(Generic[Answer]):
     called: Called
     request: httpx.Request
     until: float
+    body: WireModel | None = None
 
 
 class Client:
@@ -121,6 +131,9 @@ class Client:
         self._refused: dict[Key, Reason] = {}
         self.skew_s: float | None = None
         """How far, at least, our clock was ahead of the service's at the last answer that told."""
+
+        self.last_word: LastWord | None = None
+        """Asked of every write, whoever ordered it."""
 
         self.renew(keys)
         self.agents = Agents(self)
@@ -200,7 +213,7 @@ class Client:
         )
         usual_s = READ_DEADLINE_S if called.reads else WRITE_DEADLINE_S
         until = self._clock.monotonic() + (usual_s if deadline_s is None else deadline_s)
-        asked = _Asked(endpoint, called, request, until)
+        asked = _Asked(endpoint, called, request, until, body)
         tries = 0
         while True:
             await self._gates.enter(endpoint.path, called, until)
@@ -314,7 +327,10 @@ class Client:
         early_s = min(CONNECT_MAX_S, left_s / 2)
         timeout = httpx.Timeout(left_s, connect=early_s, pool=early_s)
         asked.request.extensions["timeout"] = timeout.as_dict()
+        if self.last_word is not None and not asked.called.reads:
+            asked.request.extensions["trace"] = self._watching(asked)
         try:
+            self._check_leaving(asked)
             # Around everything: httpx bounds each read only, and an app in process not at all.
             async with asyncio.timeout(left_s):
                 response = await self._transport.handle_async_request(asked.request)
@@ -322,6 +338,8 @@ class Client:
                     raw = await _bounded(response)
                 finally:
                     await response.aclose()
+        except HeldBackError as error:
+            return error
         except NOT_SENT as error:
             why = self._why(error)
             return UnreachableError(f"{self._base.host} cannot be reached: {why}", asked.called)
@@ -339,6 +357,27 @@ class Client:
             at=self._clock.now(),
             latency_s=self._clock.monotonic() - started,
         )
+
+    def _watching(self, asked: _Asked[Answer]) -> Callable[[str, object], Awaitable[None]]:
+        """What the line calls at each step: the last word once more, before bytes leave."""
+
+        async def watch(step: str, _: object) -> None:
+            if step.endswith(_LEAVING):
+                self._check_leaving(asked)
+
+        return watch
+
+    def _check_leaving(self, asked: _Asked[Answer]) -> None:
+        """Ask for the last word.
+
+        Raises:
+            HeldBackError: the call must not leave.
+        """
+        if self.last_word is None or asked.called.reads:
+            return
+        why = self.last_word(asked.body)
+        if why:
+            raise HeldBackError(why, asked.called)
 
     def _why(self, error: httpx.TransportError) -> str:
         """What the transport says; it may repeat what came over the line."""

@@ -3,6 +3,7 @@
     ServiceError
     ├── UnreachableError         surely not sent: no connection
     ├── ReadOnlyError            surely not sent: this client may only read
+    ├── HeldBackError            surely not sent: forbidden at the last moment
     ├── OutcomeUnknownError      a write that may have been sent, and no answer to believe
     ├── ServiceFaultError        a read without an answer: silence, dropped line, 5xx; ask again
     ├── MalformedError           an answer, but not of the protocol
@@ -65,6 +66,10 @@ class UnreachableError(ServiceError):
 
 class ReadOnlyError(ServiceError):
     """Surely not sent: the client was opened for reading only."""
+
+
+class HeldBackError(ServiceError):
+    """Surely not sent: whoever has the last word forbade it right before it left."""
 
 
 class OutcomeUnknownError(ServiceError):

@@ -19,7 +19,7 @@ from service_tui.wire.agents import (
 )
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.markets import (
     HistoryBody,
     HistoryQuery,

@@ -16,17 +16,18 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
+from service_tui.console.halt_keys import HaltKeys
 from service_tui.console.keys import Key, action_name, bindings_of
 from service_tui.console.messages import CommandGiven
 from service_tui.console.needs import meanwhile, needs
 from service_tui.console.outbox import Outbox
 from service_tui.console.screens.base import Surroundings, TakesState
+from service_tui.console.telling import Telling
 from service_tui.console.theme import Themes
-from service_tui.console.views import Views
 from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands import Command, Refresh, SetPreference, SetSpeed
+from service_tui.desk.commands import Command, Halt, Refresh, SetPreference, SetSpeed
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -41,13 +42,13 @@ TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
 """How long the end waits for the desk, which itself takes two seconds at most."""
 
-TOASTS_MAX: Final = 3
-"""Notices of one moment that are shown; of more only the number is said."""
+LOOKED_AT: Final = frozenset({"attention", "monitors"})
+"""Screens on which what is counted as unseen is seen."""
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
 
 
-class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
+class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
     """Paints what was known, then opens the desk and follows it.
 
     Args:
@@ -89,7 +90,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self._shut = ""
         self._desk_gone = asyncio.Event()
         self._desk_gone.set()
-        self._newest_told = max((notice.notice_id for notice in initial.notices), default=0)
+        newest = max((notice.notice_id for notice in initial.notices), default=0)
+        self._telling = Telling(self, newest)
         self._absence_told = False
         self._last_speed = 1
 
@@ -114,7 +116,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self.log.warning("the desk did not close in time")
 
     def _begin(self) -> None:
-        self.read_style("dialogs", "trade_form")
+        self.read_style("dialogs", "trade_form", "monitor_form")
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
@@ -157,7 +159,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             return
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
         self.now = now = self._wall_time()
-        base.query_one(TopBar).take(state, now)
+        if front.name_in_keys in LOOKED_AT and self.app_focus:
+            self._telling.seen()
+        base.query_one(TopBar).take(state, now, self._telling.unseen)
         lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)
         base.query_one(Banner).show(lasting)
         front.take(state, now)
@@ -167,16 +171,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
                 dialog.take(state, now)
 
     def _tell(self) -> None:
-        """Each notice once, as a toast."""
+        """Each notice once, in the ways that are chosen for it; and how long nobody looked."""
         state = self.desk_state
-        masked = is_private(state)
-        fresh = [notice for notice in state.notices if notice.notice_id > self._newest_told]
-        for notice in fresh[-TOASTS_MAX:]:
-            self.say(told(notice.text, masked=masked), notice.tone)
-        if len(fresh) > TOASTS_MAX:
-            self.say(f"and {len(fresh) - TOASTS_MAX} more; 9 shows every command")
-        if fresh:
-            self._newest_told = fresh[-1].notice_id
+        self._telling.tell(state, self.now)
         absence = meanwhile(state)
         if absence is not None and not self._absence_told:
             self._absence_told = True
@@ -191,13 +188,19 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def _command_given(self, message: CommandGiven) -> None:
         self.give(message.command)
 
-    def give(self, command: Command) -> None:
-        """Hand a command to the desk, or say why not; nobody waits for its end."""
+    def give(self, command: Command) -> str:
+        """Hand a command to the desk, or say why not; nobody waits for its end.
+
+        Returns:
+            Why it was not taken; empty when it was.
+        """
         why = self._outbox.give(command, self.desk_state, self.now)
         if why:
             self.say(told(why, masked=is_private(self.desk_state)), "warn")
-        if isinstance(command, SetPreference):
+        if isinstance(command, SetPreference | Halt):
+            # Shown at once, not when the desk comes to say it too.
             self.take(self._raw_state)
+        return why
 
     # -- actions ----------------------------------------------------------------------------
 

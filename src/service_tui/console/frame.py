@@ -14,7 +14,7 @@ from rich.text import Text
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
-from textual.notifications import SeverityLevel
+from textual.notifications import Notification, Notify, SeverityLevel
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -135,11 +135,26 @@ class Frame(KeyQueue):
             self._kept_theme = known
             self.wear(known)
 
-    def say(self, text: str, tone: str = "info") -> None:
-        """A toast: one plain sentence, never read as markup."""
+    def say(
+        self, text: str, tone: str = "info", instead_of: Notification | None = None
+    ) -> Notification:
+        """A toast: one plain sentence, never read as markup.
+
+        Returns:
+            The toast, in whose place another one can be said.
+        """
+        if instead_of is not None:
+            self._unnotify(instead_of, refresh=False)
         sign, severity = _TONES.get(tone, _TONES["info"])
         line = formats.plain(text, TOAST_MAX).plain
-        self.notify(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
+        toast = Notification(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
+        self.post_message(Notify(toast))
+        return toast
+
+    def signal(self, data: str) -> None:
+        """Write to the terminal what is no text on the screen: a bell, a desktop notification."""
+        if self._driver is not None:
+            self._driver.write(data)
 
     @on(events.Load)
     def _answer_signals(self) -> None:

@@ -37,6 +37,10 @@ class KeyQueue(App[int]):
         self._waited_s = 0.0
         self._patience: Timer | None = None
 
+    def forget_typed(self) -> None:
+        """Drop the keys that have not had their turn."""
+        self._typed.clear()
+
     async def on_event(self, event: events.Event) -> None:
         """Keep keys in their order; everything else goes on as ever."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:

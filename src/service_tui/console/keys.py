@@ -34,8 +34,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.attention", "app", ("0",), "go('attention')", "needs me", "What needs me now"),
     Key("app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"),
     Key("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
+    Key("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
     Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
-    Key("app.settings", "app", ("8",), "go('settings')", "settings", "Theme, world, limits"),
+    Key("app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
     Key("app.last", "app", ("minus",), "last_screen", "last view", shown="-"),
     Key("app.back", "app", ("left_square_bracket",), "history(-1)", "history back", shown="["),
@@ -56,6 +57,17 @@ KEYS: Final[tuple[Key, ...]] = (
     ),
     Key("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
     Key("app.out", "app", ("q",), "back_out", "back out", "One level out; at the top, quit"),
+    Key(
+        "app.halt",
+        "app",
+        ("f9",),
+        "halt",
+        "halt",
+        "Block every entry at once, from anywhere; then exits, and the way back",
+        footer=True,
+        priority=True,
+    ),
+    Key("app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "The same", shown="!"),
     # what every table of rows offers
     Key("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     Key("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
@@ -74,11 +86,30 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("markets.held", "markets", ("h",), "toggle_held", "held", "Only what I hold"),
     Key("markets.starred", "markets", ("w",), "toggle_starred", "starred", "Only starred"),
     Key("markets.range", "markets", ("v",), "next_range", "range", "Span of the chart"),
+    Key("markets.alert", "markets", ("a",), "price_alert", "price alert", "Tell at a price"),
     # portfolio
     Key("portfolio.sell", "portfolio", ("x",), "exit", "sell", "Close or trim", footer=True),
     Key("portfolio.buy", "portfolio", ("b",), "buy", "buy more", footer=True),
     Key("portfolio.market", "portfolio", ("M",), "open_market", "market", "Show the market"),
     Key("portfolio.closed", "portfolio", ("o",), "toggle_closed", "closed", "Closed positions"),
+    Key(
+        "portfolio.monitor", "portfolio", ("m",), "monitor", "monitor", "Stop, target", footer=True
+    ),
+    Key("portfolio.alert", "portfolio", ("a",), "price_alert", "price alert", "Tell at a price"),
+    # monitors
+    Key("monitors.edit", "monitors", ("e", "m"), "edit", "edit", "Stop and target", footer=True),
+    Key("monitors.all", "monitors", ("E",), "edit_all", "edit all", "All that are shown"),
+    Key("monitors.mark", "monitors", ("space",), "mark", "mark", "Then e and d take the marked"),
+    Key(
+        "monitors.exit", "monitors", ("x",), "exit", "exit", "Sell; for an alert: now", footer=True
+    ),
+    Key("monitors.remove", "monitors", ("d",), "remove", "remove", "Guard no longer", footer=True),
+    Key("monitors.undo", "monitors", ("u",), "undo", "undo", "What was set or removed last"),
+    Key("monitors.alert", "monitors", ("a",), "price_alert", "price alert", "Tell at a price"),
+    Key(
+        "monitors.list", "monitors", ("o",), "next_list", "next list", "Alerts, exits", footer=True
+    ),
+    Key("monitors.market", "monitors", ("M",), "open_market", "market", "Show the market"),
     # what needs me
     Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
@@ -98,9 +129,19 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
     # settings
-    Key("settings.take", "settings", ("enter",), "take_theme", "use theme", footer=True),
+    Key("settings.edit", "settings", ("e", "enter"), "edit", "change", "Or turn", footer=True),
+    Key("settings.undo", "settings", ("u",), "undo", "undo", "Bring the last change back"),
     # every dialog but the ticket
     Key("dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"),
+    # forms of a few lines
+    Key("form.set", "form", ("ctrl+j",), "set", "set", "Enter does it too"),
+    Key("form.cancel", "form", ("escape",), "cancel", "cancel", "Sets nothing"),
+    # the halt
+    Key("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
+    Key("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
+    # the form of a price alert
+    Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
+    Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),
     # the order ticket
     Key("ticket.preset1", "ticket", ("f1", "alt+1"), "preset(0)", "first preset", shown="F1"),
     Key("ticket.preset2", "ticket", ("f2", "alt+2"), "preset(1)", "second preset", shown="F2"),

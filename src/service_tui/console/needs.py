@@ -14,6 +14,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.freshness import age_s
 from service_tui.desk.records import (
     LimitsView,
     MarketView,
@@ -21,7 +22,9 @@ from service_tui.desk.records import (
     PositionView,
     TicketState,
     TicketView,
+    Topic,
 )
+from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Timestamp
@@ -37,6 +40,17 @@ MOVED_FROM: Final = 0.15
 
 SETTLED_FOR_S: Final = 3_600.0
 """What came to its end is told for so much world time."""
+
+UNSOLD_FOR_S: Final = 86_400.0
+"""An alert that expired unsold is told for a day."""
+
+PRICE_TOLD_FOR_S: Final = 3_600.0
+"""A price alert that fired is told for an hour."""
+
+BRIEFED_WITHIN_S: Final = 1_800.0
+"""Without a briefing for longer, alerts may have come and gone."""
+
+_UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
 
 MOVED_MAX: Final = 10
 """The largest moves; a list of everything needs nobody."""
@@ -88,12 +102,14 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
     if state.from_cache:
         return ()
     found = (
+        *_alerts(state, now),
         *_open_ends(state, now),
         *_limits(state),
         *_resolving(state, now),
         *_bad_ends(state, now),
         *_moved(state),
         *_settled(state, now),
+        *_prices_told(state, now),
     )
     aside = dismissed(state)
     return tuple(need for need in found if not (need.is_dismissable and need.key in aside))
@@ -115,6 +131,48 @@ def meanwhile(state: DeskState) -> MeanwhileView | None:
 def away_mark(absence: MeanwhileView) -> str:
     """The value of the preference that puts this absence aside, and no later one."""
     return f"{absence.opened_at:.0f}"
+
+
+def _alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Breaches that wait for their exit, then those whose hour passed without one."""
+    masked, risk = is_private(state), state.risk
+    for alert in sorted(risk.open_alerts, key=lambda each: each.expires_at):
+        advice = told(alert.words, masked=masked) or "x there exits now"
+        yield Need(
+            f"alert {alert.alert_id}", "breach", "▼", "alert", _about(alert),
+            Text(formats.duration(alert.left_s(now)), "warn"), advice, "monitors", alert.alert_id,
+        )  # fmt: skip
+    if risk.briefing_late:
+        # Source: spec, "Limits": at least every 30 minutes, or alerts come and go unseen.
+        lost = (age_s(state, Topic.BRIEFING, now) or 0.0) > BRIEFED_WITHIN_S
+        yield Need(
+            "briefing", "breach" if lost else "warn", "✗" if lost else "!", "heartbeat",
+            formats.plain(risk.briefing_late).plain, Text(),
+            "alerts may expire unseen: r asks now", "settings",
+        )  # fmt: skip
+    for alert in risk.alerts:
+        if alert.state in _UNSOLD and now - alert.expires_at <= UNSOLD_FOR_S:
+            yield Need(
+                f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
+                formats.age(alert.expires_at, now), "nothing was sold: 1 shows the position",
+                "monitors", alert.alert_id, is_dismissable=True,
+            )  # fmt: skip
+
+
+def _about(alert: AlertView) -> str:
+    price = formats.price(alert.trigger_price).plain
+    return f"{alert.side.value.upper()} {alert.reason} at {price}: {alert.question}"
+
+
+def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Price alerts that fired a short while ago."""
+    for alert in state.risk.price_alerts:
+        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_TOLD_FOR_S:
+            yield Need(
+                f"price {alert.alert_id}", "accent", "◷", "price",
+                f"{alert.in_words()}: {alert.question}", formats.price(alert.triggered_price),
+                "d there forgets it", "monitors", alert.alert_id, is_dismissable=True,
+            )  # fmt: skip
 
 
 def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -146,9 +204,14 @@ def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 def _limits(state: DeskState) -> Iterator[Need]:
     limits = state.limits
+    if state.halted_since is not None:
+        yield Need(
+            "halted", "loss", "■", "halted", "Every entry is blocked", Text(),
+            "F9 shows who has acknowledged it, exits everything, or resumes", "settings",
+        )  # fmt: skip
     if limits is None:
         return
-    if limits.paused:
+    if limits.paused and state.halted_since is None:
         yield Need(
             "paused", "warn", "‖", "paused", "Trading is paused", Text(),
             "buys are refused, sales still pass", "settings",

@@ -9,8 +9,16 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.console.doors import DeskDoors
-from service_tui.desk.commands import AskQuote, Command, PlaceTrade, SetPreference, WatchMarket
+from service_tui.desk.commands import (
+    AskQuote,
+    Command,
+    Halt,
+    PlaceTrade,
+    SetPreference,
+    WatchMarket,
+)
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -25,11 +33,12 @@ class Outbox:
         self._closed = ""
         self._kept: dict[str, Command] = {}
         self._preferences: dict[str, str] = {}
+        self._halted_at: Timestamp | None = None
 
     def open(self, desk: DeskDoors) -> None:
-        """The desk is open: what was kept for it goes first."""
+        """The desk is open: what was kept for it goes first, and of that a halt."""
         self._submit, self._closed = desk.submit, ""
-        for command in self._kept.values():
+        for command in sorted(self._kept.values(), key=lambda one: not isinstance(one, Halt)):
             desk.submit(command)
         self._kept.clear()
 
@@ -44,6 +53,8 @@ class Outbox:
             Why it was not taken, in one sentence; empty when it was, when it is kept until the
             desk is open, or when nobody would miss it.
         """
+        if isinstance(command, Halt):
+            return self._halt(command, now)
         if isinstance(command, SetPreference):
             self._preferences[command.name] = command.value
         if self._submit is None:
@@ -56,12 +67,27 @@ class Outbox:
         return ""
 
     def laid_over(self, state: DeskState) -> DeskState:
-        """The state with what the operator prefers since, until the desk says it too."""
+        """The state with what the operator prefers and halted since, until the desk says it too."""
+        if state.halt is not None:
+            self._halted_at = None
+        elif self._halted_at is not None:
+            state = replace(state, halt=HaltView(self._halted_at))
         said = state.preferences
         self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
         if not self._preferences:
             return state
         return replace(state, preferences={**said, **self._preferences})
+
+    def _halt(self, command: Halt, now: Timestamp) -> str:
+        """A halt is never late: a desk that is still opening is halted before it does anything."""
+        if self._submit is not None:
+            self._submit(command)
+        elif self._closed:
+            return f"{command.in_words()}: nothing leaves from here. {self._closed}"
+        else:
+            self._kept[command.kind] = command
+        self._halted_at = now
+        return ""
 
     def _keep(self, command: Command) -> str:
         match command:

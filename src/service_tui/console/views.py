@@ -30,6 +30,7 @@ SCREENS: Final = {
     "attention": ("service_tui.console.screens.attention", "AttentionScreen"),
     "portfolio": ("service_tui.console.screens.portfolio", "PortfolioScreen"),
     "markets": ("service_tui.console.screens.markets", "MarketsScreen"),
+    "monitors": ("service_tui.console.screens.monitors", "MonitorsScreen"),
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),
@@ -86,7 +87,7 @@ class Views(Frame):
 
     def why_not(self, key: Key) -> str:
         """Why a key is disabled here; empty when it works."""
-        if key.group == "ticket":
+        if key.group in {"ticket", "form", "price_alert", "halt"}:
             return ""
         if key.group != "app":
             return self.front.why_not(action_name(key.action))

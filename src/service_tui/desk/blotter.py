@@ -38,6 +38,11 @@ def outcome_of(ticket: TicketView) -> str:
     return json.dumps({"outcome": ticket.outcome, "fix": ticket.fix, "sent_at": ticket.sent_at})
 
 
+def sent_of(row: StoredTicket) -> str:
+    """The JSON that left, or was about to; empty where the row does not hold it."""
+    return str(_texts(row.body).get("sent", ""))
+
+
 def ticket_of(row: StoredTicket) -> TicketView:
     """The ticket as it was; one without an end counts as unknown, whatever it was doing."""
     what = _texts(row.body)

@@ -23,11 +23,32 @@ class VenueBriefing:
 
 
 @dataclass(frozen=True, slots=True)
+class NewMarketView:
+    """A market that opened lately; `score` is the service's own, `left` what it says is left."""
+
+    market_id: str
+    question: str
+    score: float | None = None
+    left: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingView:
+    """How the agent does among all agents of the service; None where it does not say."""
+
+    pnl_percent: float | None = None
+    win_rate: float | None = None
+    rank: int | None = None
+    agents: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BriefingView:
     """The last heartbeat. How old it is stands with every topic's age, in the state's `seen`.
 
     `checked_at` is by the service's own clock. `alerts` are exits that the service has triggered or
-    asks for, `warnings` what it warns of, `actions` what belongs to no venue.
+    asks for, `warnings` what it warns of, `actions` what belongs to no venue. `skills` are names of
+    those that it recommends. `pnl_percent` of the standing is in percent.
     """
 
     checked_at: Timestamp
@@ -35,6 +56,20 @@ class BriefingView:
     alerts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    new_markets: tuple[NewMarketView, ...] = ()
+    skills: tuple[str, ...] = ()
+    standing: StandingView = StandingView()
+
+    @property
+    def attention_count(self) -> int:
+        """Positions that moved far or resolve soon, of all venues."""
+        return sum(venue.attention_count for venue in self.venues)
+
+    @property
+    def every_action(self) -> tuple[str, ...]:
+        """What the service wants done, of all venues, each once."""
+        of_venues = (action for venue in self.venues for action in venue.actions)
+        return tuple(dict.fromkeys((*self.actions, *of_venues)))
 
     @property
     def redeemable_count(self) -> int:

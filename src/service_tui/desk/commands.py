@@ -6,8 +6,10 @@ Used by console and CLI (which make them) and by the desk's handlers.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Micros, decimal
 
@@ -197,8 +199,163 @@ class Forget:
         return "forget what was shown"
 
 
+@dataclass(frozen=True, slots=True)
+class SetMonitor:
+    """Have a position monitored: exit when it is down by `stop_pct`, or up by `target_pct`.
+
+    `stop_pct` is in (0, 1], `target_pct` above 0; None is off, and one of them is needed.
+    """
+
+    kind: ClassVar[str] = "monitor"
+    moves_money: ClassVar[bool] = False
+
+    market_id: str
+    side: Side
+    venue: Venue
+    stop_pct: float | None
+    target_pct: float | None
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        stop = "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down"
+        target = "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up"
+        return f"monitor {self.side.value.upper()}: {stop}, {target}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetMonitors:
+    """Have several positions monitored; one that is refused stops no other."""
+
+    kind: ClassVar[str] = "monitors"
+    moves_money: ClassVar[bool] = False
+
+    monitors: tuple[SetMonitor, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"monitor {len(self.monitors)} positions"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMonitor:
+    """Have a position monitored no longer."""
+
+    kind: ClassVar[str] = "monitor"
+    moves_money: ClassVar[bool] = False
+
+    market_id: str
+    side: Side
+    venue: Venue
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"remove the monitor of {self.side.value.upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAlert:
+    """Exit for an alert now, or try again one whose exit failed or left no trace."""
+
+    kind: ClassVar[str] = "exit"
+    moves_money: ClassVar[bool] = False
+
+    alert_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "exit for an alert now"
+
+
+@dataclass(frozen=True, slots=True)
+class SetPriceAlert:
+    """Tell once when the price of a side is there. `threshold` is in (0, 1). Stays here."""
+
+    kind: ClassVar[str] = "price alert"
+    moves_money: ClassVar[bool] = False
+
+    market_id: str
+    side: Side
+    condition: Condition
+    threshold: float
+    question: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        where = f"{self.condition.in_words} {self.threshold:.4f}"
+        return f"tell when {self.side.value.upper()} is {where}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePriceAlert:
+    """Forget a price alert, fired or not."""
+
+    kind: ClassVar[str] = "price alert"
+    moves_money: ClassVar[bool] = False
+
+    alert_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "forget a price alert"
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Block every entry at once, here and on the service, until it is resumed. Asks nothing."""
+
+    kind: ClassVar[str] = "halt"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "halt"
+
+
+RESUME_WORD: Final = "RESUME"
+"""What a person types to let entries pass again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """End the halt. `word` is what the person typed."""
+
+    kind: ClassVar[str] = "resume"
+    moves_money: ClassVar[bool] = False
+
+    word: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "resume trading"
+
+
+@dataclass(frozen=True, slots=True)
+class ExitAll:
+    """Sell these positions whole, while halted. `holdings` are the row keys that were confirmed."""
+
+    kind: ClassVar[str] = "exit all"
+    moves_money: ClassVar[bool] = False
+
+    holdings: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"exit {len(self.holdings)} positions"
+
+
 Command = (
     Govern
+    | SetMonitor
+    | SetMonitors
+    | RemoveMonitor
+    | ExitAlert
+    | SetPriceAlert
+    | RemovePriceAlert
+    | Halt
+    | Resume
+    | ExitAll
     | Forget
     | GiveUp
     | PlaceTrade
@@ -208,5 +365,8 @@ Command = (
     | Refresh
     | SetStar
     | SetPreference
+    | SetRail
+    | SetDefaults
+    | SetPaused
 )
 """Every command there is."""

@@ -17,28 +17,47 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
+    ExitAlert,
+    ExitAll,
     Forget,
     GiveUp,
     Govern,
+    Halt,
     PlaceTrade,
     Refresh,
+    RemoveMonitor,
+    RemovePriceAlert,
+    Resume,
+    SetDefaults,
+    SetMonitor,
+    SetMonitors,
+    SetPaused,
     SetPreference,
+    SetPriceAlert,
+    SetRail,
     SetSpeed,
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged
-from service_tui.desk.handlers import agents, settings, trades
+from service_tui.desk.exit_all import exit_all
+from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
+from service_tui.desk.facts_risk import AlertsSeen
+from service_tui.desk.gate import RESUME_FIX, is_entry
+from service_tui.desk.halting import Halting
+from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
+from service_tui.desk.handlers.alerts import Exits
+from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
+from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
-from service_tui.terms import Action
+from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.wire.endpoints import HEALTH
 
 log = logging.getLogger(__name__)
@@ -71,7 +90,7 @@ class Desk:
         self._state = initial
         self._changed = asyncio.Event()
         self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
-        self._pokes = {topic: asyncio.Event() for topic in READINGS}
+        self._pokes = {topic: asyncio.Event() for topic in Topic}
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._settled = asyncio.Event()
         self._closing = False
@@ -83,6 +102,7 @@ class Desk:
         self._rng = around.rng
         self._began = around.clock.monotonic()
         self._listen = around.listen
+        self._exits_only = around.exits_only
         self._count = 0
         self._tickets: dict[str, Ticket] = {}
         self.ports = Ports(
@@ -95,6 +115,11 @@ class Desk:
             poke=self._poke,
             renew=around.renew,
         )
+        self._exits = Exits(self.ports, executes=around.executes)
+        self._price_alerts = PriceAlerts(around.database)
+        self._prices = PriceWatch(self._price_alerts, self.ports)
+        around.client.last_word = self.ports.gate.last_word
+        self._halting = Halting(self.ports, memory, around.rng, self._either)
 
     # -- the three doors -------------------------------------------------------------------
 
@@ -120,6 +145,10 @@ class Desk:
             The ticket. Too many commands under way or a closing desk fail it at once: nothing
             was sent.
         """
+        if isinstance(command, Halt):
+            # Before anything else, and without a step of the loop: from here on nothing enters.
+            self._halting.halt()
+            self._end_entries()
         self._count += 1
         view = TicketView(
             ticket_id=self._new_id(),
@@ -139,6 +168,12 @@ class Desk:
                 shares=command.shares,
             )
         ticket = Ticket(command, view)
+        if isinstance(command, Halt):
+            ticket.update(replace(view, state=TicketState.DONE))
+            return ticket
+        if why := self.ports.gate.why_not(command):
+            self._fail(ticket, why)
+            return ticket
         if self._closing or self._inbox.qsize() + len(self._running) >= INBOX_MAX:
             why = "the desk is closing" if self._closing else "too many commands at once"
             self._fail(ticket, why)
@@ -155,14 +190,19 @@ class Desk:
         """Poll and carry out commands until `close`, in one TaskGroup."""
         embedded = self._state.service.embedded
         topics = [topic for topic in READINGS if embedded or topic not in EMBEDDED_ONLY]
+        if self._exits_only:
+            topics = [Topic.BRIEFING]
         async with asyncio.TaskGroup() as tasks:
             for topic in topics:
                 tasks.create_task(
                     poll(topic, self.ports, self._watched, rest=self._rest, rng=self._rng)
                 )
+            tasks.create_task(self._halting.run())
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
+            for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
+                tasks.create_task(watch)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
                 tasks.create_task(ears.run())
@@ -171,6 +211,7 @@ class Desk:
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
+        self._exits.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
@@ -179,8 +220,10 @@ class Desk:
 
     def _is_busy(self) -> bool:
         """Whether something is under way that is worth waiting for; an answer to a quote is not."""
-        return not self._inbox.empty() or any(
-            not isinstance(ticket.command, AskQuote) for ticket in self._running.values()
+        return (
+            not self._inbox.empty()
+            or self._exits.is_busy
+            or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
@@ -202,11 +245,17 @@ class Desk:
             await self._handle(ticket)
             return
         came_at = self._clock.monotonic()
-        if _is_buy(ticket.command):
+        if ticket.view.state is not TicketState.QUEUED:
+            return
+        if is_entry(ticket.command):
             # What was left unknown by an earlier run is looked up before anything buys.
             await self._either(self._settled, min(SEND_WITHIN_S, max(0.0, self._held_s())))
         async with self._slots:
+            if ticket.view.state is not TicketState.QUEUED:
+                # A halt has ended it while it waited.
+                return
             why = self._held_back(ticket.command)
+            ticket.has_begun = True
             if why:
                 self._fail(ticket, why)
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
@@ -214,13 +263,20 @@ class Desk:
             else:
                 await self._handle(ticket)
 
+    def _end_entries(self) -> None:
+        """End the entries that wait for their turn: the person sees at once that they do not go."""
+        for ticket in list(self._tickets.values()):
+            why = self.ports.gate.why_not(ticket.command)
+            if why and not ticket.has_begun and ticket.view.state is TicketState.QUEUED:
+                self._fail(ticket, why)
+
     def _held_back(self, command: Command) -> str:
         """Hold a buy back for a while, never a sale: that brings money.
 
         Returns:
             Why it is not placed; empty when it may be, and what is then at risk is told.
         """
-        if self._settled.is_set() or not _is_buy(command):
+        if self._settled.is_set() or not is_entry(command):
             return ""
         if self._held_s() > 0:
             return (
@@ -244,7 +300,7 @@ class Desk:
             self._fail(ticket, "the desk was closed")
         ticket.end()
 
-    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912  (one line a kind)
+    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -256,6 +312,18 @@ class Desk:
                 await agents.govern(governed, self.ports)
             case Forget():
                 self._say(Revealed(None))
+            case SetMonitor() as thresholds:
+                await monitors.set_monitor(thresholds, self.ports)
+            case SetMonitors() as bulk:
+                await monitors.set_monitors(bulk, self.ports)
+            case RemoveMonitor() as removed:
+                await monitors.remove_monitor(removed, self.ports)
+            case ExitAlert() as wanted:
+                self._exits.ask(wanted)
+            case SetPriceAlert() as told:
+                await price_alerts.set_price_alert(told, self._price_alerts, self.ports)
+            case RemovePriceAlert() as untold:
+                await price_alerts.remove_price_alert(untold, self._price_alerts, self.ports)
             case SetSpeed() as pace:
                 await settings.set_speed(ticket.view, pace, self.ports)
             case WatchMarket() as watch:
@@ -265,14 +333,28 @@ class Desk:
                 await settings.set_star(star, self._memory, self.ports)
             case SetPreference() as preference:
                 await settings.set_preference(preference, self._memory, self.ports)
+            case SetRail() | SetDefaults() | SetPaused() as rail:
+                await rails.change(rail, self._memory, self.ports)
             case Refresh():
                 self._poke_all()
+            case Resume() as resumed:
+                await self._halting.resume(resumed)
+            case ExitAll() as exits:
+                await exit_all(exits, self.ports, self.submit)
+            case Halt():
+                # Done when it was given.
+                pass
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
         said = f"{why}; nothing was sent"
+        halted = bool(self.ports.gate.why_not(ticket.command))
         view = replace(
-            ticket.view, state=TicketState.FAILED, settled_at=self._clock.now(), outcome=said
+            ticket.view,
+            state=TicketState.REFUSED if halted else TicketState.FAILED,
+            settled_at=self._clock.now(),
+            outcome=said,
+            fix=RESUME_FIX if halted else "",
         )
         ticket.update(view)
         if ticket.command.moves_money:
@@ -283,15 +365,26 @@ class Desk:
 
     def _say(self, fact: Fact) -> None:
         """The one place where the state changes."""
-        was_away = self._state.service.phase is Phase.OFFLINE
-        self._state = reduce(self._state, fact)
+        before = self._state
+        was_away = before.service.phase is Phase.OFFLINE
+        self._state = reduce(before, fact)
+        for told in self._prices.look(before, self._state):
+            self._state = reduce(self._state, told)
+        if isinstance(fact, AlertsSeen):
+            self._exits.take(fact.waiting)
         if was_away and self._state.service.phase is Phase.ONLINE:
             # Whoever still rests from the outage may ask again as well.
             self._poke_all()
+            self._halting.hurry()
+        if isinstance(fact, WorldSeen):
+            self._halting.hear()
+            self._end_entries()
         if isinstance(fact, TicketChanged) and fact.ticket.ticket_id in self._tickets:
             self._tickets[fact.ticket.ticket_id].update(fact.ticket)
             if not fact.ticket.in_flight:
                 del self._tickets[fact.ticket.ticket_id]
+        if isinstance(fact, TicketChanged) and fact.ticket.kind == ExitAlert.kind:
+            self._exits.nudge()
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -366,8 +459,3 @@ class Desk:
             if self._state is not saved:
                 saved = self._state
                 await self._memory.save(saved)
-
-
-def _is_buy(command: Command) -> bool:
-    """Whether it spends money."""
-    return isinstance(command, PlaceTrade) and command.action is Action.BUY

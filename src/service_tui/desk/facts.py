@@ -7,6 +7,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
+from service_tui.desk.facts_risk import RiskFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -15,6 +16,7 @@ from service_tui.desk.records import (
     LimitsView,
     MarketView,
     NewsView,
+    NoticeKind,
     PositionView,
     QuoteView,
     TicketView,
@@ -22,6 +24,8 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_rails import RailsView
 from service_tui.units import Micros, Timestamp
 
 
@@ -56,6 +60,13 @@ class LimitsSeen:
     """The service told its limits."""
 
     limits: LimitsView
+
+
+@dataclass(frozen=True, slots=True)
+class RailsSeen:
+    """The service told its limits with what is used of them, and its risk defaults."""
+
+    rails: RailsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +217,14 @@ class Noticed:
 
     tone: str
     text: str
+    kind: NoticeKind = NoticeKind.DESK
+
+
+@dataclass(frozen=True, slots=True)
+class HaltChanged:
+    """This desk's halt began, was acknowledged by somebody, sells, or is over (None)."""
+
+    halt: HaltView | None
 
 
 Fact = (
@@ -213,6 +232,7 @@ Fact = (
     | PositionsSeen
     | AccountSeen
     | LimitsSeen
+    | RailsSeen
     | BriefingSeen
     | TradesSeen
     | WorldSeen
@@ -231,5 +251,7 @@ Fact = (
     | Revealed
     | Listening
     | Noticed
+    | RiskFact
+    | HaltChanged
 )
 """Every fact there is."""

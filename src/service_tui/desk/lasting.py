@@ -26,6 +26,8 @@ def lasting_words(state: DeskState) -> Iterator[tuple[str, str]]:
         for ticket in unknown:
             said = f"{ticket.what} cannot be looked up, what it may take stays reserved"
             yield "unknown order", f"{said}: {service.lookup_problem}"
+    if state.risk.briefing_late:
+        yield "no briefing", state.risk.briefing_late
     skew_s = service.skew_s
     if skew_s is not None and not abs(skew_s) <= SKEW_SHOWN_S:
         way = "behind" if skew_s > 0 else "ahead of"

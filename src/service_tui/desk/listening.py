@@ -26,7 +26,7 @@ NUDGE_S: Final = 0.5
 RETURN_S: Final = 4.0
 """How long it may take until a service that is back is heard again. Source: failures, F-08."""
 
-_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES})
+_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS})
 _PLAIN: Final = {
     EventKind.ORDER: frozenset({Topic.AGENTS}),
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
@@ -34,6 +34,9 @@ _PLAIN: Final = {
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
     EventKind.SPEED: frozenset({Topic.WORLD}),
     EventKind.PLAN: frozenset({Topic.AGENTS}),
+    EventKind.MONITOR: frozenset({Topic.MONITORS}),
+    EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
+    EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""
@@ -97,6 +100,9 @@ class Ears:
         """What an event makes worth another look."""
         account = self._ports.state().account
         own = "" if account is None else account.agent_id
+        part = body.risk_alert or body.monitor
+        if part is not None and part.agent_id != own:
+            return _NONE
         if body.fill is not None:
             return _of_fill(body.fill, own)
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:

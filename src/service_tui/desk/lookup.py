@@ -13,7 +13,6 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
-from service_tui.desk.handlers.trades import settle
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import (
     NO_TRACE,
@@ -23,6 +22,7 @@ from service_tui.desk.records import (
     Topic,
     TradeView,
 )
+from service_tui.desk.sending import settle
 from service_tui.desk.translate import trade_view
 from service_tui.desk.verdict import strayed_words
 from service_tui.terms import Action, TradeStatus

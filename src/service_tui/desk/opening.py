@@ -15,14 +15,17 @@ from service_tui.clock import Clock
 from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
 from service_tui.desk.frozen import STATE_KEY, freeze
+from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
+from service_tui.desk.price_alerts import known_price_alerts
 from service_tui.desk.reduce import capped
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.cache import Cache
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
+from service_tui.storage.price_alerts import PriceAlerts
 
 log = logging.getLogger(__name__)
 
@@ -54,12 +57,35 @@ class DeskMemory:
             # Half a surrogate, which a keyboard may bring, is no text to a database.
             log.warning("a preference was not kept: %s", error)
 
+    async def keep_halt(self, kept: KeptHalt) -> None:
+        """Keep the halt, or its end; fails with StorageError, because this one counts."""
+        if self._database.failure is not None:
+            await self._database.reopen()
+        await self._cache.put_preference(HALT, kept.as_text())
+
+    def kept_halt(self) -> KeptHalt | None:
+        """What was kept of a halt; None where nothing ever was. Blocks."""
+        return kept_halt(self._cache.preferences().get(HALT))
+
     async def back_up(self) -> None:
         """Copy the database once a day. Source: failures, F-15."""
         try:
             await self._database.back_up(self._clock.now())
         except StorageError as error:
             log.warning("the daily copy was not made: %s", error)
+
+
+class HaltMemory(DeskMemory):
+    """Memory of a desk that nobody looks at: a halt, and nothing else."""
+
+    async def save(self, state: DeskState) -> None:
+        """Keep nothing."""
+
+    async def prefer(self, name: str, value: str) -> None:
+        """Keep nothing."""
+
+    async def back_up(self) -> None:
+        """Copy nothing: whoever holds the directory does."""
 
 
 @asynccontextmanager
@@ -73,15 +99,27 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
         The desk, polling.
     """
     blotter = Blotter(around.database)
+    remembers = HaltMemory if around.exits_only else DeskMemory
+    memory = remembers(around.database, around.clock)
+    own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)
     known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
+    told = await asyncio.to_thread(known_price_alerts, PriceAlerts(around.database))
+    executes = around.executes and not initial.service.read_only
+    risk = replace(initial.risk, price_alerts=told, executes=executes)
     desk = Desk(
-        replace(initial, tickets=capped(tuple(tickets)), polls=PERIODS),
+        replace(
+            initial,
+            tickets=capped(tuple(tickets)),
+            polls=PERIODS,
+            risk=risk,
+            halt=newest((own_halt, *around.halts)),
+        ),
         around,
         blotter,
-        DeskMemory(around.database, around.clock),
+        memory,
     )
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(desk.run())

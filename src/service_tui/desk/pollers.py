@@ -15,6 +15,7 @@ from service_tui.client.errors import (
     Called,
     InvalidError,
     MalformedError,
+    NotFoundError,
     PlanRequiredError,
     RefusedError,
     ServiceError,
@@ -30,13 +31,17 @@ from service_tui.desk.facts import (
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
+    RailsSeen,
     ServiceAnswered,
     ServiceFailed,
     WorldSeen,
 )
+from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
+from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
+from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -52,6 +57,9 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
+from service_tui.desk.translate_rails import rails_view
+from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.briefing import BriefingQuery
@@ -60,14 +68,17 @@ from service_tui.wire.endpoints import (
     BRIEFING,
     DESK_AGENTS,
     MARKET_HISTORY,
+    MONITORS,
     PORTFOLIO,
     POSITIONS,
+    RISK_ALERTS,
     SETTINGS,
     TAPE,
     USER_SETTINGS,
     WORLD,
 )
 from service_tui.wire.markets import HistoryQuery
+from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
 from service_tui.wire.world import TapeQuery
 
@@ -82,6 +93,7 @@ PERIODS: Final = {
     Topic.WORLD: 2.0,
     Topic.DETAIL: 2.0,
     Topic.AGENTS: 5.0,
+    Topic.MONITORS: 15.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -90,6 +102,7 @@ HOUR_S: Final = 3_600
 HISTORY_HOURS_MAX: Final = 168
 CHART_POINTS: Final = 300
 REFUSED_REST_S: Final = 3_600.0
+REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
 """Until a topic is asked again whose key or plan was refused; a poke asks at once."""
 
 
@@ -159,6 +172,7 @@ def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
 
 async def read_account(ports: Ports, _: Watched) -> Read:
     """Who we are, what we have, what binds us."""
+    asked_at = ports.now()
     agent = await ports.client.call(AGENT)
     portfolio = await ports.client.call(PORTFOLIO, query=PortfolioQuery())
     settings = await ports.client.call(SETTINGS)
@@ -166,19 +180,65 @@ async def read_account(ports: Ports, _: Watched) -> Read:
     sim = ports.state().service.mode is Mode.SIM
     known = ports.state()
     account = account_view(agent.answer, portfolio.answer, known.positions)
+    midnight = next_midnight(Timestamp(asked_at - (ports.client.skew_s or 0.0)))
     if known.account is not None and known.account.cash != account.cash:
         # The same the other way round.
         ports.poke(Topic.POSITIONS)
     return [
         AccountSeen(account),
         LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
+        RailsSeen(
+            rails_view(
+                settings.answer,
+                user.answer,
+                at=asked_at,
+                midnight=midnight,
+                own_spent=_own_spent(ports, midnight),
+            )
+        ),
     ], agent.latency_s
 
 
+def _own_spent(ports: Ports, midnight: Timestamp) -> Micros | None:
+    """What this desk has spent in the day that ends at a midnight; None if that cannot be read."""
+    since = midnight - DAY_S + (ports.client.skew_s or 0.0)
+    try:
+        return Micros(ports.blotter.reserved(since))
+    except StorageError as error:
+        log.warning("what this desk spent today cannot be read: %s", error)
+        return None
+
+
 async def read_briefing(ports: Ports, _: Watched) -> Read:
-    """The heartbeat."""
+    """The heartbeat, and every alert that it or the list of alerts names."""
     reply = await ports.client.call(BRIEFING, query=BriefingQuery())
-    return [BriefingSeen(briefing_view(reply.answer), reply.dropped)], reply.latency_s
+    heartbeat = BriefingSeen(briefing_view(reply.answer), reply.dropped)
+    try:
+        listed = await ports.client.call(RISK_ALERTS, query=RiskAlertsQuery(include_history=True))
+        alerts = listed.answer
+    except (NotFoundError, PlanRequiredError) as error:
+        # A service may tell of its alerts in the briefing alone.
+        log.info("no list of alerts: %s", error)
+        told = reply.answer.triggered_risk_alerts or ()
+        whole = tuple(one for one in told if isinstance(one, RiskAlertBody))
+        alerts = RiskAlertsBody(risk_alerts=whole)
+    return [heartbeat, _alerts_of(alerts, ports.now())], reply.latency_s
+
+
+def _alerts_of(listed: RiskAlertsBody, now: Timestamp) -> AlertsSeen:
+    """What waits, what ended, and the exits among that."""
+    told = {one.alert_id: one for one in (alert_view(body, now) for body in listed.risk_alerts)}
+    ended = tuple(alert_view(body, now) for body in listed.history)
+    over = {alert.alert_id for alert in ended}
+    waiting = tuple(one for one in told.values() if one.state.is_open and one.alert_id not in over)
+    return AlertsSeen(now, waiting, ended, exit_views(listed.history))
+
+
+async def read_monitors(ports: Ports, _: Watched) -> Read:
+    """The thresholds that the service watches."""
+    reply = await ports.client.call(MONITORS)
+    rows = reply.answer.monitors or reply.answer.settings
+    return [MonitorsSeen(tuple(monitor_view(row) for row in rows), reply.dropped)], reply.latency_s
 
 
 async def read_trades(ports: Ports, _: Watched) -> Read:
@@ -233,6 +293,7 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.WORLD: read_world,
     Topic.DETAIL: read_detail,
     Topic.AGENTS: read_agents,
+    Topic.MONITORS: read_monitors,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
 
@@ -277,7 +338,7 @@ async def poll(
             if topic is Topic.DETAIL:
                 _say_no_detail(ports, watched, str(error))
             refused = isinstance(error, (UnauthenticatedError, PlanRequiredError))
-            await rest(topic, REFUSED_REST_S if refused else next_delay(failures, rng))
+            await rest(topic, _refused_rest_s(topic) if refused else next_delay(failures, rng))
         else:
             failures = 0
             for fact in facts:
@@ -287,6 +348,11 @@ async def poll(
                 skew_s = ports.client.skew_s
                 ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
             await rest(topic, PERIODS[topic])
+
+
+def _refused_rest_s(topic: Topic) -> float:
+    """How long a topic is left alone that was refused; the heartbeat never for long."""
+    return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
 
 
 async def _read(topic: Topic, ports: Ports, watched: Watched) -> Read:

@@ -6,12 +6,14 @@ Used by handlers and pollers; made in opening, or by a test.
 
 import random
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from service_tui.client.client import Client
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
+from service_tui.desk.gate import Gate
+from service_tui.desk.halt_kept import KeptHalt
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
@@ -29,6 +31,10 @@ class Memory(Protocol):
 
     async def prefer(self, name: str, value: str) -> None:
         """Keep one preference."""
+        ...
+
+    async def keep_halt(self, kept: KeptHalt) -> None:
+        """Keep the halt, or its end, over a restart; fails with StorageError."""
         ...
 
     async def back_up(self) -> None:
@@ -49,6 +55,10 @@ class Surroundings:
 
     `renew` gives the client the keys as they lie now where they are kept, and says whether they
     are others than before.
+    `executes`: this desk carries out the exits of alerts, because it holds the data directory.
+    `halts` are what the databases of the same operator's other consoles say of a halt.
+    `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
+    is remembered but the blotter.
     """
 
     client: Client
@@ -58,6 +68,9 @@ class Surroundings:
     rng: random.Random
     listen: Listen | None = None
     renew: Callable[[], bool] = lambda: False
+    executes: bool = True
+    halts: tuple[KeptHalt, ...] = ()
+    exits_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +79,7 @@ class Ports:
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
     `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
+    `gate` is closed while no entry may leave.
     """
 
     client: Client
@@ -76,6 +90,7 @@ class Ports:
     say: Callable[[Fact], None]
     poke: Callable[[Topic], None]
     renew: Callable[[], bool] = lambda: False
+    gate: Gate = field(default_factory=Gate)
 
     def now(self) -> Timestamp:
         """Wall time."""

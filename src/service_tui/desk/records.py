@@ -60,6 +60,7 @@ class Topic(StrEnum):
     WORLD = "world"
     DETAIL = "detail"
     AGENTS = "agents"
+    MONITORS = "monitors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +320,10 @@ class MeanwhileView:
 
 @dataclass(frozen=True, slots=True)
 class WorldView:
-    """The offline world's clock: at wall time `wall_at` the world's time was `now`."""
+    """The offline world's clock: at wall time `wall_at` the world's time was `now`.
+
+    `halted_at` is since when its service refuses the entries of every agent.
+    """
 
     now: Timestamp
     wall_at: Timestamp
@@ -327,6 +331,7 @@ class WorldView:
     seed: int
     open_count: int = 0
     meanwhile: MeanwhileView | None = None
+    halted_at: Timestamp | None = None
 
     def time_at(self, wall: Timestamp) -> Timestamp:
         """World time at a wall time soon after `wall_at`."""
@@ -398,6 +403,23 @@ class EquityPoint:
     equity: Micros
 
 
+class NoticeKind(StrEnum):
+    """What a notice is about; the person chooses by it how to be told.
+
+    `desk` is what answers a key of the person's own. Another kind is one more line here, and one
+    in the console's table of deliveries.
+    """
+
+    DESK = "desk"
+    ALERT = "alert"
+    EXIT = "exit"
+    PRICE_ALERT = "price alert"
+    FILL = "fill"
+    SIGNAL = "signal"
+    CONNECTION = "connection"
+    HALT = "halt"
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A line for a toast: what passed. `tone` is info, good, warn or bad."""
@@ -405,6 +427,7 @@ class Notice:
     notice_id: int
     tone: str
     text: str
+    kind: NoticeKind = NoticeKind.DESK
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Used by desk.desk, after every poll and every handled command.
 """
 
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final
 
 from service_tui.desk.facts import (
     AccountSeen,
@@ -15,6 +15,7 @@ from service_tui.desk.facts import (
     Fact,
     FillHeard,
     FleetSeen,
+    HaltChanged,
     LimitsSeen,
     Listening,
     LookedUp,
@@ -23,6 +24,7 @@ from service_tui.desk.facts import (
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
+    RailsSeen,
     Revealed,
     Served,
     ServiceAnswered,
@@ -32,9 +34,11 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
 from service_tui.desk.records import (
     EquityPoint,
     Notice,
+    NoticeKind,
     Phase,
     ServiceView,
     TicketView,
@@ -42,6 +46,7 @@ from service_tui.desk.records import (
     remark,
     summed,
 )
+from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Probability, Timestamp, decimal
@@ -68,11 +73,14 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, account=summed(fact.account, state.positions))
         case LimitsSeen():
             return replace(state, limits=fact.limits)
+        case RailsSeen():
+            return replace(state, rails=fact.rails)
         case BriefingSeen():
             briefed = replace(state, briefing=fact.briefing)
             return _dropped(briefed, Topic.BRIEFING, fact.dropped)
         case TradesSeen():
-            return _dropped(replace(state, trades=fact.trades), Topic.TRADES, fact.dropped)
+            traded = replace(state, trades=fact.trades, risk=with_trades(state.risk, fact.trades))
+            return _dropped(traded, Topic.TRADES, fact.dropped)
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
         case DetailSeen():
@@ -80,7 +88,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case QuoteSeen():
             return _with_quote(state, fact)
         case TicketChanged():
-            return replace(state, tickets=_with_ticket(state.tickets, fact.ticket))
+            tickets = _with_ticket(state.tickets, fact.ticket)
+            return replace(state, tickets=tickets, risk=with_ticket(state.risk, fact.ticket))
         case ServiceAnswered():
             return _answered(state, fact)
         case ServiceFailed():
@@ -108,8 +117,10 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
+        case HaltChanged():
+            return replace(state, halt=fact.halt)
         case _:
-            assert_never(fact)
+            return _with_risk(state, fact)
 
 
 def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
@@ -143,7 +154,7 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
             ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
             words = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
             tone = "good" if made > 0 else "warn"
-            after = _noticed(after, Noticed(tone, f"{words}, {held.question}"))
+            after = _noticed(after, Noticed(tone, f"{words}, {held.question}", NoticeKind.FILL))
     return after
 
 
@@ -178,7 +189,21 @@ def _marked(state: DeskState) -> DeskState:
         # Of whole positions: a service may count each sale as a win or a loss.
         won = sum(held.realized > 0 for held in state.closed)
         account = replace(account, win_rate=won / len(state.closed))
-    return replace(state, positions=positions, account=account)
+    risk = marked(state.risk, positions, state.markets)
+    return replace(state, positions=positions, account=account, risk=risk)
+
+
+def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
+    """The slice of monitors and alerts, marked anew, with a notice for each piece of news."""
+    risk = marked(reduce_risk(state.risk, fact), state.positions, state.markets)
+    after = replace(state, risk=risk)
+    if isinstance(fact, MonitorsSeen):
+        after = _dropped(after, Topic.MONITORS, fact.dropped)
+    if isinstance(fact, AlertsSeen):
+        is_first = Topic.BRIEFING not in state.seen
+        for tone, text, kind in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, Noticed(tone, text, kind))
+    return after
 
 
 def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
@@ -256,12 +281,12 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
         if new is Phase.ONLINE
         else ("bad", after.service.problem or "the service does not answer")
     )
-    return _noticed(after, Noticed(tone, text))
+    return _noticed(after, Noticed(tone, text, NoticeKind.CONNECTION))
 
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 

@@ -25,6 +25,9 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
 
 
@@ -36,6 +39,8 @@ class DeskState:
     answered; what is missing there was never seen. `polls` holds each topic's period in seconds.
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
+    `risk` is all that guards the positions, `rails` what the service says of its limits.
+    `halt` is this desk's own halt, None while there is none.
     """
 
     service: ServiceView
@@ -62,6 +67,16 @@ class DeskState:
     revealed: RevealedView | None = None
     listening: bool = False
     briefing: BriefingView | None = None
+    risk: RiskView = field(default_factory=RiskView)
+    rails: RailsView | None = None
+    halt: HaltView | None = None
+
+    @property
+    def halted_since(self) -> Timestamp | None:
+        """Since when no entry passes: by this desk's own halt, or by its service's."""
+        if self.halt is not None:
+            return self.halt.since
+        return None if self.world is None else self.world.halted_at
 
     @property
     def in_flight(self) -> int:

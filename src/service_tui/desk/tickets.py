@@ -11,11 +11,12 @@ from service_tui.desk.records import TicketState, TicketView
 
 
 class Ticket:
-    """Handle of a command given. `view` is the newest of it."""
+    """Handle of a command given. `view` is the newest; `has_begun` is True once it had its turn."""
 
     def __init__(self, command: Command, view: TicketView) -> None:
         self.command = command
         self.view = view
+        self.has_begun = False
         self._ended = asyncio.Event()
 
     def update(self, view: TicketView) -> None:

@@ -297,6 +297,7 @@ def world_view(body: WorldBody) -> WorldView:
         seed=body.seed,
         open_count=body.open_count,
         meanwhile=_meanwhile_view(body.meanwhile),
+        halted_at=_at(body.halted_at),
     )
 
 

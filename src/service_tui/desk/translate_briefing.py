@@ -7,10 +7,21 @@ Used by the poller of the briefing.
 from collections.abc import Iterable
 from typing import Final
 
-from service_tui.desk.briefing import BriefingView, VenueBriefing
+from service_tui.desk.briefing import (
+    BriefingView,
+    NewMarketView,
+    StandingView,
+    VenueBriefing,
+)
 from service_tui.terms import Venue
 from service_tui.wire.base import timestamp
-from service_tui.wire.briefing import AlertBody, BriefingBody, VenueBlock
+from service_tui.wire.briefing import (
+    AnyAlert,
+    BriefingBody,
+    NewMarketBody,
+    PerformanceBody,
+    VenueBlock,
+)
 from service_tui.wire.text import line
 
 NAME_MAX: Final = 40
@@ -28,7 +39,19 @@ def briefing_view(body: BriefingBody) -> BriefingView:
         alerts=_once(_alert_words(one) for one in (*body.risk_alerts, *_triggered(body))),
         warnings=_once(body.risk_warnings),
         actions=_once(body.actions),
+        new_markets=tuple(_new_market(one) for one in body.opportunities.new_markets),
+        skills=_once(one.name for one in body.opportunities.recommended_skills),
+        standing=_standing(body.performance),
     )
+
+
+def _new_market(body: NewMarketBody) -> NewMarketView:
+    left = body.time_to_resolution or ""
+    return NewMarketView(body.market_id, body.question, body.opportunity_score, left)
+
+
+def _standing(body: PerformanceBody) -> StandingView:
+    return StandingView(body.pnl_percent, body.win_rate, body.rank, body.total_agents)
 
 
 def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> VenueBriefing:
@@ -40,11 +63,11 @@ def _venue_view(name: str, block: VenueBlock | None, body: BriefingBody) -> Venu
     return VenueBriefing(name, _once(actions), count, len(block.positions_needing_attention))
 
 
-def _triggered(body: BriefingBody) -> tuple[AlertBody, ...]:
+def _triggered(body: BriefingBody) -> tuple[AnyAlert, ...]:
     return body.triggered_risk_alerts or ()
 
 
-def _alert_words(alert: str | AlertBody) -> str:
+def _alert_words(alert: str | AnyAlert) -> str:
     """An alert in a sentence, whether the service says one or only its parts."""
     if isinstance(alert, str):
         return alert

@@ -17,7 +17,7 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.position import Position
-from service_tui.terms import AgentStatus, Plan, Side, Venue
+from service_tui.terms import AgentStatus, Plan, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
 
 
@@ -44,6 +44,14 @@ class AgentSettings:
     clawdbot_webhook_url: str | None = None
     clawdbot_chat_id: str | None = None
     clawdbot_channel: str | None = None
+    skill_day_max: Micros | None = None
+    operator_paused: bool = False
+    wallet: WalletKind = WalletKind.MANAGED
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether buys are blocked, by the agent itself or by its operator, who alone lifts his."""
+        return self.trading_paused or self.operator_paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Agent:
     `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
     equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
     clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
-    market and side.
+    market and side. `skills_spent` is the money of the day's buys by skill, in `skills_day`.
     """
 
     agent_id: str
@@ -97,6 +105,8 @@ class Agent:
     failed: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     sdk_version: str | None = None
     sdk_seen_at: Timestamp | None = None
+    skills_day: int = 0
+    skills_spent: dict[str, Micros] = field(default_factory=dict[str, Micros])
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -125,6 +135,21 @@ class Agent:
         if day != self.buys_day:
             self.buys_day, self.day_buys = day, 0
         self.day_buys += 1
+
+    def skills_today(self, at: Timestamp) -> dict[str, Micros]:
+        """Money of the buys since midnight UTC, by the skill that they name."""
+        return self.skills_spent if day_of(at) == self.skills_day else {}
+
+    def count_skill(self, slug: str, money: Micros, at: Timestamp) -> None:
+        """Count a skill's buy against its day, on whatever venue; less than 0 gives back."""
+        day = day_of(at)
+        if day != self.skills_day:
+            if money < 0:
+                # What was promised on another day never counted against this one.
+                return
+            self.skills_day, self.skills_spent = day, {}
+        spent = self.skills_spent.get(slug, 0) + money
+        self.skills_spent[slug] = Micros(max(0, spent))
 
     def held(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""

@@ -18,7 +18,7 @@ from service_tui.engine.feed import Tape
 from service_tui.engine.liquidity import background, refresh_at
 from service_tui.engine.listing import Listing
 from service_tui.engine.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
-from service_tui.terms import Venue
+from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
 
 HOSTS: Final = {Venue.EVM: "evm-venue.example", Venue.SOL: "sol-venue.example"}
@@ -57,6 +57,12 @@ class Named(NamedTuple):
 def condition_of(market_id: str) -> str:
     """The condition id of a market id that the oracle would report on: 0x and 64 hex digits."""
     return "0x" + hashlib.sha256(f"{market_id}:condition".encode()).hexdigest()
+
+
+@lru_cache(maxsize=4_096)
+def token_of(market_id: str, side: Side) -> str:
+    """The id that the EVM venue gives the outcome token of a side: a number of up to 78 digits."""
+    return str(int(hashlib.sha256(f"{market_id}:{side.value}".encode()).hexdigest(), 16))
 
 
 def ticker_of(listing: Listing) -> str:

@@ -14,26 +14,47 @@ from service_tui.engine.events import (
     KINDS,
     AgentChanged,
     AgentRegistered,
+    AlertEnded,
+    Breached,
+    BreakerReset,
     ClientSeen,
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
     Note,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
     Payout,
     PlanSet,
+    Reacted,
+    ReactorChanged,
     Redeemed,
+    Settlement,
+    SignalDismissed,
     SpeedSet,
     Ticked,
     TradeFailed,
 )
 from service_tui.engine.listing import Listing, Report
-from service_tui.terms import Action, Category, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    Category,
+    ExitReason,
+    OrderEnd,
+    OrderType,
+    Plan,
+    Side,
+    Venue,
+    WalletKind,
+)
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them; every use below makes typed values of them."""
@@ -138,7 +159,27 @@ def _taken_of(rows: Fields) -> tuple[tuple[Any, ...], ...]:
 
 def _ticked_of(fields: Fields) -> Ticked:
     at, world_at, trades, *rest = fields
-    return Ticked(at, world_at, _trades_of(trades), *rest)
+    settled = tuple(settlement_of(row) for row in rest[1]) if len(rest) > 1 else ()
+    return Ticked(at, world_at, _trades_of(trades), *rest[:1], settled=settled)
+
+
+def settlement_of(fields: Fields) -> Settlement:
+    """A trade of a named wallet, read back."""
+    known: Fields = [
+        *fields[:3],
+        Venue(fields[3]),
+        *fields[4:7],
+        Side(fields[7]),
+        Action(fields[8]),
+        *fields[9:],
+    ]
+    return Settlement(*known)
+
+
+def reactor_config_of(changes: Named) -> Named:
+    """What an agent chose for its reactor, with the types that its config has."""
+    kinds: dict[str, Callable[[Any], object]] = {"wallets": tuple, "venue": Venue}
+    return {name: kinds.get(name, lambda as_is: as_is)(value) for name, value in changes.items()}
 
 
 def _trades_of(rows: Fields) -> tuple[CrowdTrade, ...]:
@@ -166,12 +207,41 @@ def _change_of(fields: Fields) -> AgentChanged:
     agent_id, at, changes = fields
     if "plan" in changes:
         changes["plan"] = Plan(changes["plan"])
+    if "wallet" in changes:
+        changes["wallet"] = WalletKind(changes["wallet"])
     return AgentChanged(agent_id, at, changes)
+
+
+def _reactor_of(fields: Fields) -> ReactorChanged:
+    agent_id, at, changes = fields
+    return ReactorChanged(agent_id, at, reactor_config_of(changes))
 
 
 def _failed_of(fields: Fields) -> TradeFailed:
     known: Fields = [*fields[:3], Side(fields[3]), *fields[4:]]
     return TradeFailed(*known)
+
+
+def _monitor_of(fields: Fields) -> MonitorSet:
+    known: Fields = [*fields[:2], Venue(fields[2]), fields[3], Side(fields[4]), *fields[5:]]
+    return MonitorSet(*known)
+
+
+def _monitor_end_of(fields: Fields) -> MonitorDeleted:
+    known: Fields = [*fields[:2], Venue(fields[2]), fields[3], Side(fields[4]), *fields[5:]]
+    return MonitorDeleted(*known)
+
+
+def breach_of(fields: Fields) -> Breached:
+    """A breach, read back."""
+    where = Venue(fields[4]), fields[5], Side(fields[6])
+    known: Fields = [*fields[:4], *where, ExitReason(fields[7]), *fields[8:]]
+    return Breached(*known)
+
+
+def _alert_end_of(fields: Fields) -> AlertEnded:
+    known: Fields = [*fields[:4], AlertStatus(fields[4]), *fields[5:]]
+    return AlertEnded(*known)
 
 
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
@@ -190,6 +260,15 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "redeemed": redeemed_of,
     "client": lambda fields: ClientSeen(*fields),
     "failed": _failed_of,
+    "halt": lambda fields: HaltSet(*fields),
+    "monitor": _monitor_of,
+    "monitor_end": _monitor_end_of,
+    "breach": breach_of,
+    "alert_end": _alert_end_of,
+    "reactor": _reactor_of,
+    "signal_gone": lambda fields: SignalDismissed(*fields),
+    "reaction": lambda fields: Reacted(*fields),
+    "breaker_reset": lambda fields: BreakerReset(*fields),
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -149,6 +149,11 @@ def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
     return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
 
 
+def opening_of(listing: Listing, world_at: Timestamp) -> tuple[CrowdTrade, ...]:
+    """The trade that brings a question that is listed in the middle of its life to its price."""
+    return tuple(crowd_trade(Market(listing), belief(listing, world_at), "the crowd"))
+
+
 def _looks(listing: Listing) -> float:
     short = listing.resolves_at - listing.opens_at < _SHORT_S
     return _LOOKS_SHORT_A_SECOND if short else _LOOKS_A_SECOND

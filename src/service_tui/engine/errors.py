@@ -1,9 +1,10 @@
 """What the venue says no to, and what to do about it.
 
     Refusal
-    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound
-    ├── NotAllowed     NotClaimed, TradingPaused, AgentBroke, AgentSuspended, VenueNotServed,
-    │                  RealTradingOff
+    ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound
+    ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
+    │                  VenueNotServed, RealTradingOff
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
@@ -76,6 +77,13 @@ class TradingPaused(NotAllowed):
     fix = "send trading_paused false to PATCH /api/sdk/user/settings; selling stays possible"
 
 
+class TradingHalted(NotAllowed):
+    """The operator stopped the entries of every agent; sales pass."""
+
+    code = "TRADING_HALTED"
+    fix = "wait until the operator resumes trading; selling stays possible"
+
+
 class AgentBroke(NotAllowed):
     """Nothing is left to trade with."""
 
@@ -115,6 +123,13 @@ class DaySpend(LimitReached):
 
     code = "DAILY_LIMIT"
     fix = "raise sdk_daily_limit with POST /api/sdk/settings, or wait for midnight UTC"
+
+
+class SkillSpend(LimitReached):
+    """The day's money of one skill is used up."""
+
+    code = "SKILL_BUDGET"
+    fix = "raise skill_daily_budget with PATCH /api/sdk/user/settings, or wait for midnight UTC"
 
 
 class DayImports(LimitReached):
@@ -215,6 +230,27 @@ class PositionNotFound(NotFound):
 
     code = "POSITION_NOT_FOUND"
     fix = "list the positions again"
+
+
+class MonitorNotFound(NotFound):
+    """Nothing watches this side of a market for the agent."""
+
+    code = "MONITOR_NOT_FOUND"
+    fix = "it may have been breached or its position sold: look at GET /api/sdk/positions/monitors"
+
+
+class AlertNotFound(NotFound):
+    """No alert of the agent waits there."""
+
+    code = "ALERT_NOT_FOUND"
+    fix = "it may have been executed or expired: GET /api/sdk/risk-alerts?include_history=true"
+
+
+class SignalNotFound(NotFound):
+    """No signal of the last minutes has this id or hash."""
+
+    code = "SIGNAL_NOT_FOUND"
+    fix = "it may have expired long ago: list the pending signals again and take an id from there"
 
 
 class RealTradingOff(NotAllowed):

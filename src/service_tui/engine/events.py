@@ -8,7 +8,16 @@ Used by world and exchange (which make and apply them) and by the server (which 
 from typing import Final, NamedTuple
 
 from service_tui.engine.listing import Listing
-from service_tui.terms import Action, OrderEnd, OrderType, Plan, Side, Venue
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    ExitReason,
+    OrderEnd,
+    OrderType,
+    Plan,
+    Side,
+    Venue,
+)
 from service_tui.units import Micros, Timestamp
 
 
@@ -88,8 +97,31 @@ class CrowdTrade(NamedTuple):
     trader: str
 
 
+class Settlement(NamedTuple):
+    """A trade of a named wallet, as its venue tells it; now and then twice.
+
+    `cost` is what the market maker got for the shares (below 0: gave), 0 where none stood behind
+    the trade. `slot` and `number` lead to the question, which may not be listed. `leg` counts the
+    fills of a bid that waited; -1 is an order that did not.
+    """
+
+    tx_hash: str
+    wallet: str
+    label: str
+    venue: Venue
+    market_id: str
+    slot: int
+    number: int
+    side: Side
+    action: Action
+    shares: Micros
+    price: float
+    cost: Micros
+    leg: int = -1
+
+
 class Ticked(NamedTuple):
-    """The tape moved on, and the crowd traded: one row of the journal.
+    """The tape moved on, and the crowd and the named wallets traded: one row of the journal.
 
     `closed` marks the one move over the time in which the desk was not running.
     """
@@ -98,6 +130,7 @@ class Ticked(NamedTuple):
     world_at: Timestamp
     trades: tuple[CrowdTrade, ...]
     closed: bool = False
+    settled: tuple[Settlement, ...] = ()
 
 
 class Payout(NamedTuple):
@@ -261,6 +294,111 @@ class TradeFailed(NamedTuple):
     reason: str
 
 
+class HaltSet(NamedTuple):
+    """The operator stopped every entry, or takes entries again."""
+
+    at: Timestamp
+    halted: bool
+
+
+class MonitorSet(NamedTuple):
+    """Somebody put thresholds on a side that an agent holds; an earlier monitor there is replaced.
+
+    Those that come with a buy have no event of their own: the buy and the settings say them.
+    """
+
+    agent_id: str
+    at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    stop_loss_pct: float | None
+    take_profit_pct: float | None
+
+
+class MonitorDeleted(NamedTuple):
+    """Somebody took a monitor away."""
+
+    agent_id: str
+    at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+
+
+class Breached(NamedTuple):
+    """A price tick crossed a threshold: the monitor is used up, an alert waits for its exit.
+
+    `level` is the price that the threshold made, of the side held as all prices here; `entry` the
+    average cost, `shares` what was held. `at` is the breach's own wall time.
+    """
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    world_at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    reason: ExitReason
+    threshold_pct: float
+    level: float
+    entry: float
+    price: float
+    shares: Micros
+
+
+class AlertEnded(NamedTuple):
+    """An alert waits no more, but for those that a sale or the outcome has ended."""
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    market_id: str
+    status: AlertStatus
+
+
+RiskEvent = MonitorSet | MonitorDeleted | Breached | AlertEnded
+"""What happens to monitors and alerts."""
+
+
+class ReactorChanged(NamedTuple):
+    """An agent's reactor took new values. `changes` are names of ReactorConfig fields."""
+
+    agent_id: str
+    at: Timestamp
+    changes: dict[str, object]
+
+
+class SignalDismissed(NamedTuple):
+    """An agent took a signal out, mirrored or not."""
+
+    agent_id: str
+    at: Timestamp
+    signal_id: str
+
+
+class Reacted(NamedTuple):
+    """An agent said what became of a signal; `said` are the other fields of the wire's reaction."""
+
+    agent_id: str
+    at: Timestamp
+    tx_hash: str
+    decision: str
+    said: dict[str, str | float]
+
+
+class BreakerReset(NamedTuple):
+    """The operator closed an agent's circuit breaker by hand."""
+
+    agent_id: str
+    at: Timestamp
+
+
+ReactorEvent = ReactorChanged | SignalDismissed | Reacted | BreakerReset
+"""What agents and their operator do with the reactor."""
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -274,6 +412,9 @@ Event = (
     | VenueEvent
     | ClientSeen
     | TradeFailed
+    | HaltSet
+    | RiskEvent
+    | ReactorEvent
 )
 """Everything that can happen."""
 
@@ -293,6 +434,15 @@ KINDS: Final[dict[str, type[Event]]] = {
     "redeemed": Redeemed,
     "client": ClientSeen,
     "failed": TradeFailed,
+    "halt": HaltSet,
+    "monitor": MonitorSet,
+    "monitor_end": MonitorDeleted,
+    "breach": Breached,
+    "alert_end": AlertEnded,
+    "reactor": ReactorChanged,
+    "signal_gone": SignalDismissed,
+    "reaction": Reacted,
+    "breaker_reset": BreakerReset,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -17,15 +17,15 @@ from service_tui.engine.errors import (
     MarketTooLarge,
     PriceBeyondLimit,
     TradeTooLarge,
-    TradingPaused,
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Fill, Note
+from service_tui.engine.halt import Halt, no_entry
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.rails import check_pace
+from service_tui.engine.rails import check_pace, check_skill
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
@@ -56,14 +56,19 @@ class Order(NamedTuple):
 class Exchange:
     """The books of all markets and agents, and the ledger under them."""
 
-    __slots__ = ("agents", "ledger", "markets")
+    __slots__ = ("agents", "halt", "ledger", "markets")
 
     def __init__(
-        self, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+        self,
+        markets: dict[str, Market],
+        agents: dict[str, Agent],
+        ledger: Ledger,
+        halt: Halt | None = None,
     ) -> None:
         self.markets = markets
         self.agents = agents
         self.ledger = ledger
+        self.halt = halt or Halt()
 
     def quote(self, order: Order, world_at: Timestamp) -> Quote:
         """What the order would get now; limits of the agent are not asked.
@@ -139,8 +144,8 @@ class Exchange:
         agent = order.agent
         settings = agent.settings
         size = order.size
-        if settings.trading_paused:
-            raise TradingPaused("trading is paused: entries are blocked")
+        if settings.trading_paused or settings.operator_paused or self.halt.since is not None:
+            raise no_entry(settings, self.halt)
         if not 0 < size <= _SIM_TRADE_MAX:
             raise TradeTooLarge(
                 f"{decimal(size):,.2f} is above the limit of "
@@ -153,6 +158,8 @@ class Exchange:
             )
         if not order.unlimited:
             check_pace(agent, order.venue, order.market_id, order.side, at=at)
+        if settings.skill_day_max is not None:
+            check_skill(agent, order.note.skill_slug, size, at)
         position = agent.positions.get(order.market_id)
         cost = size if position is None else position.total_cost() + size
         cap = settings.max_position
@@ -178,8 +185,11 @@ class Exchange:
             market.move(side, shares)
             position.buy(side, shares, money, at)
             agent.count_buy(at)
-            if fill.note.source:
-                _note_source(agent, market_id, fill.note.source)
+            note = fill.note
+            if note.source:
+                _note_source(agent, market_id, note.source)
+            if note.skill_slug:
+                agent.count_skill(note.skill_slug, money, at)
         else:
             action = "sell"
             realized = fill.realized

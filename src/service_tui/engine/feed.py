@@ -6,6 +6,7 @@ Used by world. Any moment is found by arithmetic: nothing is stepped through, wh
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from heapq import nlargest
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -202,3 +203,9 @@ def _market_id(seed: int, slot: Slot, number: int) -> str:
     high = mix(seed, slot.index, number, crc32(b"identity"))
     text = f"{high:016x}{bits(high, 1):016x}"
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+
+
+@lru_cache(maxsize=4)
+def tape_of(seed: int) -> Tape:
+    """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
+    return Tape(seed)

@@ -7,11 +7,9 @@ Used by the server's route of imports.
 from collections.abc import Sequence
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.belief import belief
-from service_tui.engine.crowd import crowd_trade
+from service_tui.engine.crowd import opening_of
 from service_tui.engine.events import MarketListed
 from service_tui.engine.listing import Listing
-from service_tui.engine.market import Market
 from service_tui.engine.rails import check_import
 from service_tui.engine.world import World
 from service_tui.units import Timestamp
@@ -48,7 +46,7 @@ def import_listings(
             world.world_at,
             listing,
             # In the middle of its life the first price would be a gift to whoever comes first.
-            tuple(crowd_trade(Market(listing), belief(listing, world.world_at), "the crowd")),
+            opening_of(listing, world.world_at),
             # ours: an event counts as one import, however many outcomes it has.
             agent.agent_id if count == 0 else "",
         )

@@ -7,9 +7,11 @@ Used by world, which crosses the gap, and by the server, which tells of it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from service_tui.engine.crowd import turnover
 from service_tui.engine.events import Event, MarketListed, MarketResolved
 from service_tui.engine.feed import Tape
-from service_tui.units import Micros, Timestamp
+from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market
+from service_tui.units import ONE, Micros, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,16 @@ def meanwhile_of(
         listed_count=sum(isinstance(event, MarketListed) for event in happened),
         equity_before=equity,
     )
+
+
+def count_unseen(markets: Iterable[Market], world_at: Timestamp) -> None:
+    """Count the volume of hours in which the crowd traded unseen, as it is on average."""
+    for market in markets:
+        listing = market.listing
+        last = min(world_at, listing.resolves_at)
+        first = max(listing.opens_at, market.last_sample_at, world_at - VOLUME_HOURS * HOUR_S)
+        for hour in range(int(first // HOUR_S), int(last // HOUR_S) + 1):
+            seconds = min(last, (hour + 1) * HOUR_S) - max(first, hour * HOUR_S)
+            if seconds > 0:
+                traded = Micros(round(turnover(listing) * seconds * ONE))
+                market.count_volume(Timestamp(hour * HOUR_S), traded)

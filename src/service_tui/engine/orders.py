@@ -36,12 +36,12 @@ from service_tui.engine.errors import (
     PriceOutOfRange,
     RealTradingOff,
     TooManyOrders,
-    TradingPaused,
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
+from service_tui.engine.halt import no_entry
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW, fee_rate_bps
-from service_tui.engine.rails import check_pace, check_real_spend
+from service_tui.engine.rails import check_pace, check_real_spend, check_skill
 from service_tui.engine.resting import Part, meet
 from service_tui.engine.venues import Times, Venues
 from service_tui.terms import Action, OrderType, Side, Venue
@@ -315,20 +315,24 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
     """
     agent = order.agent
     settings = agent.settings
-    if settings.trading_paused:
-        raise TradingPaused("trading is paused: entries are blocked")
+    if settings.is_paused or venues.halt.since is not None:
+        raise no_entry(settings, venues.halt)
     check_real_spend(agent, order.size, venues.spent_today(agent.agent_id, at))
     if not order.unlimited:
         check_pace(agent, order.venue, order.market_id, order.side, at=at)
-    holding = venues.account(agent.agent_id, order.venue).holdings.get(order.market_id)
-    cost = order.size + (0 if holding is None else holding.position.total_cost())
-    # What open buys keep may become position at any moment.
+    check_skill(agent, order.note.skill_slug, order.size, at)
+    most = settings.max_position
+    if most is not None and not order.size + _committed(venues, order) <= most:
+        raise MarketTooLarge(f"the position would cost more than {decimal(most):,.2f} USDC")
+
+
+def _committed(venues: Venues, order: VenueOrder) -> int:
+    """What the agent's position in the market has cost, with what its open buys may still spend."""
+    agent_id = order.agent.agent_id
+    holding = venues.account(agent_id, order.venue).holdings.get(order.market_id)
+    held = 0 if holding is None else holding.position.total_cost()
     resting = venues.book(order.market_id).orders.values()
-    cost += sum(one.reserved for one in resting if one.agent_id == agent.agent_id)
-    if settings.max_position is not None and not cost <= settings.max_position:
-        raise MarketTooLarge(
-            f"the position would cost more than {decimal(settings.max_position):,.2f} USDC"
-        )
+    return held + sum(one.reserved for one in resting if one.agent_id == agent_id)
 
 
 def _expiration(order: VenueOrder, at: Timestamp) -> Timestamp:

@@ -6,7 +6,14 @@ nothing. They bind entries alone: sales, exits and redemptions never ask.
 """
 
 from service_tui.engine.agents import Agent, failed_key
-from service_tui.engine.errors import Cooldown, DayImports, DaySpend, DayTrades, TradeTooLarge
+from service_tui.engine.errors import (
+    Cooldown,
+    DayImports,
+    DaySpend,
+    DayTrades,
+    SkillSpend,
+    TradeTooLarge,
+)
 from service_tui.engine.limits import FAILED_COOLDOWN_S, PLANS
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -58,6 +65,24 @@ def check_real_spend(agent: Agent, spend: Micros, spent: Micros) -> None:
         )
     if not spend + spent <= day:
         raise DaySpend(f"Daily limit reached: ${decimal(day):,.2f}, ${decimal(spent):,.2f} spent")
+
+
+def check_skill(agent: Agent, slug: str, spend: Micros, at: Timestamp) -> None:
+    """Whether a buy keeps within what each skill may spend a day, where the operator has set that.
+
+    Raises:
+        SkillSpend: with what the skill spent today, above the budget.
+    """
+    most = agent.settings.skill_day_max
+    # ours: skills keep their own budgets (spec, "Limits"); the service does when it is told to.
+    if most is None or not slug:
+        return
+    spent = agent.skills_today(at).get(slug, Micros(0))
+    if not spend + spent <= most:
+        raise SkillSpend(
+            f"the skill's daily budget is reached: {decimal(most):,.2f}, "
+            f"{decimal(spent):,.2f} spent by {slug}"
+        )
 
 
 def imports_left(agent: Agent, at: Timestamp) -> int:

@@ -16,6 +16,8 @@ from service_tui.engine.codec import (
     listing_of,
 )
 from service_tui.engine.market import Market
+from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
+from service_tui.engine.risk_fields import restore_risk, risk_fields
 from service_tui.engine.venue_fields import (
     position_fields,
     position_of,
@@ -23,7 +25,7 @@ from service_tui.engine.venue_fields import (
     venue_fields,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Plan, Side
+from service_tui.terms import Plan, Side, WalletKind
 
 FORMAT: Final = 1
 """Raised when a field changes its meaning; a newer format than this is refused."""
@@ -49,6 +51,8 @@ _AGENT_PLAIN: Final = (
     "failed",
     "sdk_version",
     "sdk_seen_at",
+    "skills_day",
+    "skills_spent",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -68,11 +72,14 @@ def fields_of(world: World) -> Named:
         "seed": world.seed,
         # Left out until it is chosen, as in the snapshots of before there was a choice.
         **({} if world.plan is None else {"plan": world.plan}),
+        **({} if world.halt.since is None else {"halted_at": world.halt.since}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
         "markets": [_market_fields(market) for market in world.markets.values()],
         "venues": venue_fields(world.venues),
+        "risk": risk_fields(world.risk),
+        "reactor": reactor_fields(world.reactor),
     }
 
 
@@ -92,12 +99,15 @@ def world_of(fields: Named) -> World:
             setattr(world, name, fields[name])
         plan = fields.get("plan")
         world.plan = None if plan is None else Plan(plan)
+        world.halt.since = fields.get("halted_at")
         for row in fields["markets"]:
             market = _market_of(row)
             world.markets[market.market_id] = market
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
         restore_venues(world.venues, fields.get("venues"))
+        restore_risk(world.risk, fields.get("risk"))
+        restore_reactor(world.reactor, fields.get("reactor"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -148,12 +158,18 @@ def _agent_fields(agent: Agent) -> Named:
     }
 
 
+def _words_of(settings: Named) -> Named:
+    """Settings that are words of ours; yesterday's snapshots have no wallet."""
+    wallet = WalletKind(settings.get("wallet", WalletKind.MANAGED))
+    return {"plan": Plan(settings["plan"]), "wallet": wallet}
+
+
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
         # A snapshot of yesterday lacks what an agent has learned since: its default stands.
         **{name: row[name] for name in _AGENT_PLAIN if name in row},
-        settings=AgentSettings(**(settings | {"plan": Plan(settings["plan"])})),
+        settings=AgentSettings(**(settings | _words_of(settings))),
         positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[
             ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]

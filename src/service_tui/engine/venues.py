@@ -10,7 +10,7 @@ Money of a venue stays in accounts of its own, so that play USDC and $SIM never 
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times
@@ -23,10 +23,12 @@ from service_tui.engine.events import (
     Redeemed,
     VenueEvent,
 )
+from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
+from service_tui.engine.mirrors import Mirrors
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
 from service_tui.terms import Action, Side, Venue
@@ -97,14 +99,43 @@ class VenueAccount:
         return sum(holding.payout() > 0 for holding in self.holdings.values())
 
 
+class Traded(NamedTuple):
+    """Shares of a side that changed hands: money with the fee, and the shares left after it."""
+
+    event: OrderPlaced | OrderFilled
+    venue: Venue
+    side: Side
+    action: Action
+    money: Micros
+    left: Micros
+
+
 class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
-    __slots__ = ("accounts", "agents", "books", "ledger", "markets", "order_count", "seed", "spent")
+    __slots__ = (
+        "accounts",
+        "agents",
+        "books",
+        "halt",
+        "ledger",
+        "markets",
+        "mirrors",
+        "order_count",
+        "seed",
+        "spent",
+        "traded",
+    )
 
-    def __init__(
-        self, seed: int, markets: dict[str, Market], agents: dict[str, Agent], ledger: Ledger
+    def __init__(  # noqa: PLR0917  (what the world shares with it, each once)
+        self,
+        seed: int,
+        markets: dict[str, Market],
+        agents: dict[str, Agent],
+        ledger: Ledger,
+        halt: Halt | None = None,
     ) -> None:
+        self.halt = halt or Halt()
         self.seed = seed
         self.markets = markets
         self.agents = agents
@@ -113,6 +144,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.accounts: dict[tuple[str, Venue], VenueAccount] = {}
         self.spent: dict[str, tuple[int, Micros]] = {}
         self.order_count = 0
+        # Shares exchanged that no monitor has seen yet; see risk.
+        self.traded: list[Traded] = []
+        self.mirrors = Mirrors()
 
     # -- readings --------------------------------------------------------------------------
 
@@ -225,7 +259,12 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         cash = cash_account(event.agent_id, event.venue)
         if buys:
             agent.count_buy(event.at)
-            self._spend(event.agent_id, event.at, Micros(event.money + event.reserved))
+            spent = Micros(event.money + event.reserved)
+            self._spend(event.agent_id, event.at, spent)
+            if event.note.skill_slug:
+                agent.count_skill(event.note.skill_slug, spent, event.at)
+            gone = Micros(event.money + event.fee + event.reserved)
+            self.mirrors.count((event.agent_id, event.venue), event.at, gone, event.note)
             self._move(cash, orders_account(event.venue), event.reserved)
         if event.shares:
             agent.trades_count += 1
@@ -287,15 +326,22 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.win_count += event.realized > 0
             account.loss_count += event.realized < 0
         self._move(giver, f"fees:{venue.value}", fee)
+        money = Micros(event.money + fee if action is Action.BUY else event.money - fee)
+        self.traded.append(Traded(event, venue, side, action, money, left=position.shares(side)))
 
     def _apply_ended(self, event: OrderEnded) -> None:
         order = self.book(event.market_id).orders.pop(event.order_id)
         taker = cash_account(order.agent_id, order.venue)
         self._move(orders_account(order.venue), taker, event.returned)
+        who = (order.agent_id, order.venue)
+        self.mirrors.give_back(who, order.at, event.returned, order.note)
         # What was never spent does not count against the day on which it was promised.
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):
             self.spent[order.agent_id] = day, Micros(max(0, spent - event.returned))
+        if event.returned and order.note.skill_slug:
+            agent = self.agents[order.agent_id]
+            agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 
     def _apply_redeemed(self, event: Redeemed) -> None:
         account = self.account(event.agent_id, event.venue)

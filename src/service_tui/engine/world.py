@@ -7,12 +7,12 @@ writes them down before it answers, and a restart applies them again.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
-from service_tui.engine.crowd import crowd_trade, intentions, turnover
+from service_tui.engine.crossing import next_stop
+from service_tui.engine.crowd import crowd_trade, intentions
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
 from service_tui.engine.events import (
     AgentChanged,
@@ -21,26 +21,35 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
-    Payout,
     PlanSet,
+    ReactorEvent,
+    RiskEvent,
     SpeedSet,
     Ticked,
     TradeFailed,
     VenueEvent,
 )
-from service_tui.engine.exchange import Exchange, Order, open_shares
-from service_tui.engine.feed import NewsItem, Tape
+from service_tui.engine.exchange import Exchange, Order
+from service_tui.engine.exits import watch
+from service_tui.engine.feed import NewsItem, tape_of
+from service_tui.engine.halt import Halt
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
-from service_tui.engine.market import HOUR_S, VOLUME_HOURS, Market, Quote
-from service_tui.engine.meanwhile import Meanwhile, meanwhile_of
+from service_tui.engine.market import Market, Quote
+from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
+from service_tui.engine.reactor import Reactor
+from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
+from service_tui.engine.risk import UNSEEN_MAX, Risk
+from service_tui.engine.settling import apply_settled, missing_listings
 from service_tui.engine.venues import Venues
-from service_tui.terms import MarketStatus, Plan, Side
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.engine.wallet_trades import Around, trades_of_wallets
+from service_tui.terms import MarketStatus, Plan
+from service_tui.units import Micros, Timestamp
 
 ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
@@ -66,8 +75,7 @@ RESOLVED_KEPT: Final = 200
 """Resolved markets that stay listed; older ones are dropped, positions in them stay as closed."""
 
 CLOSED_KEPT: Final = 1_000
-"""Closed positions that an agent remembers: each snapshot holds them. Older ones are in the
-history, and in the sums."""
+"""Closed positions of an agent in each snapshot; older ones are in the history and the sums."""
 
 
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
@@ -75,13 +83,18 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def __init__(self, seed: int, at: Timestamp, balances: Mapping[str, int] | None = None) -> None:
         self.seed = seed
-        self.tape = _tape(seed)
+        self.tape = tape_of(seed)
         self.markets: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
-        self.exchange = Exchange(self.markets, self.agents, self.ledger)
+        self.halt = Halt()
+        self.exchange = Exchange(self.markets, self.agents, self.ledger, self.halt)
         self.plan: Plan | None = None
-        self.venues = Venues(seed, self.markets, self.agents, self.ledger)
+        self.venues = Venues(seed, self.markets, self.agents, self.ledger, self.halt)
+        self.risk = Risk(self.agents, self.venues)
+        self._unseen = self.risk.filled
+        self.reactor = Reactor(self.venues.mirrors)
+        self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -103,12 +116,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Give an agent new settings."""
         return self._did([AgentChanged(agent.agent_id, at, changes)])
 
-    def decide(self, decision: KeyRotated | PlanSet) -> list[Event]:
-        """Take in what the operator decided about a key, or about the account."""
+    def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
+        """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed) -> list[Event]:
-        """Take note of something that happened to an agent."""
+    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
+        """Take note of something that happened to an agent, or that it did with its reactor."""
         return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
@@ -125,6 +138,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self._mark_day(at)
         self.exchange.apply(fill)
         self.trade_count += 1
+        unseen = self._unseen
+        unseen.append(fill)
+        if len(unseen) > UNSEEN_MAX:
+            self.risk.settle()
+        if fill.note.signal_data:
+            self.reactor.mirrors.count_fill(fill)
         return fill
 
     def quote(self, order: Order) -> Quote:
@@ -158,18 +177,35 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
         if pace == 0 and self.markets:
             self.at = at
-            return list(end_due(self.venues, (at, self.world_at)))
+            ended = end_due(self.venues, (at, self.world_at))
+            return [*ended, *watch(self, (at, self.world_at))]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
-        equity = {agent_id: self.equity(agent) for agent_id, agent in self.agents.items()}
+        is_away = gap_s > AWAY_MIN_S
+        # Of every agent and all that it holds: not for an ordinary tick.
+        equity = {key: self.equity(agent) for key, agent in self.agents.items()} if is_away else {}
+        events: list[Event] = []
+        until = (at, world_at)
+        while True:
+            times = next_stop(self, until) if crossed else until
+            events += self._move(*times, crossed=crossed)
+            if times is until:
+                break
+        if is_away:
+            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
+        return events
+
+    def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
+        """One move of the tape, and what it brings to orders and to what is watched."""
         events: list[Event] = [*end_due(self.venues, (at, world_at))]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
-        events += self._did([Ticked(at, world_at, tuple(trades), crossed)])
+        span = (self.tick_count, self.world_at, world_at)
+        settled = () if crossed else trades_of_wallets(self._around, span, trades)
+        events += self._did(missing_listings(self._around, settled, (at, world_at)))
+        events += self._did([Ticked(at, world_at, tuple(trades), crossed, settled)])
         events += match_due(self.venues, (at, world_at))
-        if gap_s > AWAY_MIN_S:
-            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
-        return events
+        return events + watch(self, (at, world_at))
 
     # -- readings --------------------------------------------------------------------------
 
@@ -228,11 +264,17 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.apply(event)
         return list(events)
 
-    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912  (a line a kind)
+    def apply(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  (a line a kind)
         """Change the world by something that happened. Never refuses, asks nobody."""
         if isinstance(event, VenueEvent):
             # Play USDC is no part of the day's equity: nothing to note before it moves.
             self.venues.apply(event)
+            return
+        if isinstance(event, RiskEvent):
+            self.risk.apply(event)
+            return
+        if isinstance(event, ReactorEvent):
+            self.reactor.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -240,6 +282,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             case Fill():
                 self.exchange.apply(event)
                 self.trade_count += 1
+                self._unseen.append(event)
+                if event.note.signal_data:
+                    self.reactor.mirrors.count_fill(event)
             case Ticked():
                 self._apply_tick(event)
             case MarketListed():
@@ -248,7 +293,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._apply_resolution(event)
             case AgentRegistered():
                 self._apply_agent(event)
-            case AgentChanged() | ClientSeen() | TradeFailed():
+            case AgentChanged():
+                # What was bought before was bought under the settings of before.
+                self.risk.settle()
+                self.agents[event.agent_id].apply(event)
+                self.risk.take_settings(self.agents[event.agent_id])
+            case ClientSeen() | TradeFailed():
                 self.agents[event.agent_id].apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
@@ -257,6 +307,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._by_key_hash[event.key_hash] = agent
             case PlanSet():
                 self.plan = event.plan
+            case HaltSet():
+                self.halt.since = event.at if event.halted else None
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)
@@ -304,7 +356,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _apply_tick(self, event: Ticked) -> None:
         if event.closed:
-            self._count_unseen(event.world_at)
+            count_unseen(self.markets.values(), event.world_at)
         self.at = event.at
         self.world_at = event.world_at
         self.venues.close_windows(event.world_at)
@@ -326,21 +378,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 trade.shares,
                 price,
             ))
+        apply_settled(self._around, event, CROWD)
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
-
-    def _count_unseen(self, world_at: Timestamp) -> None:
-        """The volume of hours in which the crowd traded unseen, as it is on average."""
-        for market in self.markets.values():
-            listing = market.listing
-            last = min(world_at, listing.resolves_at)
-            first = max(listing.opens_at, market.last_sample_at, world_at - VOLUME_HOURS * HOUR_S)
-            for hour in range(int(first // HOUR_S), int(last // HOUR_S) + 1):
-                seconds = min(last, (hour + 1) * HOUR_S) - max(first, hour * HOUR_S)
-                if seconds > 0:
-                    traded = Micros(round(turnover(listing) * seconds * ONE))
-                    market.count_volume(Timestamp(hour * HOUR_S), traded)
 
     def _mark_day(self, at: Timestamp) -> None:
         """Note every agent's equity at the first event of a UTC day, before anything moves."""
@@ -352,6 +393,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 agent.day_equity = self.equity(agent)
 
     def _apply_resolution(self, event: MarketResolved) -> None:
+        self.risk.take_outcome(event.market_id, event.at)
         market = self.markets[event.market_id]
         listing = market.listing
         for paid in event.payouts:
@@ -385,6 +427,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)
         self.venues.settle(event)
+        self.reactor.records.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
         self.resolved_count += 1
@@ -419,41 +462,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if market.resolved_at is None and market.listing.resolved_at <= world_at
         ]
         due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-        return self._did([self._resolution(market, at) for market in due])
-
-    def _resolution(self, market: Market, at: Timestamp) -> MarketResolved:
-        """What the confirmed outcome pays to whom."""
-        outcome = market.listing.outcome
-        winner = Side.YES if outcome else Side.NO
-        payouts: list[Payout] = []
-        for agent in self.agents.values():
-            position = agent.positions.get(market.market_id)
-            if position is None:
-                continue
-            for side in Side:
-                shares = position.shares(side)
-                payout = shares if side is winner else Micros(0)
-                if shares or position.realized(side):
-                    payouts.append(
-                        Payout(
-                            agent.agent_id,
-                            side,
-                            shares,
-                            position.cost(side),
-                            payout,
-                            position.realized(side),
-                            position.opened_at(side),
-                        )
-                    )
-        held = open_shares(self.agents, market.market_id, winner)
-        return MarketResolved(
-            market.market_id,
-            at,
-            market.listing.resolved_at,
-            outcome,
-            tuple(payouts),
-            Micros(market.sold(winner) - held),
-        )
+        return self._did([resolution_of(market, self.agents, at) for market in due])
 
     def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
         """List what the tape has opened since; a market that nobody can trade any more is not."""
@@ -509,9 +518,3 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             ),
             "",
         )
-
-
-@lru_cache(maxsize=4)
-def _tape(seed: int) -> Tape:
-    """The tape of a seed. Worlds share it, as it holds nothing but listings kept ready."""
-    return Tape(seed)

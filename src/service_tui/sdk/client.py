@@ -4,17 +4,20 @@ Knows orders, guards and the line. Must not know how a call is sent.
 Used by skills and scripts: `from service_tui import ServiceClient`.
 """
 
+import logging
 import os
 import secrets
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final, Self
 
 from service_tui.client.asking import Names
-from service_tui.client.errors import OutcomeUnknownError
+from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.clock import Clock, SystemClock
+from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
 from service_tui.sdk.line import Line
-from service_tui.sdk.opening import address_of, may_be_plain, opening_of
+from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signs
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
@@ -29,10 +32,20 @@ from service_tui.wire.agents import (
     RegisterRequest,
 )
 from service_tui.wire.base import SignalValue
+from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.importing import ImportBody, ImportRequest
+from service_tui.wire.monitors import (
+    MonitorQuery,
+    MonitorRemovedBody,
+    MonitorRequest,
+    MonitorSetBody,
+    RiskAlertBody,
+)
 from service_tui.wire.orders import CancelBody, CancelQuery
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
+
+log = logging.getLogger(__name__)
 
 PREFLIGHT_S: Final = 5.0
 """Deadline of each read of the preflight. Source: wire reference, section 1."""
@@ -51,7 +64,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
     this client declines in order is no error but a result with `success` False.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all by name, and all with a default)
         self,
         api_key: str | None = None,
         base_url: str | None = None,
@@ -60,8 +73,12 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         live: bool = True,
         names: Names = "neutral",
         clock: Clock | None = None,
+        private_key: str | None = None,
     ) -> None:
-        """Bind a key to an address. Sends nothing.
+        """Bind a key to an address.
+
+        Sends nothing, but for a live client with a signing key: that first makes the exits that
+        wait for it, as `get_briefing` does later. Failures of that are logged, and met again then.
 
         Args:
             api_key: or SERVICE_API_KEY.
@@ -71,6 +88,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             live: False trades on paper: in memory, never on the service.
             names: how venues are called towards the service, `neutral` or `public`.
             clock: time; the machine's own by default.
+            private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it is not kept, and goes nowhere.
 
         A ValueError says what is missing or not acceptable.
         """
@@ -87,6 +105,14 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             names=names,
         )
         super().__init__(line, None if live else Paper(clock))
+        self._clock: Final = clock
+        # Source: decisions, "Does opening a client trade?".
+        self._exits: Final = live and signs(private_key, os.environ)
+        if self._exits:
+            try:
+                self.execute_risk_alerts()
+            except ServiceError as error:
+                log.warning("waiting exits are not known: %s", error)
 
     def __enter__(self) -> Self:
         """The client itself."""
@@ -248,6 +274,69 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
     def import_market(self, url: str) -> ImportBody:
         """List a question of a venue by its address; counts against the day's imports."""
         return self._line.ask(on.IMPORT_MARKET, body=ImportRequest(polymarket_url=url))
+
+    def get_briefing(self, *, since: datetime | None = None) -> BriefingBody:
+        """The heartbeat. A live client with a signing key makes the exits that it asks for."""
+        body = super().get_briefing(since=since)
+        if self._exits:
+            triggered = body.triggered_risk_alerts or ()
+            alerts = [one for one in triggered if isinstance(one, RiskAlertBody)]
+            sell_for(self._line, alerts, self._clock.now())
+        return body
+
+    def execute_risk_alerts(self) -> list[TradeResult]:
+        """Make the exits that wait for a client, once each.
+
+        Returns:
+            What became of the sales that were answered; none on paper or without a signing key.
+        """
+        if not self._exits:
+            return []
+        return sell_for(self._line, self.get_risk_alerts(), self._clock.now())
+
+    def set_monitor(
+        self,
+        market_id: str,
+        side: str,
+        *,
+        stop_loss_pct: float | None = None,
+        take_profit_pct: float | None = None,
+        venue: str | Venue | None = None,
+    ) -> MonitorSetBody:
+        """Watch a side that is held, in the place of an earlier monitor.
+
+        Args:
+            market_id: which market.
+            side: `yes` or `no`.
+            stop_loss_pct: fraction down at which to close, above 0, at most 1.
+            take_profit_pct: fraction up at which to close, above 0.
+            venue: where it is held; the service looks for it by default.
+
+        Returns:
+            The monitor as it stands.
+
+        Raises:
+            ValueError: no service would take this; nothing was sent.
+            ServiceError: the side is not held, or the market is over.
+        """
+        self._check_live()
+        fields = {
+            "side": side,
+            "stop_loss_pct": stop_loss_pct,
+            "take_profit_pct": take_profit_pct,
+            "venue": None if venue is None else venue_of(venue),
+        }
+        request = MonitorRequest.model_validate(fields, strict=False)
+        return self._line.ask(on.SET_MONITOR, path={"market_id": market_id}, body=request)
+
+    def delete_monitor(
+        self, market_id: str, side: str, *, venue: str | Venue | None = None
+    ) -> MonitorRemovedBody:
+        """Stop watching a side; what is held stays."""
+        self._check_live()
+        where = None if venue is None else venue_of(venue)
+        query = MonitorQuery(side=Side(side), venue=where)
+        return self._line.ask(on.DELETE_MONITOR, path={"market_id": market_id}, query=query)
 
     def ensure_can_trade(
         self, amount: float = 0.0, *, venue: str | Venue | None = None

@@ -20,7 +20,7 @@ from service_tui.client.reply import Answer
 from service_tui.clock import Clock
 from service_tui.sdk.background import Background, ClosedError
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 

@@ -4,13 +4,21 @@ Knows names of variables. Must not know calls.
 Used by client at construction, which needs no request.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from service_tui.config import INSECURE_VARIABLE, KEY_VARIABLE, TRUE_WORDS, URL_VARIABLE
+from service_tui.config import (
+    INSECURE_VARIABLE,
+    KEY_VARIABLE,
+    TRUE_WORDS,
+    URL_VARIABLE,
+    WALLET_VARIABLE,
+)
 
 CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
+_PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
 SKIP_VARIABLE: Final = "SERVICE_SKIP_PREFLIGHT"
 """Source: wire reference, 4.1."""
 
@@ -73,6 +81,21 @@ def address_of(base_url: str | None, environ: Mapping[str, str]) -> str:
 def may_be_plain(environ: Mapping[str, str]) -> bool:
     """True when unencrypted http is accepted to any host, not to loopback only."""
     return environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS
+
+
+def signs(private_key: str | None, environ: Mapping[str, str]) -> bool:
+    """Whether there is a key to sign with, passed or in the environment.
+
+    Returns:
+        True with a key of the right form.
+
+    Raises:
+        ValueError: it is not 64 hex digits. The text is not repeated.
+    """
+    key = private_key or environ.get(WALLET_VARIABLE, "")
+    if key and not _PRIVATE_KEY.fullmatch(key):
+        raise ValueError(f"private_key or {WALLET_VARIABLE} is not 64 hex digits")
+    return bool(key)
 
 
 def _cap(text: str) -> float | None:

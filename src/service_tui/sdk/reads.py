@@ -18,6 +18,7 @@ from service_tui.wire.briefing import BriefingBody, BriefingQuery
 from service_tui.wire.importing import CheckBody, CheckQuery, ImportableBody, ImportableQuery
 from service_tui.wire.market_context import MarketContextBody, MarketContextQuery
 from service_tui.wire.markets import HistoryPoint, HistoryQuery, MarketBody, MarketsQuery
+from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 from service_tui.wire.orders import ExecutablePriceBody, ExecutablePriceQuery, OrderBody
 from service_tui.wire.outcomes import OutcomesBody, OutcomesQuery
 from service_tui.wire.positions import (
@@ -178,6 +179,14 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             include_failed=include_failed,
         )
         return self._line.ask(on.TRADES, query=query)
+
+    def list_monitors(self) -> list[MonitorBody]:
+        """All active monitors, with what they watch."""
+        return list(self._line.ask(on.MONITORS).monitors)
+
+    def get_risk_alerts(self) -> list[RiskAlertBody]:
+        """Breaches that wait for their exit, oldest first."""
+        return list(self._line.ask(on.RISK_ALERTS).risk_alerts)
 
     def get_agent(self) -> AgentBody:
         """The calling agent: balance, P&L, plan, claim."""

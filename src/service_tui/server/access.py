@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -19,7 +20,7 @@ from service_tui.server.refusals import Denied, denied, throttled, unauthenticat
 from service_tui.server.service import Service
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 KEY_PREFIX: Final = "sk_live_"
 EMBEDDED_HOST: Final = "embedded.localhost"
@@ -44,15 +45,25 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+@lru_cache(64)
+def _is_loopback(host: str) -> bool:
+    """Whether a Host header names this machine."""
+    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    return name in HOSTS or name.endswith(".localhost")
+
+
 def check_origin(headers: Headers, *, own_page: bool = False) -> None:
     """Refuse foreign hosts and every browser page, but our own where it may send its form.
 
     Raises:
-        Denied: 403 for a host that is not loopback, or any Origin; of `own_page`, any but ours.
+        Denied: 403 for a host that is not loopback, or any Origin; of `own_page`, any but ours;
+            400 for no host at all, or two.
     """
-    host = headers.get("host", "").lower()
-    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-    if name not in HOSTS and not name.endswith(".localhost"):
+    hosts = headers.getlist("host")
+    if len(hosts) != 1:
+        raise denied(400, "the Host header was not sent once", "send it once, as HTTP/1.1 asks")
+    host = hosts[0].lower()
+    if not _is_loopback(host):
         raise denied(403, "this service answers on loopback only", "use http://127.0.0.1:<port>")
     if own_page:
         is_ours = headers.getlist("origin") == [f"http://{host}"]
@@ -83,7 +94,7 @@ def key_of(headers: Headers) -> str:
         key = plain[0]
     else:
         raise unauthenticated("no key was sent")
-    if not key.isascii() or any(letter.isspace() for letter in key) or len(key) > KEY_MAX:
+    if not key.isascii() or key.split() != [key] or len(key) > KEY_MAX:
         raise unauthenticated("the key holds spaces, line breaks or foreign letters")
     return key
 

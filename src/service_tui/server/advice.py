@@ -70,9 +70,15 @@ TABLE: Final = (
         "Agents and claiming",
     ),
     _row(
+        r"trading.(is.)?halted|entries of every agent",
+        "The operator stopped the entries of every agent; sales pass. Wait until trading is "
+        "resumed.",
+        "Settings",
+    ),
+    _row(
         r"trading.(is.)?paused",
         "Entries are blocked, sales pass. Send trading_paused false to "
-        "PATCH /api/sdk/user/settings.",
+        "PATCH /api/sdk/user/settings; a pause of the operator only the operator lifts.",
         "Settings",
     ),
     _row(

@@ -7,14 +7,13 @@ Used by embedded (in process) and loopback (over TCP): the same app.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
@@ -27,11 +26,11 @@ from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
-from service_tui.server.direct import Answering, Direct
+from service_tui.server.direct import Answering, Call, Front, JsonText
 from service_tui.server.document import document
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
-from service_tui.server.names import Speech, speech_of
+from service_tui.server.names import VENUES, Speech, speech_of
 from service_tui.server.openapi import ABOUT, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.refusals import (
@@ -48,13 +47,16 @@ from service_tui.server.routes import (
     briefing,
     claim,
     desk,
+    halt,
     importing,
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
@@ -65,7 +67,8 @@ from service_tui.server.service import Asked, Handler, Service, StreamHandler
 from service_tui.server.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import CLAIM_PAGE, Endpoint
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import CLAIM_PAGE
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +101,14 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **leaderboard.ROUTES,
     **skills.ROUTES,
     **orders.ROUTES,
+    **halt.ROUTES,
+    **monitors.ROUTES,
+    **reactor.ROUTES,
 }
+
+Pairs = list[tuple[str, str]]
+"""Names and values, as a query holds them."""
+
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 
 
@@ -114,7 +124,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
             for task in running:
                 task.cancel()
 
-    app = FastAPI(
+    app = Front(
         title="service-tui, embedded service",
         description=ABOUT,
         version=__version__,
@@ -130,10 +140,11 @@ def create_app(service: Service, access: Access) -> FastAPI:
     direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
         answer = _answering(service, access, endpoint, handler)
-        _register(app, endpoint, answer, handler.__doc__)
+        _register(app, endpoint, _by_route(answer), handler.__doc__)
         if "{" not in endpoint.path:
             direct[endpoint.method, endpoint.path] = answer
-    app.router.routes.insert(0, Direct(direct))
+    fault = _fault_of(service)
+    app.lead(direct, fault)
     for endpoint, opener in STREAMS.items():
         _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
@@ -141,7 +152,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
     app.add_exception_handler(Denied, _say_denied)
     app.add_exception_handler(HTTPException, _say_wrong_path)
     app.add_exception_handler(StorageError, _say_storage)
-    app.add_exception_handler(Exception, _fault_of(service))
+    app.add_exception_handler(Exception, fault)
     return app
 
 
@@ -195,62 +206,75 @@ def _streaming(
     return answer
 
 
+def _by_route(answer: Answering) -> Callable[[Request], Awaitable[Response]]:
+    """The same answer for what a route has found."""
+
+    async def routed(request: Request) -> Response:
+        return await answer(Call(request.scope, request.receive))
+
+    return routed
+
+
 def _answering(
     service: Service, access: Access, endpoint: Endpoint[WireModel], handler: Handler
-) -> Callable[[Request], Awaitable[Response]]:
+) -> Answering:
     """The whole way of one call: access, rates, decoding, handler, encoding."""
     may_rehearse = endpoint.asks is not None and "dry_run" in endpoint.asks.model_fields
 
-    async def answer(request: Request) -> Response:
-        speech = speech_of(request.headers.get("user-agent", ""))
+    async def answer(call: Call) -> Response:
+        speech = speech_of(call.headers.get("user-agent", ""))
         try:
-            caller = Caller(
-                _agent_of(service, access, endpoint, request), request.url.path, _is_inside(request)
-            )
+            check_origin(call.headers)
+            agent = _agent_of(service, access, endpoint, call.headers)
+            caller = Caller(agent, call.path, _is_inside(call))
             if not may_rehearse:
                 access.admit(service, endpoint, caller)
-            body = await _body_of(request, endpoint, speech)
+            body = await _body_of(call, endpoint, speech)
             rehearses: object = getattr(body, "dry_run", False)
             if may_rehearse and not rehearses:
                 access.admit(service, endpoint, caller)
+            pairs = _pairs_of(call)
             asked = Asked(
                 service=service,
-                caller=caller.agent,
+                caller=agent,
                 now=service.clock.now(),
                 body=body,
-                query=_query_of(request, endpoint, speech),
-                path={name: str(part) for name, part in request.path_params.items()},
-                unknown=_unknown_of(request, endpoint),
+                query=_query_of(pairs, endpoint, speech),
+                path=call.scope.get("path_params", {}),
+                unknown=_unknown_of(pairs, endpoint),
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
             if endpoint.once and not rehearses:
-                return await _answer_once(asked, request, handler, speech)
+                return await _answer_once(asked, call, handler, speech)
             reply = await handler(asked)
             return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal))
         except Denied as said:
             return _refused(speech, said)
+        except StorageError as error:
+            return _of_storage(error)
 
     return answer
 
 
 def _agent_of(
-    service: Service, access: Access, endpoint: Endpoint[WireModel], request: Request
+    service: Service, access: Access, endpoint: Endpoint[WireModel], headers: Headers
 ) -> Agent | None:
     """Who calls; None where no agent's key is asked for."""
     if endpoint.operator:
-        access.operator(request.headers)
+        access.operator(headers)
         return None
     if endpoint.key_helps:
-        return access.known(service.world, request.headers)
-    return None if endpoint.keyless else access.agent(service.world, request.headers, endpoint)
+        return access.known(service.world, headers)
+    return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
 
 
-def _is_inside(request: Request) -> bool:
+def _is_inside(call: Call) -> bool:
     """Whether the console of this process asks."""
-    return request.client is not None and tuple(request.client) == IN_PROCESS
+    peer: Sequence[object] | None = call.scope.get("client")
+    return peer is not None and tuple(peer) == IN_PROCESS
 
 
 async def _note_client(asked: Asked, speech: Speech) -> None:
@@ -270,49 +294,40 @@ async def _note_client(asked: Asked, speech: Speech) -> None:
         log.warning("the version of a client is not kept: %s", error)
 
 
-async def _answer_once(
-    asked: Asked, request: Request, handler: Handler, speech: Speech
-) -> Response:
+async def _answer_once(asked: Asked, call: Call, handler: Handler, speech: Speech) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
-    key = idempotency.key_of(request.headers)
+    key = idempotency.key_of(call.headers)
     if key is None:
         reply = await handler(asked)
         return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
     promise = Promise(
-        asked.agent.agent_id, key, request.url.path, idempotency.hash_of(asked.body), asked.now
+        asked.agent.agent_id, key, call.path, idempotency.hash_of(asked.body), asked.now
     )
     async with asked.service.repeats.turn(promise) as earlier:
         if earlier is not None:
             return _said(speech, earlier.answer, {idempotency.REPLAYED: "true"})
-        kept = replace(asked, promise=promise)
-        reply = await handler(kept)
+        asked.promise = promise
+        reply = await handler(asked)
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
-            await kept.commit((), reply)
+            await asked.commit((), reply)
     return _said(speech, promise.kept or "", asked.headers)
 
 
 def _refused(speech: Speech, said: Denied) -> Response:
     text = speech.say(said.body.model_dump_json(by_alias=True, exclude_none=True))
-    return Response(text, said.status, said.headers, "application/json")
+    return JsonText(text, said.status, said.headers)
 
 
 def _said(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:
-    return Response(speech.say(text), 200, headers, "application/json")
+    return JsonText(speech.say(text), 200, headers)
 
 
 def _encoded(status: int, body: WireModel, headers: dict[str, str] | None = None) -> Response:
-    return Response(
-        body.model_dump_json(by_alias=True, exclude_none=True),
-        status_code=status,
-        headers=headers,
-        media_type="application/json",
-    )
+    return JsonText(body.model_dump_json(by_alias=True, exclude_none=True), status, headers)
 
 
-async def _body_of(
-    request: Request, endpoint: Endpoint[WireModel], speech: Speech
-) -> WireModel | None:
+async def _body_of(call: Call, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
     """The decoded body.
 
     Returns:
@@ -323,20 +338,21 @@ async def _body_of(
     """
     if endpoint.asks is None:
         return None
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise denied(415, "the body is not JSON", "send Content-Type: application/json")
-    raw = bytearray()
     try:
-        async for chunk in request.stream():
-            raw += chunk
-            if len(raw) > BODY_MAX:
-                raise denied(413, "the body is too large", f"send at most {BODY_MAX} bytes")
+        raw = await call.body(BODY_MAX)
     except ClientDisconnect as gone:
         raise denied(400, "the body ended early", "send it whole") from gone
+    if raw is None:
+        raise denied(413, "the body is too large", f"send at most {BODY_MAX} bytes")
     try:
-        body = endpoint.asks.model_validate_json(bytes(raw))
-        speech.hear(json.loads(raw, object_pairs_hook=_once).items())
+        body = endpoint.asks.model_validate_json(raw)
+        # As many colons as known fields: none can stand there twice, or below another.
+        known = body.model_fields_set
+        if raw.count(b":") != len(known) or not VENUES.isdisjoint(known):
+            speech.hear(_ONCE.decode(raw.decode()).items())
     except ValidationError as error:
         raise invalid(error, "body") from error
     except ValueError as error:
@@ -359,7 +375,16 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return made
 
 
-def _query_of(request: Request, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
+_ONCE: Final = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def _pairs_of(call: Call) -> Pairs:
+    """The parameters of a call in the order of their coming."""
+    sent = call.scope["query_string"]
+    return QueryParams(sent).multi_items() if sent else []
+
+
+def _query_of(pairs: Pairs, endpoint: Endpoint[WireModel], speech: Speech) -> WireModel | None:
     """The decoded query; numbers and booleans come as text, so this is not strict.
 
     Returns:
@@ -370,7 +395,6 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel], speech: Speech) -
     """
     if endpoint.query is None:
         return None
-    pairs = request.query_params.multi_items()
     values = dict(pairs)
     speech.hear(values.items())
     if len(values) != len(pairs):
@@ -381,10 +405,12 @@ def _query_of(request: Request, endpoint: Endpoint[WireModel], speech: Speech) -
         raise invalid(error, "query") from error
 
 
-def _unknown_of(request: Request, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
+def _unknown_of(pairs: Pairs, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
     """Parameters that were sent and that the endpoint does not know."""
+    if not pairs:
+        return ()
     known = endpoint.query.model_fields if endpoint.query is not None else {}
-    return tuple(name for name in request.query_params if name not in known)
+    return tuple(name for name in dict(pairs) if name not in known)
 
 
 def _register(
@@ -432,6 +458,10 @@ async def _say_wrong_path(request: Request, error: Exception) -> Response:
 
 
 async def _say_storage(_: Request, error: Exception) -> Response:
+    return _of_storage(error)
+
+
+def _of_storage(error: Exception) -> Response:
     """The disk said no. Only a transaction that was rolled back surely traded nothing."""
     if isinstance(error, (StorageFullError, StorageBusyError)):
         said = denied(503, f"{error}; nothing was traded", "free disk space, then try again")

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request, Response
 
 from service_tui.server.openapi import SECURITY, description_of
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 _HERE: Final = "http://here.invalid"
 """Stands for the address by which the document was asked for."""

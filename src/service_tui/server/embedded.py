@@ -17,6 +17,7 @@ from fastapi import FastAPI
 
 from service_tui import skills
 from service_tui.clock import Clock
+from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.access import EMBEDDED_HOST, IN_PROCESS, Access, hash_of, new_key
 from service_tui.server.app import create_app
@@ -40,6 +41,7 @@ class SimSettings:
 
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
+    `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S.
     """
 
     seed: int
@@ -47,6 +49,7 @@ class SimSettings:
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
     limits: bool = True
+    signal_ttl_s: float = SIGNAL_TTL_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
         plan=settings.plan or keeper.world.plan or Plan.PRO,
         repeats=await asyncio.to_thread(recall, database, now),
         limits=settings.limits,
+        signal_ttl_s=settings.signal_ttl_s,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
     )
     app = create_app(service, Access(hash_of(settings.operator_key)))

@@ -37,6 +37,9 @@ LOST: Final = {
     "market": None,
     "speed": None,
     "plan": None,
+    "halted": None,
+    "monitor": None,
+    "risk_alert": None,
 }
 """What makes of any event the one that says that others were missed."""
 

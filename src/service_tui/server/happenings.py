@@ -11,11 +11,16 @@ from service_tui.engine.agents import status_of
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
+    AlertEnded,
+    Breached,
     Event,
     Fill,
+    HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
@@ -25,7 +30,7 @@ from service_tui.engine.events import (
     VenueEvent,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, AlertStatus, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.events import (
@@ -34,8 +39,10 @@ from service_tui.wire.events import (
     EventKind,
     FillPart,
     MarketPart,
+    MonitorPart,
     OrderPart,
     PayoutPart,
+    RiskAlertPart,
 )
 
 Parts = dict[str, object]
@@ -140,7 +147,7 @@ def _agent(world: World, agent_id: str, kind: EventKind, changed: tuple[str, ...
         status=status_of(agent, world.cash(agent)),
         plan=settings.plan,
         claimed=settings.claimed,
-        trading_paused=settings.trading_paused,
+        trading_paused=settings.is_paused,
         suspended=settings.suspended,
         changed=changed,
     )
@@ -195,6 +202,62 @@ def _plan(_: World, event: PlanSet) -> Parts:
     return {"kind": EventKind.PLAN.value, "plan": event.plan}
 
 
+def _halt(_: World, event: HaltSet) -> Parts:
+    return {"kind": EventKind.HALT.value, "halted": event.halted}
+
+
+def _monitor(world: World, event: MonitorSet | MonitorDeleted, state: str) -> Parts:
+    part = MonitorPart(
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        venue=event.venue,
+        side=event.side,
+        state=state,
+    )
+    return {"kind": EventKind.MONITOR.value, "monitor": part}
+
+
+def _set(world: World, event: MonitorSet) -> Parts:
+    return _monitor(world, event, "set")
+
+
+def _deleted(world: World, event: MonitorDeleted) -> Parts:
+    return _monitor(world, event, "deleted")
+
+
+def _alert(world: World, breach: Breached, state: str) -> Parts:
+    part = RiskAlertPart(
+        id=breach.alert_id,
+        agent_id=breach.agent_id,
+        agent_name=world.agents[breach.agent_id].settings.name,
+        market_id=breach.market_id,
+        question=world.question_of(breach.market_id),
+        venue=breach.venue,
+        side=breach.side,
+        state=state,
+        exit_reason=breach.reason.value,
+        shares=decimal(breach.shares),
+        price=breach.price,
+        breached_at=moment(breach.at),
+    )
+    return {"kind": EventKind.RISK_ALERT.value, "risk_alert": part}
+
+
+def _breached(world: World, event: Breached) -> Parts:
+    return _alert(world, event, AlertStatus.PENDING.value)
+
+
+def _alert_ended(world: World, event: AlertEnded) -> Parts:
+    past = world.risk.history_of(event.agent_id)
+    found = next((one for one in past if one.breach.alert_id == event.alert_id), None)
+    if found is None:
+        # Told late, to one who comes back after many others have ended.
+        return {"kind": EventKind.RISK_ALERT.value}
+    return _alert(world, found.breach, event.status.value)
+
+
 PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     Fill: _fill,
     AgentRegistered: _registered,
@@ -208,6 +271,11 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     OrderFilled: _met,
     OrderEnded: _ended,
     Redeemed: _redeemed,
+    HaltSet: _halt,
+    MonitorSet: _set,
+    MonitorDeleted: _deleted,
+    Breached: _breached,
+    AlertEnded: _alert_ended,
 }
 """Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
 

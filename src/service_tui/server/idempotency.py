@@ -28,7 +28,7 @@ REPLAYED: Final = "Idempotency-Replayed"
 KNOWN_MAX: Final = 50_000
 """Keys of a day that are told apart in memory; beyond, the disk is asked for each new one."""
 
-_KEY: Final = re.compile(r"[\x20-\x7e]{1,128}", re.ASCII)
+_KEY: Final = re.compile(r"(?=.*[!-~])[ -~]{1,128}", re.ASCII)
 
 
 @dataclass(slots=True)

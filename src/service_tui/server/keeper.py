@@ -14,7 +14,15 @@ from typing import Final, NoReturn
 
 from service_tui.engine import codec, snapshot
 from service_tui.engine.codec import NewerJournalError
-from service_tui.engine.events import Event, Fill, MarketResolved, OrderEnded, VenueEvent, kind_of
+from service_tui.engine.events import (
+    Event,
+    Fill,
+    MarketResolved,
+    OrderEnded,
+    RiskEvent,
+    VenueEvent,
+    kind_of,
+)
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
 from service_tui.server.events import EventHub
@@ -190,7 +198,7 @@ class Keeper:
 
     def _rows(self, event: Event) -> list[JournalRow]:
         """The event's row, and one more for each agent that it paid."""
-        owned = isinstance(event, Fill | VenueEvent)
+        owned = isinstance(event, Fill | VenueEvent | RiskEvent)
         agent_id = event.agent_id if owned else None
         market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]

@@ -10,7 +10,7 @@ import resource
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 if TYPE_CHECKING:
     import asyncio
@@ -38,7 +38,7 @@ def lines_max() -> int:
     return LINES_MAX if soft < 0 else max(LINES_MIN, min(LINES_MAX, soft // 2))
 
 
-class BoundedLine(H11Protocol):
+class BoundedLine(HttpToolsProtocol):
     """One caller's line. `quiet_since` is the end of its last answer, or its beginning."""
 
     quiet_since: float = 0.0

@@ -22,7 +22,7 @@ _NEUTRAL: Final = {venue.value: name for venue, name in PUBLIC_VENUES.items()}
 _WORD: Final = re.compile(rf"\b({'|'.join(_NEUTRAL)})\b")
 _KEY: Final = re.compile(rf"\A({'|'.join(_NEUTRAL)})(?=_|\Z)")
 
-_VENUES: Final = frozenset({"venue", "venues", "import_source", "market_source"})
+VENUES: Final = frozenset({"venue", "venues", "import_source", "market_source"})
 """Fields that hold a venue."""
 
 _SENTENCES: Final = frozenset({
@@ -75,7 +75,7 @@ def sdk_version(user_agent: str) -> str | None:
 def names_public(values: Iterable[tuple[str, object]]) -> bool:
     """Whether a field that holds a venue was sent with a public name in it."""
     return any(
-        name in _VENUES and isinstance(value, str) and value in _PUBLIC for name, value in values
+        name in VENUES and isinstance(value, str) and value in _PUBLIC for name, value in values
     )
 
 
@@ -90,7 +90,7 @@ def in_public_names(text: str) -> str:
 def _public(node: JsonValue, field: str) -> JsonValue:
     """A part of an answer, under the name of the field that holds it."""
     if isinstance(node, str):
-        if field in _VENUES:
+        if field in VENUES:
             return _NEUTRAL.get(node, node)
         return _WORD.sub(_renamed, node) if field in _SENTENCES else node
     if isinstance(node, dict):

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from service_tui.server.idempotency import HEADER
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
 
 Schema = dict[str, JsonValue]
@@ -21,6 +21,7 @@ _KEY_SCHEMA: Final[Schema] = {
     "type": "string",
     "minLength": 1,
     "maxLength": 128,
+    "pattern": "^[ -~]*[!-~][ -~]*$",
     "description": "repeated within 24 hours, it brings the first answer and nothing is done twice",
 }
 ABOUT: Final = """Trade prediction markets, by programs and for play money.

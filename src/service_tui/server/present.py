@@ -11,11 +11,13 @@ from service_tui.engine.catalogue import event_of, url_of
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
+from service_tui.engine.halt import is_stopped
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
+from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
-from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
+from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
@@ -23,11 +25,13 @@ from service_tui.wire.endpoints import CLAIM_PAGE
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
-from service_tui.wire.trades import TradeBalance, TradeBody
+from service_tui.wire.trades import GoLiveBody, TradeBalance, TradeBody
 from service_tui.wire.world import NewsBody
 
 DAY_S = 86_400.0
 SPARK_POINTS = 24
+OWNERSHIP = {WalletKind.MANAGED: "native", WalletKind.EXTERNAL: "external"}
+"""Words of the wire for who holds the wallet. Source: wire reference, 3.1."""
 
 
 def claim_url(address: str, agent: Agent) -> str:
@@ -59,6 +63,7 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
         rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
+        wallet_ownership=OWNERSHIP[agent.settings.wallet],
         claim_url=claim_url(address, agent),
     )
 
@@ -103,7 +108,7 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
         plan=agent.settings.plan,
         balance=decimal(cash),
         positions_count=len(agent.held()),
-        trading_paused=agent.settings.trading_paused,
+        trading_paused=is_stopped(agent.settings, world.halt),
         checked_at=moment(now),
     )
 
@@ -117,10 +122,11 @@ def settings_body(
     seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
+        wallet_ownership=OWNERSHIP[settings.wallet],
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
         sdk_daily_spent=decimal(venues.spent_today(agent.agent_id, now)),
-        trading_paused=settings.trading_paused,
+        trading_paused=is_stopped(settings, world.halt),
         solana_wallet_address=settings.solana_wallet,
         polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
         # The service holds a managed wallet, and approves for it once the agent is claimed.
@@ -131,7 +137,7 @@ def settings_body(
     )
 
 
-def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
+def user_settings_body(world: World, agent: Agent, now: Timestamp) -> UserSettingsBody:
     """Risk defaults and safety rails."""
     settings = agent.settings
     return UserSettingsBody(
@@ -141,11 +147,15 @@ def user_settings_body(agent: Agent, now: Timestamp) -> UserSettingsBody:
         default_stop_loss_pct=settings.stop_loss_pct,
         default_take_profit_pct=settings.take_profit_pct,
         auto_risk_monitor_enabled=settings.auto_risk_monitor_enabled,
-        trading_paused=settings.trading_paused,
+        trading_paused=is_stopped(settings, world.halt),
         solana_wallet_address=settings.solana_wallet,
         clawdbot_webhook_url=settings.clawdbot_webhook_url,
         clawdbot_chat_id=settings.clawdbot_chat_id,
         clawdbot_channel=settings.clawdbot_channel,
+        skill_daily_budget=None
+        if settings.skill_day_max is None
+        else decimal(settings.skill_day_max),
+        rails=rails_body(world, agent, now),
     )
 
 
@@ -315,30 +325,41 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
     ]
 
 
-def trade_body(world: World, agent: Agent, fill: Fill) -> TradeBody:
+def trade_body(
+    world: World, agent: Agent, fill: Fill, go_live: GoLiveBody | None = None
+) -> TradeBody:
     """A fill, with the spec's names beside the published client's."""
     bought = fill.action is Action.BUY
     shares = decimal(fill.shares)
     balance = decimal(world.cash(agent))
-    return TradeBody(
-        success=True,
-        trade_id=fill.trade_id,
-        market_id=fill.market_id,
-        side=fill.side,
-        shares_bought=shares if bought else 0.0,
-        shares_sold=0.0 if bought else shares,
-        shares_requested=shares,
-        shares=shares,
-        status=TradeStatus.FILLED,
-        order_status="matched",
-        fill_status=TradeStatus.FILLED,
-        cost=decimal(fill.money),
-        new_price=fill.price_after,
-        price_before=fill.price_before,
-        avg_price=min(1.0, fill.money / fill.shares),
-        position=TradeBalance(sim_balance=balance),
-        balance=balance,
+    # Not validated again: what the engine says is right by its own checks, and a trade is hot.
+    return _FILLED.model_copy(
+        update={
+            "trade_id": fill.trade_id,
+            "market_id": fill.market_id,
+            "side": fill.side,
+            "shares_bought": shares if bought else 0.0,
+            "shares_sold": 0.0 if bought else shares,
+            "shares_requested": shares,
+            "shares": shares,
+            "cost": decimal(fill.money),
+            "new_price": fill.price_after,
+            "price_before": fill.price_before,
+            "avg_price": min(1.0, fill.money / fill.shares),
+            "position": _NO_BALANCE.model_copy(update={"sim_balance": balance}),
+            "balance": balance,
+            "go_live": go_live,
+        }
     )
+
+
+_FILLED = TradeBody(
+    success=True,
+    status=TradeStatus.FILLED,
+    order_status="matched",
+    fill_status=TradeStatus.FILLED,
+)
+_NO_BALANCE = TradeBalance()
 
 
 def quote_body(world: World, order: Order, quote: Quote) -> TradeBody:

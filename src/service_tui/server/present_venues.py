@@ -4,13 +4,12 @@ Knows engine and wire. Must not know routes, HTTP or storage.
 Used by every route that shows a real venue.
 """
 
-import hashlib
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
-from service_tui.engine.catalogue import condition_of, url_of
+from service_tui.engine.catalogue import condition_of, token_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
@@ -58,10 +57,7 @@ def chain_ids(market_id: str, venue: Venue) -> ChainIds:
     """Condition and outcome tokens of a market; only the EVM venue has them."""
     if venue is not Venue.EVM:
         return NO_IDS
-    yes, no = (
-        str(int(hashlib.sha256(f"{market_id}:{part}".encode()).hexdigest(), 16))
-        for part in ("yes", "no")
-    )
+    yes, no = (token_of(market_id, side) for side in Side)
     return ChainIds(condition_of(market_id), yes, no)
 
 
@@ -239,7 +235,7 @@ def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> Tra
     )
 
 
-def _exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
+def venue_exit_value(world: World, agent: Agent, holding: Holding, side: Side) -> Micros:
     """What selling a side at once would bring, after the fee, as far as the book reaches."""
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
@@ -266,7 +262,7 @@ def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> Posi
         avg_cost=min(1.0, held.cost / held.shares) if held.shares else None,
         mark_price=price,
         current_value=decimal(held.mark_value(price)),
-        exit_value=decimal(_exit_value(world, agent, holding, side)),
+        exit_value=decimal(venue_exit_value(world, agent, holding, side)),
         realized_pnl=decimal(held.realized),
         opened_at=moment(held.opened_at),
     )

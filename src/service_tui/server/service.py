@@ -12,6 +12,7 @@ from typing import TypeVar
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.events import Event
+from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
@@ -22,7 +23,7 @@ from service_tui.server.reported import ReportedPnl
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import Endpoint
+from service_tui.wire.endpoint import Endpoint
 
 Model = TypeVar("Model", bound=WireModel)
 
@@ -35,7 +36,8 @@ class Service:
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
-    it blocks, and a StorageError says that it could not.
+    it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
+    signal, seconds of wall time.
     """
 
     keeper: Keeper
@@ -51,6 +53,7 @@ class Service:
     reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()
     limits: bool = True
+    signal_ttl_s: float = SIGNAL_TTL_S
     rates: Rates = field(default_factory=Rates)
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
 
@@ -69,9 +72,11 @@ class Service:
         return sum(agent_id != self.operator_agent for agent_id in self.world.agents)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """One call: who asks, with which body, query and path parts.
+
+    Not frozen: to be so would cost as much as to carry out a trade in memory.
 
     `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
     the answer, and a handler may add to them.

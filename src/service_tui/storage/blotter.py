@@ -224,6 +224,12 @@ class Blotter:
         with self._database.reader() as session:
             return [_stored(row) for row in session.exec(query)]
 
+    def find(self, ticket_id: str) -> StoredTicket | None:
+        """One ticket, None where there is none."""
+        with self._database.reader() as session:
+            row = session.get(tables.Tickets, ticket_id)
+            return None if row is None else _stored(row)
+
     def recent(self, limit: int, before: StoredTicket | None = None) -> list[StoredTicket]:
         """The newest tickets first; `before` is the last one of the page before."""
         place = (col(tables.Tickets.at), col(tables.Tickets.ticket_id))

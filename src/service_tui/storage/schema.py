@@ -27,16 +27,24 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=2,
+    version=3,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
             """CREATE INDEX journal_of_the_tape ON journal (seq)
             WHERE agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')""",
         ),
+        2: (
+            """CREATE TABLE pricealerts (
+            alert_id TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+            side TEXT NOT NULL, condition TEXT NOT NULL, threshold REAL NOT NULL,
+            created_at REAL NOT NULL, armed INTEGER NOT NULL, triggered_at REAL,
+            triggered_price REAL, PRIMARY KEY (alert_id) ) STRICT""",
+        ),
     },
 )
-"""Version 2 forgets comings and goings of markets as well as the crowd's rows."""
+"""Version 2 forgets comings and goings of markets as well as the crowd's rows.
+Version 3 has price alerts."""
 
 
 def create(path: Path, *, version: int) -> None:

@@ -118,6 +118,23 @@ class Preferences(SQLModel, table=True):
     value: str = Field(sa_type=TEXT)
 
 
+class Pricealerts(SQLModel, table=True):
+    """Prices that the person wants to hear of; `triggered_at` is None until it has fired."""
+
+    __table_args__ = _STRICT
+
+    alert_id: str = Field(primary_key=True, sa_type=TEXT)
+    market_id: str = Field(sa_type=TEXT)
+    question: str = Field(sa_type=TEXT)
+    side: str = Field(sa_type=TEXT)
+    condition: str = Field(sa_type=TEXT)
+    threshold: float = Field(sa_type=REAL)
+    created_at: float = Field(sa_type=REAL)
+    armed: int = 0
+    triggered_at: float | None = Field(default=None, sa_type=REAL)
+    triggered_price: float | None = Field(default=None, sa_type=REAL)
+
+
 class Use(SQLModel, table=True):
     """One row: whether the last use of the database ended in order."""
 

@@ -6,7 +6,7 @@ Used by the other files of this room.
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import (
     AfterValidator,
@@ -45,6 +45,9 @@ def _either(field: str) -> str | AliasChoices:
 
 class WireModel(BaseModel):
     """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
+
+    says_null: ClassVar[bool] = False
+    """Whether a null of this body is sent and takes something away; elsewhere it says nothing."""
 
     model_config = ConfigDict(
         frozen=True,

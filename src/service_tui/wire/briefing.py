@@ -24,6 +24,7 @@ from service_tui.wire.base import (
     Price,
     WireModel,
 )
+from service_tui.wire.monitors import RiskAlertBody
 
 _VERSIONS: Final = TypeAdapter(
     dict[
@@ -128,6 +129,14 @@ class SkillUpdateBody(WireModel):
     latest: Line
 
 
+class SdkUpdateBody(WireModel):
+    """That the asker's client is too old. # ours: the reference names the field alone."""
+
+    current: Line
+    latest: Line
+    message: Line = ""
+
+
 class OpportunitiesBody(WireModel):
     """At most 10 markets and 3 skills."""
 
@@ -153,12 +162,16 @@ class RedeemBlock(WireModel):
 
 
 class AlertBody(WireModel):
-    """A risk alert in parts. Source: wire reference, 2.4, "Risk alert item"."""
+    """What a service may say of an alert without saying what to sell."""
 
     market_id: Line = ""
     side: Line = ""
     exit_reason: Line = ""
     message: Line = ""
+
+
+AnyAlert = Annotated[RiskAlertBody | AlertBody, Field(union_mode="left_to_right")]
+"""An alert that can be executed; what lacks a part of that is only told."""
 
 
 def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:
@@ -180,9 +193,11 @@ class BriefingBody(LenientModel):
         serialization_alias=Venue.EVM.value,
     )
     # Text or objects. Source: wire reference, 3.7.
-    risk_alerts: tuple[Line | AlertBody, ...] = ()
-    triggered_risk_alerts: tuple[AlertBody, ...] | None = None
+    risk_alerts: tuple[Line | AnyAlert, ...] = ()
+    # Those of the same alerts that the client is to execute; None where there are none.
+    triggered_risk_alerts: tuple[AnyAlert, ...] | None = None
     risk_warnings: tuple[Line, ...] = ()
+    sdk_update: SdkUpdateBody | None = None
     # None unless the asker said which versions it runs.
     skill_updates: tuple[SkillUpdateBody, ...] | None = None
     trading_paused: bool | None = None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import AgentStatus, Plan
+from service_tui.terms import AgentStatus, Plan, WalletKind
 from service_tui.wire.base import (
     Amount,
     AnyVenue,
@@ -18,6 +18,7 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
+from service_tui.wire.rails import RailsBody
 
 
 class DeskVenueBody(WireModel):
@@ -58,6 +59,9 @@ class DeskAgentBody(WireModel):
     sdk_version: Line | None = None
     # The agent by which the person at the console trades.
     is_own: bool = False
+    # ours: who exits at a breach: the service, or with an external wallet the client.
+    wallet: WalletKind = WalletKind.MANAGED
+    rails: RailsBody | None = None
     venues: tuple[DeskVenueBody, ...] = ()
 
 
@@ -93,6 +97,8 @@ class DeskAgentPatch(WireModel):
     plan: Plan | None = None
     trading_paused: bool | None = None
     suspended: bool | None = None
+    # ours: a rehearsal of an external wallet, until one is linked.
+    wallet: WalletKind | None = None
 
 
 class ClaimCodeBody(WireModel):

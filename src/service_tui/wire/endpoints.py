@@ -5,8 +5,7 @@ The client calls `call(PLACE_TRADE)`; the server registers a handler under the s
 compares the table with the spec's list.
 """
 
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from service_tui.terms import Plan
 from service_tui.wire import (
@@ -16,57 +15,29 @@ from service_tui.wire import (
     briefing,
     desk,
     events,
+    halt,
     importing,
     leaderboard,
     market_context,
     markets,
+    monitors,
     orders,
     outcomes,
     positions,
+    reactor,
     settings,
     skills,
     trades,
     world,
 )
 from service_tui.wire.base import Line, Moment, WireModel
+from service_tui.wire.endpoint import Endpoint
 
-Answer = TypeVar("Answer", bound=WireModel)
-Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
 SDK: Final = "/api/sdk"
 DESK: Final = "/api/desk"
 LEADERBOARD: Final = "/api/leaderboard"
 CLAIM_PAGE: Final = "/claim/{claim_code}"
 """The one page for people; the link to it is the `claim_url`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint(Generic[Answer_co]):
-    """One thing that can be asked of the service.
-
-    `asks` is the body, `query` the parameters behind the question mark, both None where there
-    are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
-    `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
-    `streams` is not one body but many, as server-sent events, and never ends by itself.
-    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
-    """
-
-    method: str
-    path: str
-    answers: type[Answer_co]
-    asks: type[WireModel] | None = None
-    query: type[WireModel] | None = None
-    plan: Plan = Plan.FREE
-    keyless: bool = False
-    operator: bool = False
-    key_helps: bool = False
-    streams: bool = False
-    summary: str = ""
-    once: bool = False
-
-    @property
-    def reads(self) -> bool:
-        """True when the call changes nothing and may be repeated."""
-        return self.method == "GET"
 
 
 class HealthBody(WireModel):
@@ -350,6 +321,21 @@ EVENTS = Endpoint(
     summary="What happens, as it happens: server-sent events",
 )
 
+DESK_HALT = Endpoint(
+    "POST",
+    f"{DESK}/halt",
+    halt.HaltBody,
+    operator=True,
+    summary="Refuse the entries of every agent, kept over a restart; cancel the buys that rest",
+)
+DESK_RESUME = Endpoint(
+    "POST",
+    f"{DESK}/resume",
+    halt.HaltBody,
+    operator=True,
+    summary="Take entries again",
+)
+
 OPEN_ORDERS = Endpoint(
     "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
 )
@@ -372,6 +358,98 @@ EXECUTABLE_PRICE = Endpoint(
     orders.ExecutablePriceBody,
     query=orders.ExecutablePriceQuery,
     summary="The price at which an order would trade now",
+)
+
+SET_MONITOR = Endpoint(
+    "POST",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorSetBody,
+    asks=monitors.MonitorRequest,
+    summary="Watch a position: stop-loss and take-profit",
+)
+DELETE_MONITOR = Endpoint(
+    "DELETE",
+    f"{SDK}/positions/{{market_id}}/monitor",
+    monitors.MonitorRemovedBody,
+    query=monitors.MonitorQuery,
+    summary="Stop watching a position",
+)
+MONITORS = Endpoint(
+    "GET", f"{SDK}/positions/monitors", monitors.MonitorsBody, summary="All active monitors"
+)
+RISK_ALERTS = Endpoint(
+    "GET",
+    f"{SDK}/risk-alerts",
+    monitors.RiskAlertsBody,
+    query=monitors.RiskAlertsQuery,
+    summary="Breaches that wait for their exit",
+)
+END_RISK_ALERT = Endpoint(
+    "DELETE",
+    f"{SDK}/risk-alerts/{{market_id}}/{{side}}",
+    monitors.RiskAlertEndedBody,
+    query=monitors.RiskAlertQuery,
+    summary="Acknowledge an alert: sold, or not wanted",
+)
+REACTOR = Endpoint(
+    "GET",
+    f"{SDK}/reactor/config",
+    reactor.ReactorConfigBody,
+    plan=Plan.PRO,
+    summary="Whom the reactor follows, how it sizes mirrors, and how it stands",
+)
+PATCH_REACTOR = Endpoint(
+    "PATCH",
+    f"{SDK}/reactor/config",
+    reactor.ReactorConfigBody,
+    asks=reactor.ReactorConfigPatch,
+    plan=Plan.PRO,
+    summary="Change whom the reactor follows, and how it sizes mirrors",
+)
+PENDING_SIGNALS = Endpoint(
+    "GET",
+    f"{SDK}/reactor/pending",
+    reactor.PendingBody,
+    query=reactor.PendingQuery,
+    plan=Plan.PRO,
+    summary="Trades of the watchlist that wait to be mirrored",
+)
+DELETE_SIGNAL = Endpoint(
+    "DELETE",
+    f"{SDK}/reactor/pending/{{signal_id}}",
+    reactor.SignalGoneBody,
+    plan=Plan.PRO,
+    summary="Take a signal out, by its id or the hash of its transaction",
+)
+REACTIONS = Endpoint(
+    "GET",
+    f"{SDK}/reactor/reactions",
+    reactor.ReactionsBody,
+    query=reactor.ReactionsQuery,
+    plan=Plan.PRO,
+    summary="What became of signals, newest first",
+)
+POST_REACTION = Endpoint(
+    "POST",
+    f"{SDK}/reactor/reactions",
+    reactor.ReactedBody,
+    asks=reactor.ReactionRequest,
+    plan=Plan.PRO,
+    summary="Say what became of a signal; five failures in a row pause the reactor",
+)
+DESK_WALLETS = Endpoint(
+    "GET",
+    f"{DESK}/wallets",
+    reactor.KnownWalletsBody,
+    operator=True,
+    summary="Wallets that trade here and can be followed",
+)
+DESK_RESET_REACTOR = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/reactor/reset",
+    reactor.ReactorConfigBody,
+    operator=True,
+    summary="Close an agent's circuit breaker before its hour is over",
 )
 
 ALL: Final = (
@@ -423,5 +501,20 @@ ALL: Final = (
     CANCEL_MARKET_ORDERS,
     CANCEL_ALL_ORDERS,
     EXECUTABLE_PRICE,
+    SET_MONITOR,
+    DELETE_MONITOR,
+    MONITORS,
+    RISK_ALERTS,
+    END_RISK_ALERT,
+    DESK_HALT,
+    DESK_RESUME,
+    REACTOR,
+    PATCH_REACTOR,
+    PENDING_SIGNALS,
+    DELETE_SIGNAL,
+    REACTIONS,
+    POST_REACTION,
+    DESK_WALLETS,
+    DESK_RESET_REACTOR,
 )
 """Every endpoint that stands. A later issue adds its own here."""

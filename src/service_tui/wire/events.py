@@ -28,6 +28,9 @@ class EventKind(StrEnum):
     MARKET_RESOLVED = "market_resolved"
     SPEED = "speed"
     PLAN = "plan"
+    MONITOR = "monitor"
+    RISK_ALERT = "risk_alert"
+    HALT = "halt"
 
 
 class FillPart(WireModel):
@@ -94,6 +97,35 @@ class MarketPart(WireModel):
     payouts: tuple[PayoutPart, ...] = ()
 
 
+class MonitorPart(WireModel):
+    """A monitor that was set or deleted by hand; those of a buy come with its fill."""
+
+    agent_id: Line
+    agent_name: Line
+    market_id: Line
+    question: Line
+    venue: AnyVenue
+    side: Side
+    state: Line
+
+
+class RiskAlertPart(WireModel):
+    """A breach, or the end of its alert. `state` is a word of `AlertStatus`."""
+
+    id: Line
+    agent_id: Line
+    agent_name: Line
+    market_id: Line
+    question: Line
+    venue: AnyVenue
+    side: Side
+    state: Line
+    exit_reason: Line
+    shares: Amount
+    price: Price
+    breached_at: Moment
+
+
 class EventBody(WireModel):
     """One event; of the parts only the one of its kind is there.
 
@@ -110,3 +142,6 @@ class EventBody(WireModel):
     market: MarketPart | None = None
     speed: int | None = None
     plan: Plan | None = None
+    monitor: MonitorPart | None = None
+    risk_alert: RiskAlertPart | None = None
+    halted: bool | None = None

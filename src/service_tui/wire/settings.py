@@ -1,11 +1,22 @@
 """Settings on the wire. Source: spec, "Settings"; wire reference, 3.8 and 3.9."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from service_tui.wire.base import AMOUNT_MAX, Count, Line, Moment, Money, SentLine, WireModel
+from service_tui.terms import Side
+from service_tui.wire.base import (
+    AMOUNT_MAX,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Money,
+    SentLine,
+    WireModel,
+)
+from service_tui.wire.rails import RailsBody
 
 Positive = Annotated[
     float,
@@ -114,6 +125,16 @@ class SettingsPatch(WireModel):
     default_take_profit_pct: TakeProfit | None = None
     auto_risk_monitor_enabled: bool | None = None
     trading_paused: bool | None = None
+    skill_daily_budget: Positive | None = None
+
+
+class RemovedMonitorBody(WireModel):
+    """A monitor that went because the automatic was turned off."""
+
+    market_id: Line
+    side: Side
+    venue: AnyVenue
+    question: Line = ""
 
 
 class UserSettingsBody(WireModel):
@@ -131,6 +152,12 @@ class UserSettingsBody(WireModel):
     clawdbot_webhook_url: Line | None = None
     clawdbot_chat_id: Line | None = None
     clawdbot_channel: Line | None = None
+    # ours: what turning the automatic off has just removed; empty in every other answer.
+    monitors_removed: tuple[RemovedMonitorBody, ...] = ()
+    # ours: what a skill may spend a day, where the service keeps that as well; null is "it does
+    # not". And every rail with what is used of it.
+    skill_daily_budget: Money | None = None
+    rails: RailsBody | None = None
 
 
 class AllSettingsBody(SettingsBody, UserSettingsBody):
@@ -151,3 +178,16 @@ class UserSettingsPatch(WireModel):
     clawdbot_channel: SentLine | None = None
     # Write-only: what is set shows as `solana_wallet_address`; null takes it away.
     bot_solana_wallet: SolanaAddress | None = None
+    skill_daily_budget: Positive | None = None
+
+
+class SaidSettingsPatch(SettingsPatch):
+    """The same change with nulls said."""
+
+    says_null: ClassVar[bool] = True
+
+
+class SaidUserSettingsPatch(UserSettingsPatch):
+    """The same change with nulls said: they take away what can be off."""
+
+    says_null: ClassVar[bool] = True

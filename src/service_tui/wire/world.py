@@ -69,6 +69,8 @@ class WorldBody(WireModel):
     open_count: Count
     news: tuple[NewsBody, ...] = ()
     meanwhile: MeanwhileBody | None = None
+    # Since when the operator's halt blocks the entries of every agent.
+    halted_at: Moment | None = None
 
 
 class SpeedRequest(WireModel):

@@ -29,6 +29,7 @@ from service_tui.storage.errors import Holder, StorageError
 from service_tui.storage.lock import holder_of
 from service_tui.wire.endpoints import EVENTS, WORLD
 from service_tui.wiring.data import open_beside
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -178,6 +179,9 @@ async def attached_parts(
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
             renew=renewing(options.data_dir, client, keys, HOLDER_URL),
+            # Exits run in one place: the holder's.
+            executes=False,
+            halts=kept_halts(options.data_dir),
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

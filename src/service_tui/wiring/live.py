@@ -27,11 +27,9 @@ from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Listen, Surroundings
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim
-from service_tui.storage.database import Database
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
@@ -39,10 +37,10 @@ from service_tui.storage.errors import (
     NewerSchemaError,
     StorageError,
 )
-from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
-from service_tui.wiring.holding import open_embedded
+from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.holding import around, listen_to, open_embedded
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -128,9 +126,10 @@ async def embedded_parts(
             open_desk(
                 initial,
                 replace(
-                    _around(client, data.database, clock, rng),
-                    listen=_listen_to(sim),
+                    around(client, data.database, clock, rng),
+                    listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
+                    halts=kept_halts(options.data_dir),
                 ),
             ) as desk,
             _served(options, sim, data, desk),
@@ -138,17 +137,6 @@ async def embedded_parts(
             if keys.is_renewed:
                 desk.ports.say(Noticed("warn", RENEWED))
             yield desk
-
-
-def _listen_to(sim: Sim) -> Listen:
-    """The stream of events without the way over HTTP."""
-
-    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
-        async with sim.service.subscribe(after) as events:
-            async for body in events:
-                yield body
-
-    return listen
 
 
 def _served(
@@ -180,7 +168,13 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             allow_insecure=options.allow_insecure,
             read_only=options.read_only,
         ) as client,
-        open_desk(initial, _around(client, data.database, clock, random.SystemRandom())) as desk,
+        open_desk(
+            initial,
+            replace(
+                around(client, data.database, clock, random.SystemRandom()),
+                halts=kept_halts(options.data_dir),
+            ),
+        ) as desk,
     ):
         yield desk
 
@@ -196,10 +190,6 @@ async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
                 raise
             data = await stack.enter_async_context(open_beside(options.data_dir, clock))
         yield data
-
-
-def _around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
-    return Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
 
 
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:

@@ -11,7 +11,8 @@ class Options:
     """One start of the program. `url` None means the embedded service.
 
     `listen` is the port on which the holder of the data directory serves it: 0 any free one, None
-    not at all. `limits` False takes every limit off the embedded service.
+    not at all. `limits` False takes every limit off the embedded service. `signal_ttl_s` is the
+    life of its reactor signals, None the usual minute.
     """
 
     data_dir: Path
@@ -27,3 +28,4 @@ class Options:
     allow_insecure: bool = False
     listen: int | None = None
     limits: bool = True
+    signal_ttl_s: float | None = None

@@ -19,10 +19,12 @@ from service_tui.console.doors import DeskDoors
 from service_tui.console.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.frozen import STATE_KEY, thaw
+from service_tui.desk.halt_kept import newest
 from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.logfile import note_stacks
 from service_tui.wiring.options import Options
 from service_tui.wiring.picture import keep
@@ -40,7 +42,7 @@ def first_state(options: Options) -> DeskState:
     if kept is not None:
         state = thaw(kept[1], state)
     stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
-    return replace(state, stars=stars)
+    return replace(state, stars=stars, halt=newest(kept_halts(options.data_dir)))
 
 
 def service_view(options: Options) -> ServiceView:

@@ -39,6 +39,8 @@ class Help(Page):
             ("lists", [*self._lines("rows"), *moves()]),
             ("everywhere", self._lines("app")),
             ("order ticket", self._lines("ticket")),
+            ("forms", [*self._lines("form"), *self._lines("price_alert")]),
+            ("halt", self._lines("halt")),
         )
         return Text("\n\n").join(
             Text("\n").join([Text(title, "bold heading"), *lines])

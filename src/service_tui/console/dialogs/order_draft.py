@@ -172,6 +172,8 @@ def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         raise DraftError(old)
     if state.account is None or state.limits is None:
         raise DraftError("cash and limits are not known yet: wait for the service's answer")
+    if state.halted_since is not None:
+        raise DraftError("trading is halted: sales pass, buys wait for the word RESUME (F9)")
     if state.limits.paused:
         raise DraftError("trading is paused: sales pass, buys wait until it is resumed")
     spend = read_amount(draft.amount, decimals=MONEY_DECIMALS)

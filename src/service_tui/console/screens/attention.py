@@ -26,9 +26,11 @@ from service_tui.console.needs import (
 )
 from service_tui.console.screens.away_text import away_text
 from service_tui.console.screens.base import DeskScreen
+from service_tui.console.screens.briefing_text import briefing_text, is_alarming
 from service_tui.console.theme import content
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.briefing import BriefingView
 from service_tui.desk.commands import GiveUp, SetPreference
 from service_tui.desk.records import MeanwhileView, TicketView
 from service_tui.desk.state import DeskState
@@ -36,6 +38,7 @@ from service_tui.units import Timestamp
 
 CALM: Final = (
     "Nothing needs you.\n\n"
+    "No alert waits for its exit.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
     "Less than 80 % of the day's limit is used."
@@ -44,6 +47,9 @@ WAITING: Final = "Not known yet: the service has not answered since the start."
 
 _TABLE_LINES: Final = 7
 """What the absence leaves to the rows that need somebody."""
+
+_BRIEFING_LINES: Final = 9
+"""The most lines that the heartbeat takes; a third of what the rows leave."""
 
 _EDGE: Final = 3
 """Cells that the block's edge and padding take."""
@@ -72,6 +78,7 @@ class AttentionPart(NamedTuple):
     away: MeanwhileView | None
     is_known: bool
     masked: bool
+    briefing: BriefingView | None
 
 
 class AttentionScreen(DeskScreen[AttentionPart]):
@@ -89,6 +96,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         )
         self._away = Static(markup=False, id="attention-away")
         self._advice = Static(markup=False, id="attention-advice")
+        self._briefing = Static(markup=False, id="attention-briefing")
         self._undone: SetPreference | None = None
 
     def compose(self) -> ComposeResult:
@@ -96,11 +104,13 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         yield self._away
         yield self.table
         yield self._advice
+        yield self._briefing
 
     def part_of(self, state: DeskState) -> AttentionPart:
         """Rows, the absence, and whether anything was ever heard."""
         found = needs(state, self.now)
-        return AttentionPart(found, meanwhile(state), not state.from_cache, is_private(state))
+        away, heard = meanwhile(state), state.briefing
+        return AttentionPart(found, away, not state.from_cache, is_private(state), heard)
 
     def show(self, part: AttentionPart) -> None:
         """Show the rows and the absence."""
@@ -110,6 +120,11 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         # At a first visit the layout may come after this; then there is room for more lines.
         self.call_after_refresh(self._show_away)
         self._show_advice()
+        self._show_briefing()
+
+    def tick(self) -> None:
+        """Let the age of the briefing go on."""
+        self._show_briefing()
 
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on a row, and the focus on the list."""
@@ -175,6 +190,16 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         masked = is_private(self.state)
         text = away_text(told, width=self.size.width - _EDGE, lines=lines, masked=masked)
         self._away.update(content(text))
+
+    @on(events.Resize)
+    def _show_briefing(self) -> None:
+        if not self.size:
+            return
+        height = self.size.height
+        lines = max(1, min(_BRIEFING_LINES, (height - _TABLE_LINES) // 3))
+        text = briefing_text(self.state, self.now, width=self.size.width - _EDGE, lines=lines)
+        self._briefing.update(content(text))
+        self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
     def _lost(self) -> TicketView | None:
         """The highlighted order, if it is one of which no trace was found."""

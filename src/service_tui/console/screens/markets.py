@@ -40,7 +40,7 @@ from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import SetPreference, SetStar
 from service_tui.desk.records import DetailView, MarketView, PositionView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import Action, Side
 from service_tui.units import Timestamp
 
 DETAIL_FROM: Final = 120
@@ -193,6 +193,13 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         if market is not None:
             is_starred = market.market_id in self.state.stars
             self.give(SetStar(market.market_id, on=not is_starred))
+
+    def action_price_alert(self) -> None:
+        """Tell when a price of the market that is highlighted is there."""
+        market = self.row_in_focus()
+        if market is not None:
+            held = self.state.held(market.market_id)
+            self.open_price_alert(market.market_id, held[0].side if held else Side.YES)
 
     def action_next_category(self) -> None:
         """Show the next category alone, then all of them."""

@@ -14,6 +14,7 @@ from textual.containers import Horizontal
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.exit_estimate import guarded, unguarded
 from service_tui.console.figures import figures
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import bindings_of
@@ -177,7 +178,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
 
     def why_not(self, action: str) -> str:
         """What was closed is neither sold nor bought here."""
-        if self.table is self._closed_rows and action in {"buy", "exit"}:
+        if self.table is self._closed_rows and action in {"buy", "exit", "monitor", "price_alert"}:
             return _IS_CLOSED
         return super().why_not(action)
 
@@ -214,6 +215,18 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         held = self.row_in_focus()
         if held is not None:
             self.post_message(GoTo("markets", held.market_id))
+
+    def action_monitor(self) -> None:
+        """Open the form for the stop and target of the position that is highlighted."""
+        held = self.row_in_focus()
+        if held is not None:
+            self.open_monitor(guarded(self.state, held.key) or unguarded(held))
+
+    def action_price_alert(self) -> None:
+        """Tell when a price of the market of this position is there."""
+        held = self.row_in_focus()
+        if held is not None:
+            self.open_price_alert(held.market_id, held.side)
 
     def action_toggle_closed(self) -> None:
         """Show closed positions instead of open ones, or back."""

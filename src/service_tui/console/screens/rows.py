@@ -13,6 +13,7 @@ from textual.app import App
 from textual.binding import BindingType
 
 from service_tui.console.dialogs.explain import Explain, Explanation
+from service_tui.console.dialogs.monitor_draft import Change, why_not_set
 from service_tui.console.dialogs.order_draft import why_closed
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.keys import bindings_of
@@ -20,9 +21,10 @@ from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
-from service_tui.desk.commands import PlaceTrade, SetPreference
+from service_tui.desk.commands import PlaceTrade, SetPreference, SetPriceAlert
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
+from service_tui.desk.records_risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
 from service_tui.units import Timestamp
@@ -31,7 +33,14 @@ Part = TypeVar("Part")
 Row = TypeVar("Row", bound=CopiedRecord)
 
 _MOVE_MONEY: Final = frozenset({"buy", "exit"})
-_WANT_A_ROW: Final = _MOVE_MONEY | {"star", "open_market", "copy_cell", "copy_row"}
+_WANT_A_ROW: Final = _MOVE_MONEY | {
+    "star",
+    "open_market",
+    "copy_cell",
+    "copy_row",
+    "monitor",
+    "price_alert",
+}
 """Actions of keys.py that apply to the row in focus."""
 
 _GONE: Final = "the row you were on is gone: nothing was done"
@@ -99,6 +108,8 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         if action in _MOVE_MONEY:
             topic = Topic.POSITIONS if action == "exit" else Topic.ACCOUNT
             return why_not_traded(self.state, (Topic.MARKETS, topic), self.now)
+        if action in {"monitor", "price_alert"} and (why := why_not_changed(self.state)):
+            return why
         return super().why_not(action)
 
     def highlight_first_if_lost(self) -> None:
@@ -126,6 +137,54 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
             return
         form = TradeForm(self.state, self.now, market, side=side, action=action)
         self._app().push_screen(form, self._order_written)
+
+    def open_monitor(self, monitor: MonitorView) -> None:
+        """Open the form for the stop and target of a position."""
+        from service_tui.console.dialogs.monitor_form import (  # noqa: PLC0415 - not in the first frame
+            MonitorForm,
+        )
+
+        why = why_not_changed(self.state) or why_not_set(monitor)
+        if why:
+            self.post_message(Said(why, "warn"))
+            return
+
+        def filled(change: Change | None) -> None:
+            if change is None:
+                return
+            before = self.state.risk.monitor(monitor.key)
+            if before is not None and change.is_same_as(before):
+                self.post_message(Said("nothing changed: it has this stop and target already"))
+            else:
+                self.give_change(change)
+
+        self._app().push_screen(MonitorForm(self.state, self.now, monitor), filled)
+
+    def give_change(self, change: Change) -> None:
+        """Order what a form returned."""
+        self.give(change.command)
+
+    def open_price_alert(self, market_id: str, side: Side) -> None:
+        """Open the form that adds a price alert on a market."""
+        from service_tui.console.dialogs.price_alert import (  # noqa: PLC0415 - not in the first frame
+            PriceAlertForm,
+        )
+
+        market = self.state.markets.get(market_id)
+        why = why_not_changed(self.state) or (
+            "its market is not in the list now: r asks again"
+            if market is None
+            else why_closed(market)
+        )
+        if market is None or why:
+            self.post_message(Said(why, "warn"))
+            return
+
+        def filled(alert: SetPriceAlert | None) -> None:
+            if alert is not None:
+                self.give(alert)
+
+        self._app().push_screen(PriceAlertForm(self.state, self.now, market, side), filled)
 
     def action_filter(self) -> None:
         """Type into the `/` line."""
@@ -188,6 +247,11 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         return app
+
+
+def why_not_changed(state: DeskState) -> str:
+    """Why nothing is changed from here, in one sentence; empty when it may be."""
+    return "this desk is read-only: it changes nothing" if state.service.read_only else ""
 
 
 def sort_text(state: TableState) -> str:

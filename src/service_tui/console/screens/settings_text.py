@@ -1,4 +1,4 @@
-"""What binds us and where things lie: account, limits with what is used, world, places.
+"""What the settings screen tells beside its rows: one row in full, and whose desk this is.
 
 Knows the desk's state and the formats. Must not know a widget.
 Used by the settings screen.
@@ -11,24 +11,25 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private, world_now
+from service_tui.console.rail_text import figure, source_words, used_line
 from service_tui.console.screens.base import Surroundings
-from service_tui.console.widgets.line_fit import meter
+from service_tui.console.screens.setting_rows import COOLDOWNS, SettingRow
+from service_tui.desk.records_rails import RULES, Rail, RailView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Mode
+from service_tui.terms import Side
 from service_tui.units import Timestamp
 
-DAY_S: Final = 86_400
-_METER: Final = 12
+_SKILLS_MAX: Final = 8
+_NARROW: Final = 13
 _LABEL: Final = 19
-"""Cells of the labels."""
+"""Cells of the labels, in the detail and on the page; how many skills are listed."""
 
 _UNKNOWN: Final = Text("not known yet", "muted")
 
 
-def settings_text(state: DeskState, now: Timestamp, around: Surroundings) -> Text:
-    """Everything that the settings screen tells beside themes and speed."""
+def about_text(state: DeskState, now: Timestamp, around: Surroundings) -> Text:
+    """Which agent, which service, which world, and where things lie."""
     return Text("\n\n").join((
-        section("limits", _limits(state, now)),
         section("account", _account(state)),
         section("world", _world(state, now)),
         section("service", _service(state)),
@@ -37,69 +38,102 @@ def settings_text(state: DeskState, now: Timestamp, around: Surroundings) -> Tex
     ))
 
 
-def next_midnight(now: Timestamp) -> Timestamp:
-    """When the daily limits start anew: the next midnight UTC."""
-    return Timestamp((now // DAY_S + 1) * DAY_S)
+def detail_text(row: SettingRow, state: DeskState, now: Timestamp) -> Text:
+    """One row in full: what it means, its figures, and when it starts anew."""
+    parts = [Text.assemble((row.name, "bold"), "\n", row.says)]
+    if row.rail is not None:
+        parts.append(_rail(row.rail, state, now))
+    if row.key == COOLDOWNS:
+        parts.append(_cooldowns(state, now))
+    return Text("\n\n").join(parts)
 
 
-def trades_today(state: DeskState, now: Timestamp) -> int:
-    """Buys since midnight UTC among the trades known here; the limit counts buys only."""
-    since = next_midnight(now) - DAY_S
-    return sum(trade.at >= since and trade.action == Action.BUY for trade in state.trades)
+def hint_text(row: SettingRow, now: Timestamp) -> Text:
+    """One row in a line, for where there is no room for more."""
+    view = row.rail
+    if view is None:
+        return Text(row.says, "muted")
+    figures = f"service {_bare(view, view.service)}"
+    if RULES[view.rail].on_desk:
+        figures += f", this desk {_bare(view, view.own)}"
+    anew = ""
+    if view.resets_at is not None:
+        here = formats.clock_time(view.resets_at).plain.removesuffix(":00")
+        left = formats.until(view.resets_at, now).plain
+        anew = f"; anew {left}, midnight UTC, {here} here"
+    return Text(f"{figures}{anew} — {row.says}", "muted")
 
 
-def _limits(state: DeskState, now: Timestamp) -> Text:
-    limits, masked = state.limits, is_private(state)
-    if limits is None:
-        return _UNKNOWN
-    spent = formats.money(limits.day_spent, masked=masked)
-    most = formats.money(limits.day_spend_max, masked=masked)
-    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
-    lines: list[Text] = []
-    if state.service.mode is not Mode.SIM:
-        lines.append(_used("spent today", part, used=spent, most=most))
-    if limits.day_trades_max is not None:
-        bought = limits.day_trades
-        if bought is None:
-            bought = trades_today(state, now)
-        share = bought / limits.day_trades_max if limits.day_trades_max > 0 else 1.0
-        lines.append(
-            _used(
-                "bought today",
-                share,
-                used=formats.count(bought),
-                most=Text.assemble(formats.count(limits.day_trades_max), " trades"),
-            )
+def _bare(view: RailView, amount: int | None) -> str:
+    return "none" if amount is None else figure(view.rail, amount).plain
+
+
+def _rail(view: RailView, state: DeskState, now: Timestamp) -> Text:
+    masked, rule = is_private(state), RULES[view.rail]
+    shown: list[Figure] = []
+    if rule.on_service or view.service is not None:
+        fixed = Text("  fixed", "muted") if not rule.on_service else Text()
+        service = figure(view.rail, view.service, masked=masked)
+        shown.append(("service", Text.assemble(service, fixed)))
+    if rule.on_desk:
+        own = figure(view.rail, view.own, masked=masked)
+        shown.append(("this desk", Text("unreadable", "loss") if view.is_broken else own))
+    whose = Text(f"  {source_words(view)}", "muted")
+    shown.append(("binds", Text.assemble(figure(view.rail, view.limit, masked=masked), whose)))
+    if view.used is not None:
+        shown.append(("used", used_line(view, masked=masked)))
+    if view.left is not None:
+        shown.append(("left", figure(view.rail, view.left, masked=masked)))
+    if view.about:
+        shown.append(("most in", formats.plain(_about(view.about, state), 60)))
+    if view.resets_at is not None:
+        here = formats.clock_time(view.resets_at).plain.removesuffix(":00")
+        shown += [
+            ("starts anew", formats.until(view.resets_at, now)),
+            ("", Text(f"midnight UTC, {here} here", "muted")),
+        ]
+    lines = [_rows(tuple(shown), _NARROW)]
+    if view.rail is Rail.SKILL_DAY:
+        lines.append(_skills(state, masked=masked))
+    return Text("\n").join(line for line in lines if line.plain)
+
+
+def _about(name: str, state: DeskState) -> str:
+    market = state.markets.get(name)
+    return name if market is None else market.question
+
+
+def _skills(state: DeskState, *, masked: bool) -> Text:
+    skills = () if state.rails is None else state.rails.skills[:_SKILLS_MAX]
+    return _rows(
+        tuple(
+            (formats.plain(one.slug, _NARROW - 2).plain, formats.money(one.spent, masked=masked))
+            for one in skills
+        ),
+        _NARROW,
+    )
+
+
+def _cooldowns(state: DeskState, now: Timestamp) -> Text:
+    known = () if state.rails is None else state.rails.cooldowns
+    waiting = [one for one in known if one.until > now][:_SKILLS_MAX]
+    return Text("\n").join(
+        Text.assemble(
+            formats.until(one.until, now),
+            "  ",
+            (one.side.value.upper(), "yes" if one.side is Side.YES else "no"),
+            "  ",
+            formats.plain(_about(one.market_id, state), 40),
+            (f"  {one.after}", "muted"),
         )
-    midnight = next_midnight(now)
-    here = formats.clock_time(midnight).plain.removesuffix(":00")
-    anew = Text.assemble(formats.until(midnight, now), (f" at midnight UTC, {here} here", "muted"))
-    running = Text("paused: buys are refused", "warn") if limits.paused else Text("running")
-    rest: tuple[Figure, ...] = (
-        ("starts anew", anew),
-        ("most of one trade", formats.money(limits.max_trade, masked=masked)),
-        ("trading", running),
+        for one in waiting
     )
-    return Text("\n").join([*lines, _rows(rest)])
 
 
-def _rows(rows: tuple[Figure, ...]) -> Text:
+def _rows(rows: tuple[Figure, ...], wide: int = _LABEL) -> Text:
     """Labels and values, both from the left: values here are words as often as numbers."""
-    lines = [Text.assemble((label.ljust(_LABEL), "muted"), value) for label, value in rows]
+    lines = [Text.assemble((label.ljust(wide), "muted"), value) for label, value in rows]
     return Text("\n").join(lines)
-
-
-def _used(label: str, part: float, *, used: Text, most: Text) -> Text:
-    return Text.assemble(
-        (label.ljust(_LABEL), "muted"),
-        meter(part, _METER),
-        " ",
-        formats.percent(part, 0),
-        "  ",
-        used,
-        (" of ", "muted"),
-        most,
-    )
 
 
 def _account(state: DeskState) -> Text:

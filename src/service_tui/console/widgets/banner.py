@@ -1,9 +1,10 @@
-"""The line for what lasts: offline, paused, cached, refused. Empty, and then gone, otherwise.
+"""The line for what lasts: halted, offline, paused, cached, refused. Otherwise it is gone.
 
 Knows the desk's state. Must not know a screen.
 Used by the app, which hands it each newer state and each second's tick.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,9 @@ from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
 """What takes longer says how long it has taken. Source: ux, "Manners"."""
+
+HALTED: Final = "halted"
+"""The word for what is graver than anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,10 @@ class Banner(Bar):
         first, *others = self._lasting
         tail = Text.assemble(*(part for each in others for part in ("  ", (each.word, each.tone))))
         line = Text.assemble((f"{first.word.upper()} ", f"bold {first.tone}"), first.sentence)
+        if first.word == HALTED:
+            # From edge to edge: nobody looks past it.
+            line.append(" " * max(0, width - tail.cell_len - line.cell_len))
+            line.stylize(f"bold reverse {first.tone}")
         line.truncate(max(1, width - tail.cell_len), overflow="ellipsis")
         line.append_text(tail)
         return line
@@ -71,7 +79,7 @@ def lasting_things(
     Returns:
         Each thing once; empty in fair weather.
     """
-    found: list[Lasting] = []
+    found: list[Lasting] = [*_halt(state)]
     if closed:
         why = formats.plain(closed, 300).plain
         found.append(Lasting("loss", "desk closed", f"{why}. Shown: {_known(state, now)}."))
@@ -79,7 +87,8 @@ def lasting_things(
         found.extend(_connection(state, now, started_at))
     if state.service.read_only:
         found.append(Lasting("warn", "read-only", "nothing can be ordered from this console"))
-    if state.limits is not None and state.limits.paused and not state.from_cache:
+    paused = state.limits is not None and state.limits.paused and not state.from_cache
+    if paused and state.halted_since is None:
         found.append(
             Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
         )
@@ -90,6 +99,26 @@ def lasting_things(
         said = f"the {topic.value} are {formats.duration(age)} old; r asks for them now"
         found.append(Lasting("stale", "stale", said))
     return tuple(found)
+
+
+def _halt(state: DeskState) -> Iterator[Lasting]:
+    """What a halt says wherever one looks."""
+    halt = state.halt
+    if halt is None:
+        if state.halted_since is not None:
+            said = "the service was halted from elsewhere: no entry passes; F9 shows more"
+            yield Lasting("loss", HALTED, said)
+        return
+    if halt.is_resuming:
+        said = "being resumed; no entry passes yet"
+    elif halt.exits is not None and not halt.exits.is_over:
+        said = "positions are being sold, no entry passes; F9 shows how far"
+    elif halt.missing or not halt.acks:
+        missing = halt.missing or "all"
+        said = f"no entry leaves this desk; {missing} acknowledgements are missing, F9 shows them"
+    else:
+        said = "no entry passes, everybody has acknowledged it; F9 exits or resumes"
+    yield Lasting("loss", HALTED, said)
 
 
 def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[Lasting]:

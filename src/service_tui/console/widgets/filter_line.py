@@ -62,6 +62,11 @@ class FilterLine(Horizontal):
         yield self._line
         yield self._problem
 
+    @property
+    def typed(self) -> str:
+        """What stands in the line."""
+        return self._line.value
+
     def begin(self) -> None:
         """Show the line and type into it."""
         self.add_class("-on")

@@ -85,6 +85,6 @@ def _is_first(key: Key) -> bool:
 
 def _key_bit(key: Key, place: int) -> Bit:
     text = Text.assemble((shown_key(key), "accent"), (f" {key.label}", "muted"))
-    # Help stays: from there everything else is found.
-    rank = 0 if key.ident == "app.help" else 1 + place
+    # Help stays, from there everything else is found; and the way to stop.
+    rank = 0 if key.ident in {"app.help", "app.halt"} else 1 + place
     return Bit(text, rank, right=True)

@@ -22,10 +22,22 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
+from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-CopiedRecord = MarketView | PositionView | TradeView | TicketView | NewsView | AgentView
+CopiedRecord = (
+    MarketView
+    | PositionView
+    | TradeView
+    | TicketView
+    | NewsView
+    | AgentView
+    | MonitorView
+    | AlertView
+    | ExitView
+    | PriceAlertView
+)
 """What a row can be copied as."""
 
 

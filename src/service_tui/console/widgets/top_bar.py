@@ -42,12 +42,13 @@ class TopBar(Bar):
         super().__init__(id="top-bar")
         self._lines: tuple[tuple[Bit, ...], ...] = ()
 
-    def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive the newest state, at wall time `now`."""
-        lines = (money_bits(state, now), world_bits(state, now))
+    def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
+        """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
+        lines = ((*money_bits(state, now), *badge_bits(unseen)), world_bits(state, now))
         if lines != self._lines:
             self._lines = lines
             self.set_class(state.service.mode is Mode.LIVE, "-live")
+            self.set_class(state.halted_since is not None, "-halted")
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
@@ -56,13 +57,23 @@ class TopBar(Bar):
         return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in lines)
 
 
+def badge_bits(unseen: int) -> tuple[Bit, ...]:
+    """How many notices nobody has seen; nothing while there are none."""
+    if not unseen:
+        return ()
+    short = Text(f" {unseen:,} ", "bold reverse warn")
+    return (Bit(Text(f" {unseen:,} unseen ", "bold reverse warn"), 3, short, right=True),)
+
+
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """Mode, venue, plan and money on the left; the connection on the right."""
     service, account, masked = state.service, state.account, is_private(state)
     mode = service.mode
     tone = mode.value.lower()
     means = Text(_MEANS[mode], f"bold {tone}" if mode is Mode.LIVE else tone)
+    halted = [] if state.halted_since is None else [Bit(Text(" HALTED ", "bold reverse loss"))]
     bits = [
+        *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
         Bit(means, 0 if mode is Mode.LIVE else 5),
         Bit(_labelled("venue", Text(service.venue.value)), 8),

@@ -4,17 +4,12 @@ Knows Textual. Must not know what it says.
 Used wherever figures tick: the ticket, the detail panes, the rows of options.
 """
 
-import re
-from typing import Final
-
 from rich.text import Text
 from textual.content import Content
+from textual.css.styles import RulesMap
 from textual.widgets import Static
 
 from service_tui.console.theme import content
-
-_INK: Final = re.compile(r"[!-~]")
-"""Letters of one cell; any other may be two wide, and counts as itself."""
 
 
 class Words(Static):
@@ -35,10 +30,20 @@ class Words(Static):
         told = _content(text)
         if told.is_same(self._told):
             return
-        # Lines break at blanks: with the same blanks the block keeps its height and width.
-        moved = _INK.sub("x", told.plain) != _INK.sub("x", self._told.plain)
-        self._told = told
-        self.update(told, layout=moved)
+        before, self._told = self._told, told
+        # A layout paints the whole screen anew: blocks that tick would ask for one each second.
+        self.update(told, layout=not self._takes_same_room(before, told))
+
+    def _takes_same_room(self, before: Content, told: Content) -> bool:
+        styles, width = self.styles, self.content_size.width
+        if styles.is_auto_width or not width:
+            return False
+        rules: RulesMap = {
+            "text_wrap": styles.text_wrap,
+            "text_overflow": styles.text_overflow,
+            "line_pad": styles.line_pad,
+        }
+        return before.get_height(rules, width) == told.get_height(rules, width)
 
 
 def _content(text: Text | Content | str) -> Content:

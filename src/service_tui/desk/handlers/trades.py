@@ -10,58 +10,35 @@ from itertools import chain
 from typing import Final
 
 from service_tui.client.errors import (
-    OutcomeUnknownError,
     RefusedError,
     ServiceError,
 )
-from service_tui.desk.blotter import intent_of, outcome_of
+from service_tui.desk.blotter import intent_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
-from service_tui.desk.facts import Noticed, QuoteSeen, TicketChanged, TradesSeen
+from service_tui.desk.facts import QuoteSeen, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
+from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import QuoteView, TicketState, TicketView, Topic
+from service_tui.desk.rails import broken_by, desk_budget
+from service_tui.desk.records import QuoteView, TicketState, TicketView
+from service_tui.desk.sending import Said, end, request_of, send, settle
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     quote_view,
     trade_view,
 )
-from service_tui.desk.verdict import LOOKED_UP, quote_doubt, verdict_of
-from service_tui.storage.blotter import TicketState as StoredState
-from service_tui.storage.errors import StorageError
+from service_tui.desk.verdict import quote_doubt
+from service_tui.storage.blotter import Budget
+from service_tui.storage.errors import BudgetExceededError, StorageError
 from service_tui.terms import Action, Mode, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
-from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest, TradesQuery
+from service_tui.wire.trades import TradesQuery
 
-SOURCE: Final = "desk"
 LOOK_BACK: Final = 200
 
 
-def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
-    """The order in the words of the wire.
-
-    Returns:
-        The request.
-
-    Raises:
-        ValueError: it is no order: no size, a size out of range, an id that is none, or too much
-            reasoning.
-    """
-    return TradeRequest(
-        market_id=order.market_id,
-        side=order.side,
-        action=order.action,
-        amount=decimal(order.amount),
-        shares=decimal(order.shares),
-        venue=order.venue,
-        dry_run=dry_run,
-        reasoning=order.reasoning or None,
-        source=None if dry_run else SOURCE,
-        signal_data={CLIENT_REF: client_ref} if client_ref else None,
-    )
-
-
-Objection = tuple[str, str]
+Objection = Said
 """Why not, and what to do about it."""
 
 NO_ORDER: Final[Objection] = (
@@ -76,24 +53,26 @@ def preflight(
     """Why the desk itself says no, and what to do; None when it has no objection."""
     # What earlier orders may still spend or sell is not there for this one: two at the same moment
     # cannot both pass on the same money.
-    before = _before(state, ticket_id)
-    rails = _against_selling if order.action is Action.SELL else _against_buying
+    earlier = _earlier(state, ticket_id)
+    # Of what has surely left no trace nothing is reserved any more; the person decides.
+    before = [ticket for ticket in earlier if ticket.in_flight and not ticket.has_no_trace]
+    buys = order.action is Action.BUY
     said = (
         _against_any(state, order),
-        rails(state, order, before),
+        (_against_buying if buys else _against_selling)(state, order, before),
+        broken_by(state, order, now, earlier) if buys else (),
         _against_age(state, order, now),
     )
     return next(chain.from_iterable(said), None)
 
 
-def _before(state: DeskState, ticket_id: str) -> list[TicketView]:
-    """Earlier orders whose end is not known, so that they reserve what they asked for."""
+def _earlier(state: DeskState, ticket_id: str) -> list[TicketView]:
+    """Orders older than this one, newest first."""
     newest_first = iter(state.tickets)
     if any(ticket.ticket_id == ticket_id for ticket in state.tickets):
         while next(newest_first).ticket_id != ticket_id:
             continue
-    # Of what has surely left no trace nothing is reserved any more; the person decides.
-    return [ticket for ticket in newest_first if ticket.in_flight and not ticket.has_no_trace]
+    return list(newest_first)
 
 
 def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Objection]:
@@ -131,6 +110,8 @@ def _against_buying(
 ) -> Iterator[Objection]:
     """Limits are written so that a number that is none fails them."""
     limits, account = state.limits, state.account
+    if state.halted_since is not None:
+        yield HALTED, RESUME_FIX
     if limits is None or limits.paused:
         yield (
             "trading is paused: entries are blocked",
@@ -155,74 +136,39 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     try:
         request = request_of(order, dry_run=False, client_ref=ref)
     except ValueError:
-        _end(ports, ticket, TicketState.REFUSED, objection or NO_ORDER)
+        end(ports, ticket, TicketState.REFUSED, objection or NO_ORDER)
         return
     try:
         await ports.blotter.open_ticket(
-            intent_of(ticket, request.model_dump_json(exclude_none=True))
+            intent_of(ticket, request.model_dump_json(exclude_none=True)),
+            budget=_budget(ports) if objection is None else None,
         )
     except StorageError as error:
-        _end(ports, ticket, TicketState.FAILED, (f"{error}; nothing was traded", "free disk space"))
+        end(ports, ticket, *_unwritten(error))
         return
+    if objection is None and ports.gate.last_word(request):
+        # A halt came while the intent was written.
+        objection = (HALTED, RESUME_FIX)
     if objection is not None:
         await settle(ports, ticket, TicketState.REFUSED, objection)
         return
-    ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
-    ports.say(TicketChanged(ticket))
-    try:
-        reply = await ports.client.call(PLACE_TRADE, body=request, idempotency_key=ref)
-    except RefusedError as error:
-        await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
-    except OutcomeUnknownError as error:
-        said = (f"sent, no answer: {error}", LOOKED_UP)
-        await settle(ports, ticket, TicketState.UNKNOWN, said)
-    except ServiceError as error:
-        said = (f"nothing was sent: {error}", "try again when the service answers")
-        await settle(ports, ticket, TicketState.FAILED, said)
-    else:
-        await _answered(ports, ticket, order, reply.answer)
+    await send(ports, ticket, order, request)
 
 
-async def _answered(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
-    """A trade answer, as far as it can be believed."""
-    verdict = verdict_of(order, body)
-    await settle(ports, ticket, verdict.state, (verdict.outcome, verdict.fix))
-    if verdict.state is TicketState.REFUSED:
-        return
-    # The account too: an answer about it may be on its way that was true before this trade.
-    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.MARKETS, Topic.TRADES, Topic.DETAIL):
-        ports.poke(topic)
+def _budget(ports: Ports) -> Budget | None:
+    found = desk_budget(ports.state(), ports.now())
+    return None if found is None else Budget(found[0], found[1])
 
 
-_TONES: Final = {
-    TicketState.DONE: "good",
-    TicketState.REFUSED: "warn",
-    TicketState.FAILED: "bad",
-    TicketState.UNKNOWN: "bad",
-}
-
-
-def _end(ports: Ports, ticket: TicketView, state: TicketState, said: Objection) -> TicketView:
-    """Tell the end of a ticket, in the blotter's row and as one notice."""
-    outcome, fix = said
-    settled_at = None if state is TicketState.UNKNOWN else ports.now()
-    ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
-    ports.say(TicketChanged(ended))
-    ports.say(Noticed(_TONES[state], f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")))
-    return ended
-
-
-async def settle(
-    ports: Ports, ticket: TicketView, state: TicketState, said: tuple[str, str]
-) -> None:
-    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
-    ended = _end(ports, ticket, state, said)
-    try:
-        await ports.blotter.settle(
-            ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
-        )
-    except StorageError as error:
-        ports.say(Noticed("bad", f"the blotter could not be written: {error}"))
+def _unwritten(error: StorageError) -> tuple[TicketState, Objection]:
+    """How an order ends whose intent could not be written down."""
+    if not isinstance(error, BudgetExceededError):
+        return TicketState.FAILED, (f"{error}; nothing was traded", "free disk space")
+    most, used = decimal(Micros(error.maximum)), decimal(Micros(error.reserved))
+    return TicketState.REFUSED, (
+        f"this desk's own limit of spend a day is {most:,.2f}, {used:,.2f} used",
+        "wait for midnight UTC, or raise the limit on the settings screen (8)",
+    )
 
 
 async def ask_quote(question: AskQuote, ports: Ports) -> None:

@@ -8,11 +8,14 @@ from typing import Final
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.catalogue import url_of
+from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.engine.market import Market
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
+from service_tui.server.client_versions import LEAST, lacks_of
 from service_tui.server.present import agent_pnl, opportunity_of, time_left, unrealized
 from service_tui.server.present_venues import CURRENCY, venue_positions
+from service_tui.server.risk_news import risk_news
 from service_tui.server.routes.positions import UNSETTLED, pnl_of, venue_pnl
 from service_tui.server.service import Asked, Routes
 from service_tui.server.skill_news import recommended, updates
@@ -28,6 +31,7 @@ from service_tui.wire.briefing import (
     OpportunitiesBody,
     PerformanceBody,
     RedeemBlock,
+    SdkUpdateBody,
     SkillBlock,
     VenueBlock,
 )
@@ -180,6 +184,24 @@ def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
     return (f"{count} won position{'s'[: count > 1]} on {venue.value} to redeem: {how}",)
 
 
+def _stopped(world: World, agent: Agent) -> tuple[str, ...]:
+    """What to do about entries that are refused: nothing, where only the operator can."""
+    if world.halt.since is None and not agent.settings.operator_paused:
+        return ("trading is paused: resume it in the settings",)
+    refusal = no_entry(agent.settings, world.halt)
+    return (f"{refusal.error}; {refusal.fix}",)
+
+
+def _sdk_update(agent: Agent) -> SdkUpdateBody | None:
+    """What the agent's version of the published client is too old for; None where it is not."""
+    lacks = lacks_of(agent.sdk_version) if agent.sdk_version else []
+    if agent.sdk_version is None or not lacks:
+        return None
+    return SdkUpdateBody(
+        current=agent.sdk_version, latest=LEAST, message=f"update: {'; '.join(lacks)}"
+    )
+
+
 async def briefing(asked: Asked) -> BriefingBody:
     """The whole heartbeat of the calling agent."""
     query = asked.query_as(BriefingQuery)
@@ -190,8 +212,8 @@ async def briefing(asked: Asked) -> BriefingBody:
     since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
-    paused = agent.settings.trading_paused
-    actions = ("trading is paused: resume it in the settings",) if paused else ()
+    paused = is_stopped(agent.settings, world.halt)
+    actions = _stopped(world, agent) if paused else ()
     block = VenueBlock(
         currency="$SIM",
         balance=cash,
@@ -207,6 +229,7 @@ async def briefing(asked: Asked) -> BriefingBody:
     )
     real = {venue: _venue_block(asked, venue) for venue in REAL}
     evm = real[Venue.EVM]
+    news = risk_news(world, agent, (asked.now, world.world_at), since)
     prompts = tuple(action for one in real.values() if one is not None for action in one.actions)
     body = BriefingBody(
         venues={Venue.SIM.value: block} | {venue.value: one for venue, one in real.items()},
@@ -216,7 +239,11 @@ async def briefing(asked: Asked) -> BriefingBody:
         ),
         performance=_performance(world, agent),
         checked_at=moment(asked.now),
-        actions=actions + prompts,
+        actions=actions + news.actions + prompts,
+        risk_alerts=news.alerts,
+        triggered_risk_alerts=news.triggered or None,
+        risk_warnings=news.warnings,
+        sdk_update=_sdk_update(agent),
         skill_updates=None if versions is None else updates(packages, versions),
         trading_paused=paused,
     )

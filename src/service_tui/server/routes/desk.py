@@ -11,6 +11,7 @@ from service_tui.server.access import hash_of
 from service_tui.server.claim_codes import TRIES
 from service_tui.server.events import Subscription
 from service_tui.server.present import agent_pnl, claim_url
+from service_tui.server.present_rails import rails_body
 from service_tui.server.refusals import denied
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
@@ -30,6 +31,7 @@ from service_tui.wire.desk import (
     DeskVenueBody,
     NewKeyBody,
 )
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     DESK_ACCOUNT,
     DESK_AGENTS,
@@ -39,7 +41,6 @@ from service_tui.wire.endpoints import (
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
     EVENTS,
-    Endpoint,
 )
 
 
@@ -55,7 +56,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         plan=settings.plan,
         claimed=settings.claimed,
         claim_url=claim_url(asked.service.address, agent),
-        trading_paused=settings.trading_paused,
+        trading_paused=settings.is_paused,
         suspended=settings.suspended,
         cash=decimal(cash),
         equity=decimal(equity),
@@ -66,7 +67,9 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
+        wallet=settings.wallet,
         is_own=agent.agent_id == asked.service.operator_agent,
+        rails=rails_body(world, agent, asked.now),
         venues=tuple(row for venue in REAL if (row := _venue_row(asked, agent, venue))),
     )
 
@@ -114,6 +117,11 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
     agent = _named(asked)
     wanted = asked.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    if (paused := wanted.pop("trading_paused", None)) is not None:
+        # A flag of its own, which the agent's own settings call does not reach.
+        wanted["operator_paused"] = paused
+        if not paused:
+            wanted["trading_paused"] = False
     changes = {
         name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
     }

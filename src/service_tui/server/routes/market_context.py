@@ -105,7 +105,10 @@ def _warnings(asked: Asked, market: Market, discipline: DisciplineBody) -> tuple
         "the market is resolved": status is MarketStatus.RESOLVED,
         "the market resolves within the hour": status is MarketStatus.ACTIVE and left_s < SOON_S,
         "the price is almost certain": not EDGE_PRICE <= price <= 1 - EDGE_PRICE,
-        "trading is paused: entries are blocked": asked.agent.settings.trading_paused,
+        "trading is halted by the operator: entries are blocked": (
+            asked.world.halt.since is not None
+        ),
+        "trading is paused: entries are blocked": asked.agent.settings.is_paused,
         discipline.flip_flop_warning or "": discipline.flip_flop_warning is not None,
     }
     return tuple(text for text, applies in said.items() if applies)

@@ -4,6 +4,7 @@ from typing import Final
 
 from service_tui.engine.limits import PLANS
 from service_tui.server.present import settings_body, user_settings_body
+from service_tui.server.present_risk import removed_body
 from service_tui.server.refusals import invalid_items
 from service_tui.server.service import Asked, Routes
 from service_tui.units import Micros, NotMicrosError, micros
@@ -16,6 +17,7 @@ from service_tui.wire.endpoints import (
 )
 from service_tui.wire.settings import (
     AllSettingsBody,
+    RemovedMonitorBody,
     SettingsBody,
     SettingsPatch,
     UserSettingsBody,
@@ -36,10 +38,16 @@ FIELDS: Final = {
     "clawdbot_webhook_url": "clawdbot_webhook_url",
     "clawdbot_chat_id": "clawdbot_chat_id",
     "clawdbot_channel": "clawdbot_channel",
+    "skill_daily_budget": "skill_day_max",
 }
 """Names of the wire and of AgentSettings."""
 
-MONEY: Final = frozenset({"sdk_max_trade_amount", "sdk_daily_limit", "max_position_usd"})
+MONEY: Final = frozenset({
+    "sdk_max_trade_amount",
+    "sdk_daily_limit",
+    "max_position_usd",
+    "skill_daily_budget",
+})
 MAY_BE_OFF: Final = frozenset({
     "max_trades_per_day",
     "max_position_usd",
@@ -49,19 +57,32 @@ MAY_BE_OFF: Final = frozenset({
     "clawdbot_webhook_url",
     "clawdbot_chat_id",
     "clawdbot_channel",
+    "skill_daily_budget",
 })
 """Where null means "off", or the plan's own number; everywhere else it means "as it is"."""
 
 
-async def _change(asked: Asked, wanted: dict[str, object]) -> None:
-    """Write down the changes that are named in FIELDS."""
+Removed = tuple[RemovedMonitorBody, ...]
+
+
+async def _change(asked: Asked, wanted: dict[str, object]) -> Removed:
+    """Write down the changes that are named in FIELDS.
+
+    Returns:
+        The monitors that went with them: turning the automatic off removes its own.
+    """
     changes = {
         FIELDS[name]: _changed(asked, name, value)
         for name, value in wanted.items()
         if name in FIELDS and (value is not None or name in MAY_BE_OFF)
     }
-    if changes:
-        await asked.service.keeper.commit(asked.world.change(asked.agent, changes, asked.now))
+    if not changes:
+        return ()
+    world, turned_off = asked.world, changes.get("auto_risk_monitor_enabled") is False
+    going = world.risk.automatic_of(asked.agent) if turned_off else []
+    removed = tuple(removed_body(world, monitor) for monitor in going)
+    await asked.service.keeper.commit(world.change(asked.agent, changes, asked.now))
+    return removed
 
 
 def _changed(asked: Asked, name: str, value: object) -> object:
@@ -104,21 +125,22 @@ async def read(asked: Asked) -> SettingsBody:
 
 async def write(asked: Asked) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
-    await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
-    risk = await read_user(asked)
+    removed = await _change(asked, asked.body_as(SettingsPatch).model_dump(exclude_unset=True))
+    risk = (await read_user(asked)).model_copy(update={"monitors_removed": removed})
     # Both were checked when they were made.
     return AllSettingsBody.model_construct(**dict(risk) | dict(await read(asked)))
 
 
 async def read_user(asked: Asked) -> UserSettingsBody:
     """Risk defaults and safety rails."""
-    return user_settings_body(asked.agent, asked.now)
+    return user_settings_body(asked.world, asked.agent, asked.now)
 
 
 async def write_user(asked: Asked) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
-    await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
-    return user_settings_body(asked.agent, asked.now)
+    removed = await _change(asked, asked.body_as(UserSettingsPatch).model_dump(exclude_unset=True))
+    body = user_settings_body(asked.world, asked.agent, asked.now)
+    return body.model_copy(update={"monitors_removed": removed})
 
 
 ROUTES: Final[Routes] = {

@@ -95,7 +95,7 @@ async def place(asked: Asked) -> TradeBody:
         failed = [] if request.dry_run else failure_of(asked, order, refusal)
         return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
-    body = trade_body(asked.world, asked.agent, fill).model_copy(update={"go_live": nudge})
+    body = trade_body(asked.world, asked.agent, fill, nudge)
     return await asked.commit((fill,), body)
 
 

@@ -3,8 +3,10 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent, status_of
-from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal, TradingPaused
+from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed, Refusal
+from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.server.advice import UNKNOWN, advice_on
+from service_tui.server.client_versions import lacks_of
 from service_tui.server.refusals import unauthenticated
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import AgentStatus
@@ -15,14 +17,6 @@ from service_tui.wire.advice import (
     VersionQuery,
 )
 from service_tui.wire.endpoints import TROUBLESHOOT, VERSION_CHECK
-
-Version = tuple[int, ...]
-
-LACKS: Final[tuple[tuple[Version, str], ...]] = (
-    ((0, 9, 17), "trade() takes signal_data, which backtests need, from 0.9.17 on"),
-    ((0, 9, 21), "the reactor skill needs 0.9.21 or newer"),
-)
-"""What a version below these cannot do. Source: spec, "Versioning"."""
 
 STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
     AgentStatus.SUSPENDED: AgentSuspended,
@@ -35,12 +29,12 @@ STANDING: Final[dict[AgentStatus, type[Refusal]]] = {
 def _standing(asked: Asked, agent: Agent) -> str | None:
     """What the agent's own state keeps it from, None where nothing does."""
     status = status_of(agent, asked.world.cash(agent))
-    kind = TradingPaused if agent.settings.trading_paused else STANDING.get(status)
-    return None if kind is None else f"This agent is {_state(agent, status)}: {kind.fix}."
-
-
-def _state(agent: Agent, status: AgentStatus) -> str:
-    return "paused" if agent.settings.trading_paused else status.value
+    settings, halt = agent.settings, asked.world.halt
+    if is_stopped(settings, halt):
+        state = "paused" if halt.since is None else "halted"
+        return f"This agent is {state}: {no_entry(settings, halt).fix}."
+    kind = STANDING.get(status)
+    return None if kind is None else f"This agent is {status.value}: {kind.fix}."
 
 
 def _said(request: TroubleshootRequest) -> list[str]:
@@ -78,17 +72,11 @@ async def check_version(asked: Asked) -> VersionBody:
     said = asked.query_as(VersionQuery).sdk_version
     if said is None:
         return VersionBody(status="ok", message="name a version to have it checked")
-    version = tuple(int(part) for part in said.split("."))
-    lacks = [text for since, text in LACKS if _padded(version) < since]
+    lacks = lacks_of(said)
     if not lacks:
         return VersionBody(status="ok", message=f"{said} is good for everything here")
     # ours: nothing is blocked, as an old client still trades.
     return VersionBody(status="deprecated", message=f"{said} is old: {'; '.join(lacks)}")
-
-
-def _padded(version: Version) -> Version:
-    """A version of three parts at least, so that 0.10 is 0.10.0."""
-    return version + (0,) * (3 - len(version))
 
 
 ROUTES: Final[Routes] = {TROUBLESHOOT: troubleshoot, VERSION_CHECK: check_version}

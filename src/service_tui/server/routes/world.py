@@ -81,6 +81,7 @@ async def read(asked: Asked) -> WorldBody:
             news_body(item) for item in world.news(Timestamp(world.world_at - DAY_S), NEWS_MAX)
         ),
         meanwhile=_meanwhile(asked),
+        halted_at=None if world.halt.since is None else moment(world.halt.since),
     )
 
 

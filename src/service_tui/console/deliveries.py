@@ -1,0 +1,295 @@
+"""How a person is told of a notice: toast, bell, desktop notification, the count in the bar. Pure.
+
+Knows notices and what the person chose. Must not know a widget, a terminal or a clock: `now` and
+the zone are handed in.
+Used by the app, which delivers. Another kind of notice is one more line in `KINDS`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
+from typing import Final
+
+from service_tui.desk.records import Notice, NoticeKind
+from service_tui.units import Timestamp
+
+CHOSEN: Final = "notify."
+"""Preferences: `notify.` and the kind for its ways, and the two names below."""
+
+QUIET: Final = "notify.quiet"
+PROTOCOL: Final = "notify.protocol"
+
+HOUR_MIN: Final = 60
+DAY_H: Final = 24
+_DIGITS: Final = 2
+
+BODY_MAX: Final = 160
+"""Letters of a desktop notification."""
+
+TITLE: Final = "service-tui"
+
+
+class Way(StrEnum):
+    """A way of telling; the words are those of the preference and of the screen."""
+
+    TOAST = "toast"
+    BADGE = "badge"
+    BELL = "bell"
+    DESKTOP = "desktop"
+
+
+class Protocol(StrEnum):
+    """How a terminal is asked for a desktop notification."""
+
+    OSC9 = "OSC 9"
+    OSC777 = "OSC 777"
+
+
+@dataclass(frozen=True, slots=True)
+class KindRule:
+    """What a kind is called, one and many, and how it is told until the person chooses."""
+
+    name: str
+    many: str
+    says: str
+    ways: frozenset[Way]
+
+
+_SEEN: Final = frozenset({Way.TOAST})
+_COUNTED: Final = _SEEN | {Way.BADGE}
+
+KINDS: Final[Mapping[NoticeKind, KindRule]] = {
+    NoticeKind.ALERT: KindRule(
+        "alerts", "alerts", "A stop or a target was passed, and what became of it.", _COUNTED
+    ),
+    NoticeKind.EXIT: KindRule(
+        "exits", "exits", "A position was sold for an alert, here or by the service.", _COUNTED
+    ),
+    NoticeKind.PRICE_ALERT: KindRule(
+        "price alerts", "price alerts", "A price that you wanted to hear of was there.", _COUNTED
+    ),
+    NoticeKind.FILL: KindRule(
+        "orders", "orders", "An order had its end, or a position its outcome.", _SEEN
+    ),
+    NoticeKind.SIGNAL: KindRule(
+        "signals", "signals", "A watched wallet traded, and what was done with it.", _COUNTED
+    ),
+    NoticeKind.CONNECTION: KindRule(
+        "connection", "changes of the connection", "The service was lost, or found again.", _SEEN
+    ),
+    NoticeKind.HALT: KindRule(
+        "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
+    ),
+}
+"""The kinds that can be chosen for, in the order of the settings. Silent by default (ux)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Hours without bell and desktop, minutes of the local day: from `begins` until `ends`.
+
+    Over midnight where `begins` is the later one.
+    """
+
+    begins: int
+    ends: int
+
+    def holds(self, minute: int) -> bool:
+        """Whether a minute of the local day lies within."""
+        if self.begins < self.ends:
+            return self.begins <= minute < self.ends
+        return minute >= self.begins or minute < self.ends
+
+    def in_words(self) -> str:
+        """The hours as a person writes them."""
+        return f"{_hours(self.begins)}-{_hours(self.ends)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the person chose."""
+
+    ways: Mapping[NoticeKind, frozenset[Way]] = field(
+        default_factory=dict[NoticeKind, "frozenset[Way]"]
+    )
+    quiet: Quiet | None = None
+    protocol: Protocol = Protocol.OSC9
+
+    def ways_of(self, kind: NoticeKind) -> frozenset[Way]:
+        """How a kind is told; what answers a key of the person's own is a toast and no more."""
+        rule = KINDS.get(kind)
+        return _SEEN if rule is None else self.ways.get(kind, rule.ways)
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """What stands in a toast: the newest text of a kind, and how many there were."""
+
+    kind: NoticeKind
+    tone: str
+    text: str
+    count: int = 1
+
+    def words(self) -> str:
+        """The text, after the number where there were several."""
+        rule = KINDS.get(self.kind)
+        return self.text if self.count == 1 or rule is None else self._many(rule)
+
+    def _many(self, rule: KindRule) -> str:
+        return f"{self.count} {rule.many}, the last: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    """What is to be done for some notices: at most one bell and one desktop notification."""
+
+    toasts: tuple[Toast, ...] = ()
+    unseen: int = 0
+    bell: bool = False
+    desktop: str = ""
+
+
+def choices_of(preferences: Mapping[str, str]) -> Choices:
+    """What the person chose; words that mean nothing are passed over."""
+    words = {way.value: way for way in Way}
+    ways = {
+        kind: frozenset(words[word] for word in text.split(",") if word in words)
+        for kind in KINDS
+        if (text := preferences.get(CHOSEN + kind.value)) is not None
+    }
+    protocol = next(
+        (one for one in Protocol if one.value == preferences.get(PROTOCOL)), Protocol.OSC9
+    )
+    return Choices(ways, quiet_of(preferences.get(QUIET, "")), protocol)
+
+
+def ways_text(ways: Iterable[Way]) -> str:
+    """Ways as a preference keeps them."""
+    chosen = set(ways)
+    return ",".join(way.value for way in Way if way in chosen)
+
+
+def quiet_of(text: str) -> Quiet | None:
+    """Quiet hours as they are written, `22:00-07:00`; None for anything else."""
+    begins, dash, ends = text.replace(" ", "").partition("-")
+    first, last = _minute(begins), _minute(ends)
+    if not dash or first is None or last is None or first == last:
+        return None
+    return Quiet(first, last)
+
+
+def _minute(text: str) -> int | None:
+    """A time of day, `7`, `07:30`, in minutes."""
+    hours, colon, minutes = text.partition(":")
+    parts = (hours, minutes) if colon else (hours, "0")
+    if not all(part.isascii() and part.isdecimal() and len(part) <= _DIGITS for part in parts):
+        return None
+    hour, minute = (int(part) for part in parts)
+    return hour * HOUR_MIN + minute if hour < DAY_H and minute < HOUR_MIN else None
+
+
+def _hours(minute: int) -> str:
+    return f"{minute // HOUR_MIN:02d}:{minute % HOUR_MIN:02d}"
+
+
+def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) -> bool:
+    """Whether a moment lies in the quiet hours of a place; `zone` None is the machine's own.
+
+    The clock on the wall counts: an hour that comes twice is quiet twice, one that is left out
+    shortens the night.
+
+    Returns:
+        True from the first minute, and no more at the last.
+    """
+    if quiet is None:
+        return False
+    local = datetime.fromtimestamp(now, UTC).astimezone(zone)
+    return quiet.holds(local.hour * HOUR_MIN + local.minute)
+
+
+_GRAVITY: Final = ("info", "good", "warn", "bad")
+
+
+def deliveries(
+    notices: Sequence[Notice],
+    choices: Choices,
+    now: Timestamp,
+    *,
+    zone: tzinfo | None = None,
+    shown: Mapping[NoticeKind, Toast] | None = None,
+) -> Deliveries:
+    """What is to be done for some notices.
+
+    Args:
+        notices: those that nobody was told of yet, oldest first.
+        choices: what the person chose.
+        now: wall time.
+        zone: where the person is; None is the machine's own.
+        shown: toasts that still stand: another notice of their kind joins them.
+
+    Returns:
+        Toasts to show, one a kind, in the place of those that they joined; what answers the person
+        stands alone. In quiet hours there is no bell and nothing on the desktop.
+    """
+    joined: dict[NoticeKind, Toast] = {}
+    single: list[Toast] = []
+    loud: list[tuple[Notice, frozenset[Way]]] = []
+    unseen = 0
+    for notice in notices:
+        ways = choices.ways_of(notice.kind)
+        unseen += Way.BADGE in ways
+        loud.append((notice, ways))
+        if Way.TOAST not in ways:
+            continue
+        toast = Toast(notice.kind, notice.tone, notice.text)
+        if notice.kind not in KINDS:
+            single.append(toast)
+            continue
+        before = joined.get(notice.kind) or (shown or {}).get(notice.kind)
+        joined[notice.kind] = toast if before is None else _joined(before, toast)
+    found = Deliveries((*joined.values(), *single), unseen)
+    if is_quiet(choices.quiet, now, zone):
+        return found
+    desktop = [notice for notice, ways in loud if Way.DESKTOP in ways]
+    return replace(
+        found,
+        bell=any(Way.BELL in ways for _, ways in loud),
+        desktop=_on_the_desktop(desktop),
+    )
+
+
+def _joined(before: Toast, toast: Toast) -> Toast:
+    """Two toasts of a kind as one: the newest text, the graver tone."""
+    tone = max(before.tone, toast.tone, key=_GRAVITY.index)
+    return replace(toast, tone=tone, count=before.count + 1)
+
+
+def _on_the_desktop(notices: Sequence[Notice]) -> str:
+    if not notices:
+        return ""
+    last = notices[-1].text
+    return last if len(notices) == 1 else f"{len(notices)} notices, the last: {last}"
+
+
+def desktop_bytes(text: str, protocol: Protocol) -> str:
+    """What makes a terminal show a desktop notification.
+
+    Args:
+        text: from anywhere; only its printable letters go in, on one line, without semicolons,
+            which part the fields of OSC 777 and begin commands of OSC 9.
+        protocol: which of the two the terminal knows.
+
+    Returns:
+        One escape sequence of ours around harmless text; empty when nothing is left of it.
+
+    Source: iTerm2, "Proprietary Escape Codes" (OSC 9); rxvt-unicode, "urxvt-notify" (OSC 777).
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * BODY_MAX])
+    body = " ".join(line.replace(";", ",").split())[:BODY_MAX]
+    if not body:
+        return ""
+    if protocol is Protocol.OSC777:
+        return f"\x1b]777;notify;{TITLE};{body}\x1b\\"
+    # With the name in front it never begins with a number, which some terminals take as a command.
+    return f"\x1b]9;{TITLE}: {body}\x1b\\"

@@ -1,0 +1,157 @@
+"""What the halt says: who has acknowledged it, what it does not reach, and how far the exits are.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the halt's panel and by the question before everything is sold.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.desk.records import PositionView, TicketState, TicketView
+from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp
+
+DETAIL_MAX: Final = 160
+LISTED_MAX: Final = 60
+QUESTION_MAX: Final = 44
+"""Letters of what was answered; positions and letters of their questions that are listed."""
+
+_SIGNS: Final = {
+    AckState.WAITING: ("◌", "warn"),
+    AckState.DONE: ("✓", "profit"),
+    AckState.FAILED: ("✗", "loss"),
+}
+_ENDS: Final = {
+    TicketState.QUEUED: ("…", "muted"),
+    TicketState.SENT: ("→", "accent"),
+    TicketState.DONE: ("✓", "profit"),
+    TicketState.REFUSED: ("✗", "warn"),
+    TicketState.FAILED: ("✗", "loss"),
+    TicketState.UNKNOWN: ("?", "breach"),
+}
+
+REACH: Final = (
+    "Sales, exits and redemptions pass. Agents that this desk does not run are stopped by the "
+    "service's pause alone: until it has acknowledged that, they may still buy."
+)
+ELSEWHERE: Final = (
+    "The service was halted from elsewhere: it refuses the entries of every agent, and this desk "
+    "sends none. F9 halts this desk as well; the word ends both."
+)
+
+
+def halt_text(state: DeskState, now: Timestamp) -> Text:
+    """Everything that the panel tells."""
+    halt, since = state.halt, state.halted_since
+    head = Text.assemble(
+        (" HALTED ", "bold reverse loss"),
+        " for ",
+        formats.age(since, now),
+        (", since ", "muted"),
+        formats.clock_time(since),
+    )
+    if halt is None:
+        return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACH, "muted")])
+    parts = [head, Text("\n").join(_ack(ack) for ack in halt.acks), Text(REACH, "muted")]
+    if halt.exits is not None:
+        parts.append(_exits(state, halt.exits))
+    parts.append(Text(_next(state, halt), "bold" if halt.is_resuming else ""))
+    return Text("\n\n").join(parts)
+
+
+def _ack(ack: AckView) -> Text:
+    sign, tone = _SIGNS[ack.state]
+    line = Text.assemble((f" {sign} ", tone), ack.what)
+    detail = formats.plain(ack.detail, DETAIL_MAX).plain
+    if ack.state is AckState.FAILED:
+        line.append(f"  failed {ack.tries}x, tried again", tone)
+    elif ack.state is AckState.WAITING:
+        line.append("  waiting", tone)
+    if detail:
+        # Trouble is a sentence of its own; what went well stands beside it.
+        gap = "  " if ack.state is AckState.DONE else "\n     "
+        line.append(f"{gap}{detail}", "muted")
+    return line
+
+
+def _next(state: DeskState, halt: HaltView) -> str:
+    if halt.is_resuming:
+        return "Resuming: the gate opens once everybody has let go."
+    if halt.exits is not None and not halt.exits.is_over:
+        return "Entries stay blocked while positions are sold."
+    held = len(state.positions)
+    sells = f"x sells the {held} open positions, R" if held else "R"
+    return f"{sells} ends the halt with a typed word; esc leaves it halted."
+
+
+def _exits(state: DeskState, exits: ExitAllView) -> Text:
+    """How many of the exits have which end, and each of them."""
+    tickets = exits_of(state, exits)
+    counts = Counter(ticket.state for ticket in tickets)
+    planned = len(exits.holdings) - exits.skipped
+    said = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
+    for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "under way")):
+        said += f", {counts[kind]} {word}" if counts[kind] else ""
+    not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]
+    said += f", {not_sold} not sold" if not_sold else ""
+    waiting = planned - len(tickets)
+    said += f", {waiting} to come" if waiting > 0 else ""
+    masked = is_private(state)
+    lines = [_exit(state, ticket, masked=masked) for ticket in tickets]
+    return Text("\n").join([Text(said, "bold"), *lines])
+
+
+def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:
+    """The orders of the exits as they stand, in their order."""
+    known = {ticket.ticket_id: ticket for ticket in state.tickets}
+    return [known[one] for one in exits.tickets if one in known]
+
+
+def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
+    sign, tone = _ENDS[ticket.state]
+    question = formats.plain(state.question_of(ticket), QUESTION_MAX)
+    outcome = formats.plain(told(ticket.outcome or ticket.state.value, masked=masked), DETAIL_MAX)
+    return Text.assemble((f" {sign} ", tone), question, "  ", (outcome.plain, "muted"))
+
+
+def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
+    """What will be sold, and what it brings by its exit value of now."""
+    masked = is_private(state)
+    service = state.service
+    known = [one.exit_value for one in held if one.exit_value is not None]
+    total = formats.money(Micros(sum(known)), masked=masked)
+    unknown = len(held) - len(known)
+    lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]
+    if len(held) > LISTED_MAX:
+        lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
+    body = Text.assemble(
+        "Every open position is sold whole, each with an order of its own, on ",
+        (f"{service.venue.value} ({service.mode.value})", service.mode.value.lower()),
+        ". Together they bring about ",
+        total,
+        " by their exit values of now",
+        f", and {unknown} more whose exit value is not known" if unknown else "",
+        "; each sale moves its price. Entries stay blocked. This cannot be undone.\n\n",
+    )
+    body.append_text(Text("\n").join(lines))
+    return body
+
+
+def _holding(held: PositionView, *, masked: bool) -> Text:
+    side = held.side.value
+    brings = formats.money(held.exit_value, masked=masked)
+    return Text.assemble(
+        (f"   {side.upper():<4}", side),
+        formats.shares(held.shares, masked=masked),
+        (" shares bring ", "muted"),
+        brings,
+        "  ",
+        formats.plain(held.question, QUESTION_MAX),
+    )

@@ -1,0 +1,92 @@
+"""What selling all of a guarded position would bring at another price: about, never exactly.
+
+Knows the desk's records. Must not know a widget or the time.
+Used by the monitors screen and the dialogs that set a monitor.
+"""
+
+import math
+from dataclasses import dataclass
+
+from service_tui.desk.records import MarketView, PositionView
+from service_tui.desk.records_risk import MonitorState, MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Venue
+from service_tui.units import ONE, Micros, decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An exit at one price: what it brings, and what that is above or below the cost."""
+
+    price: float
+    brings: Micros
+    pnl: Micros
+
+
+def unguarded(held: PositionView) -> MonitorView:
+    """A position as a monitor without thresholds: what a form begins with."""
+    is_open = held.status is MarketStatus.ACTIVE
+    return MonitorView(
+        market_id=held.market_id,
+        question=held.question,
+        side=held.side,
+        venue=held.venue,
+        shares=held.shares,
+        cost=held.cost,
+        entry=held.average,
+        mark=held.mark_price,
+        exit_value=held.exit_value,
+        stop_pct=None,
+        target_pct=None,
+        state=MonitorState.WATCHING if is_open else MonitorState.CLOSED,
+    )
+
+
+def guarded(state: DeskState, holding: str) -> MonitorView | None:
+    """The monitor of a position, or what one would begin with; None if it is not held."""
+    found = state.risk.monitor_of(holding)
+    if found is not None:
+        return found
+    held = state.position(holding)
+    return None if held is None else unguarded(held)
+
+
+def exit_now(monitor: MonitorView) -> Estimate | None:
+    """What an exit brings now, as the service says it."""
+    if monitor.exit_value is None or monitor.mark is None or monitor.exit_pnl is None:
+        return None
+    return Estimate(monitor.mark, monitor.exit_value, monitor.exit_pnl)
+
+
+def exit_at(
+    monitor: MonitorView, price: float | None, market: MarketView | None
+) -> Estimate | None:
+    """What an exit would bring if the price stood there, in a market as deep as now.
+
+    Args:
+        monitor: whose shares are sold.
+        price: of the side, before the sale.
+        market: where; its depth counts on `sim`.
+
+    Returns:
+        None where the price is none, or nothing is known to reckon with.
+    """
+    if price is None or not 0 <= price < 1 or monitor.shares <= 0:
+        return None
+    sold = decimal(monitor.shares)
+    depth = None if market is None or market.liquidity is None else decimal(market.liquidity)
+    if monitor.venue is Venue.SIM and depth is not None and depth > 0:
+        # The cost of a sale in an LMSR market. Source: decisions, "LMSR in doubles".
+        brought = -depth * math.log1p(price * math.expm1(-sold / depth))
+    else:
+        brought = sold * price * _kept(monitor)
+    brings = Micros(max(0, math.floor(brought * ONE)))
+    return Estimate(price, brings, Micros(brings - monitor.cost))
+
+
+def _kept(monitor: MonitorView) -> float:
+    """The part of the mark that an exit brings now: on a book nothing better is known."""
+    if monitor.exit_value is None or monitor.mark is None:
+        return 1.0
+    worth = monitor.shares * monitor.mark
+    return min(1.0, monitor.exit_value / worth) if worth > 0 else 1.0

@@ -1,0 +1,110 @@
+"""Exiting everything that was confirmed: each exit an ordinary sale, a few at a time.
+
+Knows positions and tickets. Must not know how a sale is carried out, nor look up what became of an
+unknown one: that is done as for any order.
+Used by desk.desk while it is halted.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from service_tui.desk.commands import ExitAll, PlaceTrade
+from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import PositionView, TicketState
+from service_tui.desk.records_halt import ExitAllView
+from service_tui.desk.tickets import Ticket
+from service_tui.terms import Action
+
+AT_ONCE: Final = 4
+"""ours: so many exits are under way at one time; more would only wait for their turn."""
+
+
+async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], Ticket]) -> None:
+    """Sell what was confirmed, whole; what is gone by its turn is passed over.
+
+    Args:
+        order: what was confirmed.
+        ports: the outside.
+        submit: the desk's own way to order something.
+    """
+    objection = _objection(order, ports)
+    if objection:
+        ports.say(Noticed("warn", f"{order.in_words()}: {objection}"))
+        return
+    exits = ExitAllView(holdings=tuple(dict.fromkeys(order.holdings)))
+    _show(ports, exits)
+    slots, ends = asyncio.Semaphore(AT_ONCE), list[TicketState]()
+
+    async def sell(key: str) -> None:
+        async with slots:
+            held = ports.state().position(key)
+            now = _shown(ports)
+            if held is None or now is None:
+                _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
+                return
+            ticket = submit(sale_of(held))
+            _show(ports, replace(now, tickets=(*now.tickets, ticket.view.ticket_id)))
+            ends.append((await ticket.wait()).state)
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for key in exits.holdings:
+                tasks.create_task(sell(key))
+    finally:
+        now = _shown(ports)
+        _show(ports, None if now is None else replace(now, is_over=True))
+    _tell(ports, ends)
+
+
+def sale_of(held: PositionView) -> PlaceTrade:
+    """The order that sells a position whole."""
+    return PlaceTrade(
+        held.market_id,
+        held.side,
+        Action.SELL,
+        held.venue,
+        shares=held.shares,
+        reasoning="exit of everything while halted",
+        question=held.question,
+        everything=True,
+    )
+
+
+def _objection(order: ExitAll, ports: Ports) -> str:
+    """Why nothing is sold; empty when it is."""
+    halt = ports.state().halt
+    if halt is None:
+        return "halt first (F9): entries stay blocked while everything is sold"
+    if halt.is_resuming:
+        return "trading is being resumed"
+    if halt.exits is not None and not halt.exits.is_over:
+        return "it is under way already"
+    return "" if order.holdings else "nothing is held"
+
+
+def _shown(ports: Ports) -> ExitAllView | None:
+    halt = ports.state().halt
+    return None if halt is None else halt.exits
+
+
+def _show(ports: Ports, exits: ExitAllView | None) -> None:
+    halt = ports.state().halt
+    if halt is not None and exits is not None:
+        ports.say(HaltChanged(replace(halt, exits=exits)))
+
+
+def _tell(ports: Ports, ends: list[TicketState]) -> None:
+    if not ends:
+        ports.say(Noticed("warn", "exits: nothing of what was confirmed is held any more"))
+        return
+    done = ends.count(TicketState.DONE)
+    unknown = ends.count(TicketState.UNKNOWN)
+    said = f"exits: {done} of {len(ends)} sold"
+    if unknown:
+        said += f", {unknown} unknown: they are looked up"
+    if left := len(ends) - done - unknown:
+        said += f", {left} not sold: F9 shows why"
+    ports.say(Noticed("good" if done == len(ends) else "warn", said))

@@ -1,0 +1,65 @@
+"""Whether the heartbeat comes: alerts live an hour, so a briefing that stays away is said loudly.
+
+Knows the state and its facts. Must not know how a briefing is asked for.
+Used by desk.desk, which owns its loop.
+"""
+
+from typing import Final
+
+from service_tui.desk.facts import Noticed
+from service_tui.desk.facts_risk import BriefingLate
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import NoticeKind, Phase, Topic
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+LATE_S: Final = 300.0
+"""ours: alerts live an hour, a briefing comes every 15 s; five minutes without one are told."""
+
+AT_LEAST_S: Final = 1_800.0
+"""Source: spec, "Risk alert lifetime": call the briefing at least every 30 minutes."""
+
+LOOK_S: Final = 15.0
+
+
+async def watch_briefing(ports: Ports) -> None:
+    """Say when the briefing stays away, when alerts may be lost by it, and when it is back.
+
+    Each is said once, and only when it is so at two looks: a machine that was asleep has not asked
+    yet at the first. Goes on for ever.
+    """
+    began, told, last = ports.now(), 0, 0
+    while True:
+        state = ports.state()
+        late_s = silence_s(state, began, ports.now())
+        grade, last = min(last, _grade(late_s)), _grade(late_s)
+        words = late_words(state, late_s) if grade else ""
+        if words != state.risk.briefing_late:
+            ports.say(BriefingLate(words))
+        if grade > told:
+            ports.say(Noticed("bad", words, NoticeKind.CONNECTION))
+        elif told and not grade:
+            again = "the briefing comes again"
+            ports.say(Noticed("good", again, NoticeKind.CONNECTION))
+        told = grade
+        await ports.clock.sleep(LOOK_S)
+
+
+def _grade(late_s: float) -> int:
+    """0 is in time, 1 is late, 2 is so late that an alert may have come and gone."""
+    return (late_s > LATE_S) + (late_s > AT_LEAST_S)
+
+
+def silence_s(state: DeskState, began: Timestamp, now: Timestamp) -> float:
+    """Seconds without a briefing: since the last one, else since the desk opened."""
+    return abs(now - state.seen.get(Topic.BRIEFING, began))
+
+
+def late_words(state: DeskState, late_s: float) -> str:
+    """What a missing briefing means, in minutes, so that the sentence changes once a minute."""
+    service = state.service
+    why = f": {service.problem}" if service.problem_of is Topic.BRIEFING and service.problem else ""
+    if service.phase is Phase.OFFLINE:
+        why = ": the service does not answer"
+    lost = "alerts may have expired" if late_s > AT_LEAST_S else "alerts are not heard of"
+    return f"no briefing for {late_s // 60:.0f} min, {lost}{why}"

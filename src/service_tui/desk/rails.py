@@ -1,0 +1,261 @@
+"""Safety rails: what binds now, what is used of it, and what an order would break. Pure.
+
+Knows the state. Must not know wire, network or a clock: `now` is wall time, handed in.
+Used by the trade handler before it sends, and by the settings screen. What has no end yet counts
+against every rail until it has one. Source: decisions, "Unknown outcome".
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands_rails import figure_in_words
+from service_tui.desk.records import TicketState, TicketView, Topic
+from service_tui.desk.records_rails import RULES, Rail, RailsView, RailView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros, Timestamp
+
+DAY_S: Final = 86_400
+OWN: Final = "limits."
+"""Preferences under which the desk's own figures lie: `limits.` and the rail."""
+
+FIGURE_MAX: Final = 10**15
+"""Micros of one billion, the largest amount there is."""
+
+_NEVER_SPENT: Final = frozenset({TicketState.REFUSED, TicketState.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What a day's rails count: the service's figures, and the tickets that they know nothing of.
+
+    `open_money` and `open_buys` are of orders without an end, `own_money` of all since the last
+    answer.
+    """
+
+    rails: RailsView
+    is_new_day: bool
+    resets_at: Timestamp
+    open_money: int
+    open_buys: int
+    later_buys: int
+    own_money: int
+    day_buys: int
+    by_market: dict[str, int]
+
+
+def service_now(state: DeskState, now: Timestamp) -> Timestamp:
+    """The service's time, by which its days begin. Source: failures, F-09."""
+    return Timestamp(now - (state.service.skew_s or 0.0))
+
+
+def next_midnight(at: Timestamp) -> Timestamp:
+    """The next midnight UTC."""
+    return Timestamp((at // DAY_S + 1) * DAY_S)
+
+
+def own_figure(state: DeskState, rail: Rail) -> tuple[int | None, bool]:
+    """The desk's own figure of a rail, None where there is none; and whether it cannot be read."""
+    text = state.preferences.get(OWN + rail.value, "")
+    if not text:
+        return None, False
+    # Plain digits and no more: what else stands there was not written by this program.
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:20]) <= FIGURE_MAX):
+        return None, True
+    return int(text), False
+
+
+def rails(
+    state: DeskState, now: Timestamp, earlier: Sequence[TicketView] | None = None
+) -> tuple[RailView, ...]:
+    """Every rail as it stands.
+
+    Args:
+        state: the newest.
+        now: wall time.
+        earlier: the tickets that count, newest first; None: all.
+
+    Returns:
+        One view a rail, in the order of the rules; empty until the service has told its limits.
+    """
+    if state.rails is None:
+        return ()
+    counted = _counted(state, state.rails, now, state.tickets if earlier is None else earlier)
+    views: list[RailView] = []
+    for rail in RULES:
+        own, is_broken = own_figure(state, rail)
+        view = _READ[rail](counted)
+        resets_at = counted.resets_at if RULES[rail].by_day else None
+        views.append(replace(view, own=own, is_broken=is_broken, resets_at=resets_at))
+    return tuple(views)
+
+
+def _counted(
+    state: DeskState, known: RailsView, now: Timestamp, tickets: Sequence[TicketView]
+) -> _Counted:
+    at = service_now(state, now)
+    is_new_day = at >= known.resets_at
+    midnight = next_midnight(at) if is_new_day else known.resets_at
+    began = midnight - DAY_S + (state.service.skew_s or 0.0)
+    buys = _buys(tickets)
+    # Of what has surely left no trace nothing is reserved any more; the person decides.
+    waiting = [one for one in buys if one.in_flight and not one.has_no_trace]
+    ended = [one for one in buys if one.state is TicketState.DONE]
+    since = began if is_new_day else known.at
+    # What was opened before the answer stands in the desk's own sum already.
+    fresh = [one for one in (*waiting, *ended) if one.opened_at >= since]
+    own_money = sum(one.amount for one in fresh)
+    if is_new_day:
+        own_money += sum(one.amount for one in waiting if one.opened_at < since)
+    return _Counted(
+        rails=known,
+        is_new_day=is_new_day,
+        resets_at=midnight,
+        open_money=sum(one.amount for one in waiting),
+        open_buys=len(waiting),
+        later_buys=sum((one.settled_at or 0.0) >= since for one in ended),
+        own_money=own_money,
+        day_buys=_bought(state, known, began),
+        by_market=_by_market(state, buys),
+    )
+
+
+def _buys(tickets: Sequence[TicketView]) -> list[TicketView]:
+    """Orders that may have spent money."""
+    return [one for one in tickets if one.amount > 0 and one.state not in _NEVER_SPENT]
+
+
+def _by_market(state: DeskState, buys: Sequence[TicketView]) -> dict[str, int]:
+    """What each market has cost, with what the last answer about positions cannot have known."""
+    seen = state.seen.get(Topic.POSITIONS, 0.0)
+    costs: dict[str, int] = {}
+    for held in state.positions:
+        costs[held.market_id] = costs.get(held.market_id, 0) + held.cost
+    for one in buys:
+        waits = one.in_flight and not one.has_no_trace
+        if waits or (one.state is TicketState.DONE and (one.settled_at or 0.0) > seen):
+            costs[one.market_id] = costs.get(one.market_id, 0) + one.amount
+    return costs
+
+
+def _bought(state: DeskState, known: RailsView, began: float) -> int:
+    """Buys since midnight UTC: what the service says, else those among the trades known here."""
+    if known.day_buys is not None:
+        return known.day_buys
+    return sum(one.at >= began and one.action == Action.BUY for one in state.trades)
+
+
+def _sim_trade(counted: _Counted) -> RailView:
+    return RailView(Rail.SIM_TRADE, counted.rails.sim_trade_max, None)
+
+
+def _trade(counted: _Counted) -> RailView:
+    return RailView(Rail.TRADE, counted.rails.max_trade, None)
+
+
+def _market(counted: _Counted) -> RailView:
+    """The market in which most money is, stands for all."""
+    known = counted.rails
+    most = max(counted.by_market, key=lambda one: counted.by_market[one], default="")
+    service = min(known.sim_market_max, known.position_max or known.sim_market_max)
+    return RailView(Rail.MARKET, service, None, counted.by_market.get(most, 0), about=most)
+
+
+def _day_buys(counted: _Counted) -> RailView:
+    known = counted.rails
+    told = 0 if counted.is_new_day else counted.day_buys
+    used = told + counted.later_buys + counted.open_buys
+    return RailView(Rail.DAY_BUYS, known.day_buys_max, None, used, counted.open_buys)
+
+
+def _day_spend(counted: _Counted) -> RailView:
+    # This desk places orders on sim alone so far: what it has under way is no real money.
+    known = counted.rails
+    spent = 0 if counted.is_new_day else known.day_spent
+    return RailView(Rail.DAY_SPEND, known.day_spend_max, None, spent)
+
+
+def _desk_day(counted: _Counted) -> RailView:
+    known = 0 if counted.is_new_day else counted.rails.own_spent or 0
+    return RailView(Rail.DESK_DAY, None, None, known + counted.own_money, counted.open_money)
+
+
+def _skill_day(counted: _Counted) -> RailView:
+    """The skill that spent most stands for all."""
+    skills = () if counted.is_new_day else counted.rails.skills
+    most = max(skills, key=lambda one: one.spent, default=None)
+    used, slug = (0, "") if most is None else (most.spent, most.slug)
+    return RailView(Rail.SKILL_DAY, counted.rails.skill_day_max, None, used, about=slug)
+
+
+_READ: Final[dict[Rail, Callable[[_Counted], RailView]]] = {
+    Rail.SIM_TRADE: _sim_trade,
+    Rail.TRADE: _trade,
+    Rail.MARKET: _market,
+    Rail.DAY_BUYS: _day_buys,
+    Rail.DAY_SPEND: _day_spend,
+    Rail.DESK_DAY: _desk_day,
+    Rail.SKILL_DAY: _skill_day,
+}
+
+
+def broken_by(
+    state: DeskState, order: PlaceTrade, now: Timestamp, earlier: Sequence[TicketView]
+) -> Iterator[tuple[str, str]]:
+    """The rails that a buy would break, each with what to do about it.
+
+    Yields:
+        An objection and its fix; none where every rail holds.
+    """
+    views = {view.rail: view for view in rails(state, now, earlier)}
+    asked = {
+        (Rail.SIM_TRADE if order.venue is Venue.SIM else Rail.TRADE): order.amount,
+        Rail.DAY_BUYS: 1 + (views[Rail.DAY_BUYS].used or 0) if views else 1,
+        Rail.DESK_DAY: order.amount + (views[Rail.DESK_DAY].used or 0) if views else 0,
+        Rail.MARKET: order.amount + _by_market(state, _buys(earlier)).get(order.market_id, 0),
+    }
+    if order.venue is not Venue.SIM and views:
+        asked[Rail.DAY_SPEND] = order.amount + (views[Rail.DAY_SPEND].used or 0)
+    for view in views.values():
+        if view.is_broken:
+            yield (
+                f"the desk's own limit of {RULES[view.rail].name} cannot be read",
+                "set it anew on the settings screen (8)",
+            )
+    for rail, wanted in asked.items():
+        limit = views[rail].limit if rail in views else None
+        if limit is not None and not wanted <= limit:
+            yield _words(views[rail], limit)
+
+
+def _words(view: RailView, limit: int) -> tuple[str, str]:
+    rule = RULES[view.rail]
+    whose = "this desk's own limit" if view.source == "desk" else "the limit"
+    said = f"{whose} of {rule.name} is {figure_in_words(view.rail, limit)}"
+    if view.used is None:
+        return said, "lower the amount, or raise the limit on the settings screen (8)"
+    if view.rail is Rail.MARKET:
+        return said, "lower the amount, or sell in this market first"
+    used = figure_in_words(view.rail, view.used)
+    waiting = figure_in_words(view.rail, view.reserved)
+    more = f" ({waiting} of it by orders without an end)" if view.reserved else ""
+    said = f"{said}, {used} used{more}"
+    return said, "wait for midnight UTC, or raise the limit on the settings screen (8)"
+
+
+def desk_budget(state: DeskState, now: Timestamp) -> tuple[float, Micros] | None:
+    """Since when this desk's own spend of the day counts, and how much it may be.
+
+    The blotter asks it once more in the transaction that writes the order down, so that two orders
+    of one moment cannot both take what is left. Source: failures, F-10.
+
+    Returns:
+        A time of ours and an amount; None where the desk has no such limit.
+    """
+    own, is_broken = own_figure(state, Rail.DESK_DAY)
+    if own is None or is_broken:
+        return None
+    midnight = next_midnight(service_now(state, now))
+    return midnight - DAY_S + (state.service.skew_s or 0.0), Micros(own)

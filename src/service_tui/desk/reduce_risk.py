@@ -1,0 +1,327 @@
+"""How the slice of monitors, alerts and exits changes: (slice, fact) -> slice. Pure.
+
+Knows the slice, its facts and the records that it is marked by. Must not know wire, network, time.
+Used by desk.reduce.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, assert_never
+
+from service_tui.desk.facts_risk import (
+    AlertChanged,
+    AlertsSeen,
+    BriefingLate,
+    MonitorChanged,
+    MonitorGone,
+    MonitorsSeen,
+    PriceAlertChanged,
+    PriceAlertGone,
+    RiskFact,
+)
+from service_tui.desk.records import (
+    MarketView,
+    NoticeKind,
+    PositionView,
+    TicketState,
+    TicketView,
+    TradeView,
+)
+from service_tui.desk.records_risk import (
+    EXIT,
+    STOP_LOSS,
+    TAKE_PROFIT,
+    AlertState,
+    AlertView,
+    ExitView,
+    MonitorState,
+    MonitorView,
+    PriceAlertView,
+    RiskView,
+)
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros
+
+ALERTS_MAX: Final = 200
+EXITS_MAX: Final = 200
+"""What the state keeps of endless things; the service keeps the rest."""
+
+BY_MONITOR: Final = "risk:"
+"""Begins the source of the trades by which a service exits."""
+
+BY_SERVICE: Final = "the service carries out the exit"
+BY_HOLDER: Final = "the program that holds this data directory carries out the exit"
+_ELSEWHERE: Final = "it left the list without an exit of this desk: another client took it"
+
+
+def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0912  (a closed union)
+    """The slice after a fact; whoever calls marks it anew."""
+    match fact:
+        case MonitorsSeen():
+            changed = replace(risk, monitors=fact.monitors)
+        case MonitorChanged():
+            changed = replace(risk, monitors=_with_monitor(risk.monitors, fact.monitor))
+        case MonitorGone():
+            left = tuple(one for one in risk.monitors if one.key != fact.key)
+            changed = replace(risk, monitors=left)
+        case AlertsSeen():
+            sold = {one.exit_id for one in risk.exits if one.by_service}
+            exits = _merged(
+                tuple(replace(one, by_service=one.exit_id in sold) for one in fact.exits),
+                risk.exits,
+            )
+            changed = replace(risk, alerts=_with_alerts(risk, fact), exits=exits)
+        case AlertChanged():
+            changed = replace(risk, alerts=_with_alert(risk.alerts, fact.alert))
+        case PriceAlertChanged():
+            alerts = _with_price_alert(risk.price_alerts, fact.alert)
+            changed = replace(risk, price_alerts=alerts)
+        case PriceAlertGone():
+            left = tuple(one for one in risk.price_alerts if one.alert_id != fact.alert_id)
+            changed = replace(risk, price_alerts=left)
+        case BriefingLate():
+            changed = replace(risk, briefing_late=fact.words)
+        case _:
+            assert_never(fact)
+    return changed
+
+
+def marked(
+    risk: RiskView, positions: tuple[PositionView, ...], markets: Mapping[str, MarketView]
+) -> RiskView:
+    """The slice with every monitor at the prices of now; unchanged, it is the same object."""
+    alerts = {(one.holding, one.venue): one for one in reversed(risk.alerts) if one.state.is_open}
+    if not risk.monitors and not alerts:
+        return risk
+    held = {position.key: position for position in positions if position.shares > 0}
+    watching = [one for one in risk.monitors if not one.is_spent]
+    listed = {(one.holding, one.venue) for one in watching}
+    spent = [_spent(alert) for place, alert in alerts.items() if place not in listed]
+    monitors = tuple(
+        _marked(
+            one,
+            held.get(one.holding) if one.venue is Venue.SIM else None,
+            markets.get(one.market_id),
+            alerts.get((one.holding, one.venue)),
+        )
+        for one in (*watching, *spent)
+    )
+    return risk if monitors == risk.monitors else replace(risk, monitors=monitors)
+
+
+def _spent(alert: AlertView) -> MonitorView:
+    """The monitor of an alert: a service forgets it at the breach, the person wants to see it."""
+    known = alert.entry is not None and alert.shares
+    return MonitorView(
+        market_id=alert.market_id,
+        question=alert.question,
+        side=alert.side,
+        venue=alert.venue,
+        shares=alert.shares,
+        cost=Micros(round((alert.entry or 0.0) * alert.shares)) if known else Micros(0),
+        entry=alert.entry,
+        mark=alert.trigger_price,
+        exit_value=None,
+        stop_pct=alert.threshold_pct if alert.reason == STOP_LOSS else None,
+        target_pct=alert.threshold_pct if alert.reason == TAKE_PROFIT else None,
+        is_spent=True,
+    )
+
+
+def _marked(
+    monitor: MonitorView,
+    held: PositionView | None,
+    market: MarketView | None,
+    alert: AlertView | None,
+) -> MonitorView:
+    """One monitor with what its position and its market say; without them it stays as told."""
+    if held is not None:
+        monitor = replace(
+            monitor,
+            question=held.question or monitor.question,
+            shares=held.shares,
+            cost=held.cost,
+            entry=held.average if held.average is not None else monitor.entry,
+            mark=held.mark_price,
+            exit_value=held.exit_value,
+        )
+    return replace(monitor, state=_state_of(monitor, market, alert))
+
+
+def _state_of(
+    monitor: MonitorView, market: MarketView | None, alert: AlertView | None
+) -> MonitorState:
+    if alert is not None:
+        is_leaving = alert.state in {AlertState.EXITING, AlertState.UNKNOWN}
+        return MonitorState.EXITING if is_leaving else MonitorState.BREACHED
+    if market is not None and not market.is_open:
+        return MonitorState.CLOSED
+    return MonitorState.WATCHING if monitor.shares > 0 else MonitorState.NOT_HELD
+
+
+def _with_monitor(
+    monitors: tuple[MonitorView, ...], monitor: MonitorView
+) -> tuple[MonitorView, ...]:
+    if any(one.key == monitor.key for one in monitors):
+        return tuple(monitor if one.key == monitor.key else one for one in monitors)
+    return (*monitors, monitor)
+
+
+def _with_price_alert(
+    alerts: tuple[PriceAlertView, ...], alert: PriceAlertView
+) -> tuple[PriceAlertView, ...]:
+    if any(one.alert_id == alert.alert_id for one in alerts):
+        return tuple(alert if one.alert_id == alert.alert_id else one for one in alerts)
+    return (alert, *alerts)
+
+
+# -- alerts ------------------------------------------------------------------------------------
+
+
+def _with_alerts(risk: RiskView, fact: AlertsSeen) -> tuple[AlertView, ...]:
+    """The alerts after a listing: what this desk did with one is known better here."""
+    known = {alert.alert_id: alert for alert in risk.alerts}
+    told = {alert.alert_id: alert for alert in (*fact.ended, *fact.waiting)}
+    rows = {
+        alert_id: _told(alert, known.get(alert_id), executes=risk.executes)
+        for alert_id, alert in told.items()
+    }
+    gone = {alert_id: one for alert_id, one in known.items() if alert_id not in told}
+    rows |= {alert_id: _left(one, fact) for alert_id, one in gone.items()}
+    return _newest(rows.values())
+
+
+def _told(told: AlertView, known: AlertView | None, *, executes: bool) -> AlertView:
+    """An alert as the service tells it, with what this desk knows of its exit."""
+    if known is None or not known.attempts:
+        by_whom = BY_SERVICE if told.managed else "" if executes else BY_HOLDER
+        return replace(told, words=told.words or by_whom) if told.state.is_open else told
+    tried = replace(told, ticket_id=known.ticket_id, attempts=known.attempts)
+    if told.state.is_open:
+        return replace(tried, state=known.state, words=known.words)
+    if told.state is AlertState.EXPIRED:
+        return replace(tried, state=AlertState.MISSED, words=known.words)
+    return replace(tried, words=told.words or known.words)
+
+
+def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
+    """An alert of which the service says nothing any more."""
+    if not known.state.is_open or known.state in {AlertState.EXITING, AlertState.UNKNOWN}:
+        return known
+    if known.expires_at <= fact.at:
+        state = AlertState.MISSED if known.attempts else AlertState.EXPIRED
+        return replace(known, state=state, words=known.words or EXPIRED_WORDS)
+    return replace(known, state=AlertState.ENDED, words=_ELSEWHERE)
+
+
+EXPIRED_WORDS: Final = "its hour passed without an exit: nothing monitors the position now"
+
+
+def _with_alert(alerts: tuple[AlertView, ...], alert: AlertView) -> tuple[AlertView, ...]:
+    rows = {one.alert_id: one for one in alerts}
+    return _newest({**rows, alert.alert_id: alert}.values())
+
+
+def _newest(alerts: Iterable[AlertView]) -> tuple[AlertView, ...]:
+    """Newest breach first, at most `ALERTS_MAX`; what is open is never among those forgotten."""
+    ordered = sorted(alerts, key=lambda one: one.breached_at, reverse=True)
+    waiting = [one for one in ordered if one.state.is_open]
+    ended = [one for one in ordered if not one.state.is_open]
+    kept = {one.alert_id for one in (*waiting, *ended[: max(0, ALERTS_MAX - len(waiting))])}
+    return tuple(one for one in ordered if one.alert_id in kept)
+
+
+def with_ticket(risk: RiskView, ticket: TicketView) -> RiskView:
+    """The slice once an exit was found to have happened; its alert may not be listed any more."""
+    alert = next((one for one in risk.alerts if one.ticket_id == ticket.ticket_id), None)
+    if alert is None or ticket.state is not TicketState.DONE or not alert.state.is_open:
+        return risk
+    sold = replace(alert, state=AlertState.EXECUTED, words=f"sold: {ticket.outcome}")
+    return replace(risk, alerts=_with_alert(risk.alerts, sold))
+
+
+def news_of(
+    before: RiskView, after: RiskView, *, is_first: bool
+) -> Iterator[tuple[str, str, NoticeKind]]:
+    """What a listing of alerts says that was not known.
+
+    Args:
+        before: the slice before it.
+        after: the slice after it.
+        is_first: the desk has just opened; of what ended before, only losses are told, in one.
+
+    Yields:
+        A tone, a sentence and what it is about each.
+    """
+    known = {alert.alert_id: alert for alert in before.alerts}
+    news = [one for one in after.alerts if _is_news(one, known.get(one.alert_id))]
+    lost = [one for one in news if one.state in _LOST]
+    for alert in news:
+        if alert.state.is_open:
+            yield "bad", f"{_about(alert)}: {alert.words or 'the exit follows'}", NoticeKind.ALERT
+        elif alert.state in _LOST and not is_first:
+            yield "bad", f"{_about(alert)}: {alert.words}", NoticeKind.ALERT
+        elif alert.state is AlertState.EXECUTED and not alert.attempts and not is_first:
+            yield "warn", f"{_about(alert)}: sold, not by this desk", NoticeKind.EXIT
+    if lost and is_first:
+        noun = "alert" if len(lost) == 1 else "alerts"
+        said = f"{len(lost)} {noun} expired without an exit: 3 shows them"
+        yield "bad", said, NoticeKind.ALERT
+
+
+_LOST: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
+
+
+def _is_news(alert: AlertView, old: AlertView | None) -> bool:
+    """Whether an alert is new, or has come to its end since it was last told."""
+    if old is None:
+        return True
+    return old.state.is_open and not alert.state.is_open
+
+
+def _about(alert: AlertView) -> str:
+    at = "" if alert.trigger_price is None else f" at {alert.trigger_price:.4f}"
+    return f"{alert.reason}, {alert.side.value.upper()}{at}, {alert.question or alert.market_id}"
+
+
+# -- exits -------------------------------------------------------------------------------------
+
+
+def with_trades(risk: RiskView, trades: tuple[TradeView, ...]) -> RiskView:
+    """The slice with the exits among the agent's own trades; a service may keep no history."""
+    alerts = {one.exit_name: one for one in risk.alerts}
+    by_service = {one.trade_id for one in trades if one.source.startswith(BY_MONITOR)}
+    known = tuple(
+        replace(one, by_service=True) if one.exit_id in by_service else one for one in risk.exits
+    )
+    told = {one.exit_id for one in risk.exits}
+    found: list[ExitView] = []
+    for trade in trades:
+        name = trade.client_ref.rpartition(".")[0]
+        is_exit = name.startswith(EXIT) and trade.action == Action.SELL.value
+        if is_exit and trade.shares > 0 and name not in told:
+            found.append(_exit_of(trade, alerts.get(name)))
+    exits = _merged(known, tuple(found))
+    return risk if exits == risk.exits else replace(risk, exits=exits)
+
+
+def _exit_of(trade: TradeView, alert: AlertView | None) -> ExitView:
+    return ExitView(
+        exit_id=trade.trade_id,
+        at=trade.at,
+        market_id=trade.market_id,
+        question=trade.question,
+        side=trade.side,
+        venue=trade.venue,
+        shares=trade.shares,
+        trigger_price=None if alert is None else alert.trigger_price,
+        proceeds=trade.cost,
+        pnl=trade.pnl,
+        cause="exit of an alert" if alert is None else alert.reason,
+    )
+
+
+def _merged(told: tuple[ExitView, ...], known: tuple[ExitView, ...]) -> tuple[ExitView, ...]:
+    """Both, each exit once, as the first tells it; newest first."""
+    rows = {one.exit_id: one for one in (*reversed(known), *reversed(told))}
+    return tuple(sorted(rows.values(), key=lambda one: one.at, reverse=True)[:EXITS_MAX])

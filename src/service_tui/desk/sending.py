@@ -1,0 +1,134 @@
+"""One order on its way: the words of the wire, one send, and what its answer means.
+
+Knows ports, an order and its answer. Must not know why an order is placed, nor whether it may be.
+Used by the handlers that move money, once the intent is on disk, and by desk.lookup.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from service_tui.client.errors import (
+    HeldBackError,
+    OutcomeUnknownError,
+    RefusedError,
+    ServiceError,
+)
+from service_tui.desk.blotter import outcome_of
+from service_tui.desk.commands import ExitAlert, PlaceTrade
+from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.gate import RESUME_FIX
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import NoticeKind, TicketState, TicketView, Topic
+from service_tui.desk.verdict import LOOKED_UP, verdict_of
+from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.storage.errors import StorageError
+from service_tui.units import decimal
+from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
+
+SOURCE: Final = "desk"
+
+Said = tuple[str, str]
+"""How it ended or why it may not be, and what to do about it."""
+
+
+def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
+    """The order in the words of the wire.
+
+    Returns:
+        The request.
+
+    Raises:
+        ValueError: it is no order: no size, a size out of range, an id that is none, or too much
+            reasoning.
+    """
+    return TradeRequest(
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        amount=decimal(order.amount),
+        shares=decimal(order.shares),
+        venue=order.venue,
+        dry_run=dry_run,
+        reasoning=order.reasoning or None,
+        source=None if dry_run else SOURCE,
+        signal_data={CLIENT_REF: client_ref} if client_ref else None,
+    )
+
+
+async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest) -> None:
+    """Send an order once, under its ticket's reference, and settle the ticket by the answer."""
+    ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
+    ports.say(TicketChanged(ticket))
+    try:
+        reply = await ports.client.call(
+            PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
+        )
+    except RefusedError as error:
+        await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
+    except HeldBackError as error:
+        said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
+        await settle(ports, ticket, TicketState.REFUSED, said)
+    except OutcomeUnknownError as error:
+        said = (f"sent, no answer: {error}", LOOKED_UP)
+        await settle(ports, ticket, TicketState.UNKNOWN, said)
+    except ServiceError as error:
+        said = (f"nothing was sent: {error}", "try again when the service answers")
+        await settle(ports, ticket, TicketState.FAILED, said)
+    else:
+        await take_answer(ports, ticket, order, reply.answer)
+
+
+async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
+    """Settle a ticket by a trade answer, as far as that can be believed."""
+    verdict = verdict_of(order, body)
+    await settle(ports, ticket, verdict.state, (verdict.outcome, verdict.fix))
+    if verdict.state is TicketState.REFUSED:
+        return
+    # The account too: an answer about it may be on its way that was true before this trade.
+    for topic in _TOUCHED:
+        ports.poke(topic)
+
+
+_TOUCHED: Final = (
+    Topic.POSITIONS,
+    Topic.ACCOUNT,
+    Topic.MARKETS,
+    Topic.TRADES,
+    Topic.DETAIL,
+    # A buy may enrol a monitor.
+    Topic.MONITORS,
+)
+_TONES: Final = {
+    TicketState.DONE: "good",
+    TicketState.REFUSED: "warn",
+    TicketState.FAILED: "bad",
+    TicketState.UNKNOWN: "bad",
+}
+
+
+def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> TicketView:
+    """Tell the end of a ticket, in the blotter's row and as one notice.
+
+    Returns:
+        The ticket with its end.
+    """
+    outcome, fix = said
+    settled_at = None if state is TicketState.UNKNOWN else ports.now()
+    ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
+    ports.say(TicketChanged(ended))
+    words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
+    kind = NoticeKind.EXIT if ticket.kind == ExitAlert.kind else NoticeKind.FILL
+    ports.say(Noticed(_TONES[state], words, kind))
+    return ended
+
+
+async def settle(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> None:
+    """Tell the end and write it down; a disk that fails now loses no trade, the intent stands."""
+    ended = end(ports, ticket, state, said)
+    try:
+        await ports.blotter.settle(
+            ended.ticket_id, StoredState(state.value), outcome_of(ended), now=ports.now()
+        )
+    except StorageError as error:
+        ports.say(Noticed("bad", f"the blotter could not be written: {error}"))

@@ -1,0 +1,206 @@
+"""What a price tick brings to monitors: breaches, the service's own exits, alerts that expire.
+
+Knows world, risk, and how orders are placed. Must not know wall clocks: both times come in.
+Used by world, which asks after every move of the tape.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from service_tui.engine.alerts import RiskAlert
+from service_tui.engine.book import is_bid
+from service_tui.engine.errors import BelowMinimum, MarketNotOpen, Refusal
+from service_tui.engine.events import AlertEnded, Breached, Event, Note
+from service_tui.engine.exchange import Order
+from service_tui.engine.monitors import Crossed
+from service_tui.engine.orders import VenueOrder, place
+from service_tui.engine.resting import cancel_all
+from service_tui.engine.venues import Times
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    ExitReason,
+    MarketStatus,
+    OrderType,
+    Venue,
+    WalletKind,
+)
+from service_tui.units import Micros
+
+if TYPE_CHECKING:
+    from service_tui.engine.world import World
+
+SOURCES: Final = {
+    ExitReason.STOP_LOSS: "risk:stop_loss",
+    ExitReason.TAKE_PROFIT: "risk:take_profit",
+}
+"""Trade sources of exits. # ours: the spec names none."""
+
+_WORDS: Final = {
+    ExitReason.STOP_LOSS: ("stop-loss", "fell to", "below"),
+    ExitReason.TAKE_PROFIT: ("take-profit", "rose to", "above"),
+}
+
+
+def watch(world: "World", times: Times) -> list[Event]:
+    """Everything that the prices and the hour of now do to monitors and alerts.
+
+    Each monitor is breached at most once. Of a managed wallet the service sells at once; what the
+    market does not take now it tries again at the next tick, as long as the alert lives.
+
+    Returns:
+        The events, already applied.
+    """
+    risk = world.risk
+    risk.settle()
+    events: list[Event] = []
+    # The hour first: who comes at its end does not come in time.
+    events += _expire(world, times)
+    for crossed in sorted(_crossed(world, times), key=lambda one: one.monitor.held):
+        breach = _breach(world, crossed, times)
+        risk.apply(breach)
+        events.append(breach)
+    if risk.alerts.pending:
+        for alert in list(risk.alerts.pending.values()):
+            if is_for_service(world, alert):
+                events += _exit(world, alert, times)
+        risk.settle()
+    return events
+
+
+def is_for_service(world: "World", alert: RiskAlert) -> bool:
+    """Whether the service itself sells: it holds the wallet. Source: spec, "Wallet types"."""
+    # ours: the wallet is the agent's on every venue, so that its way can be rehearsed on sim.
+    return world.agents[alert.breach.agent_id].settings.wallet is WalletKind.MANAGED
+
+
+def price_of(world: "World", venue: Venue, market_id: str, times: Times) -> float | None:
+    """The price of YES that monitors go by: spot on sim, the middle of the book elsewhere.
+
+    Source: decisions, "Stop and target prices".
+
+    Returns:
+        The price; None where nothing can be sold any more.
+    """
+    market = world.markets.get(market_id)
+    if market is None or market.status(times[1]) is not MarketStatus.ACTIVE:
+        return None
+    return mark_of(world, venue, market_id, times)
+
+
+def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float:
+    """The same for any market that is not resolved yet."""
+    if venue is Venue.SIM:
+        return world.markets[market_id].price()
+    return world.venues.book(market_id).mid(times)
+
+
+def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
+    for (venue, market_id), ladder in list(world.risk.monitors.ladders.items()):
+        price = price_of(world, venue, market_id, times)
+        if price is not None and ladder.is_reached(price):
+            yield from ladder.reached(price)
+
+
+def _breach(world: "World", crossed: Crossed, times: Times) -> Breached:
+    monitor, held = crossed.monitor, crossed.monitor.held
+    stops = crossed.reason is ExitReason.STOP_LOSS
+    threshold = monitor.stop_loss_pct if stops else monitor.take_profit_pct
+    return Breached(
+        f"a{world.risk.alert_count + 1}",
+        held.agent_id,
+        *times,
+        held.venue,
+        held.market_id,
+        held.side,
+        crossed.reason,
+        threshold or 0.0,
+        crossed.level,
+        monitor.entry,
+        crossed.price,
+        world.risk.held_on(held).shares,
+    )
+
+
+def reason_of(breach: Breached) -> str:
+    """Why an exit is made, in words: what stands as the reasoning of its trade."""
+    name, moved, beyond = _WORDS[breach.reason]
+    return (
+        f"{name} {breach.threshold_pct:.1%}: {breach.side.value.upper()} {moved} "
+        f"{breach.price:.4f}, at or {beyond} {breach.level:.4f} (entry {breach.entry:.4f})"
+    )
+
+
+def exit_order(world: "World", alert: RiskAlert) -> Order:
+    """The sale on sim that an alert asks for: never more than is held."""
+    breach = alert.breach
+    size = Micros(min(alert.left(), world.risk.held_on(alert.held).shares))
+    note = Note(reasoning=reason_of(breach), source=SOURCES[breach.reason])
+    agent = world.agents[breach.agent_id]
+    # Whatever holds up the agent's own orders, suspended or not claimed any more, guards nobody.
+    settings = replace(agent.settings, suspended=False, claimed=True, real_trading_enabled=True)
+    agent = replace(agent, settings=settings)
+    return Order(agent, breach.market_id, breach.side, Action.SELL, size, note=note)
+
+
+def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
+    """Sell for an alert; nothing happens where the market does not take it now."""
+    events: list[Event] = []
+    order = exit_order(world, alert)
+    try:
+        if alert.breach.venue is Venue.SIM:
+            events.append(world.place(order, times[0]))
+        else:
+            events += _clear_the_way(world, alert, times)
+            events += place(world.venues, on_venue(alert.breach.venue, order), times)
+    except BelowMinimum:
+        # What is left after a part was sold is too little for any order: that was the exit.
+        if alert.sold:
+            events.append(_end(world, alert, AlertStatus.EXECUTED, times))
+    except MarketNotOpen:
+        events.append(_end(world, alert, AlertStatus.RESOLVED, times))
+    except Refusal:
+        pass
+    return events
+
+
+def on_venue(venue: Venue, order: Order) -> VenueOrder:
+    """The same sale on a real venue: what there is, at whatever price."""
+    return VenueOrder(
+        agent=order.agent,
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        size=order.size,
+        venue=venue,
+        order_type=OrderType.FAK,
+        note=order.note,
+    )
+
+
+def _clear_the_way(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
+    """Cancel the agent's own orders that hold the shares, buy them back, or are in the way."""
+    # ours: an exit that leaves a resting buy of the same side would be undone by it.
+    breach = alert.breach
+    meets_bids = not is_bid(breach.side, Action.SELL)
+    in_the_way = [
+        order
+        for order in world.venues.book(breach.market_id).orders.values()
+        if order.agent_id == breach.agent_id
+        and (order.side is breach.side or order.bids() is meets_bids)
+    ]
+    return [*cancel_all(world.venues, in_the_way, times)]
+
+
+def _expire(world: "World", times: Times) -> list[Event]:
+    at = times[0]
+    dead = [one for one in world.risk.alerts.pending.values() if at >= one.expires_at]
+    return [_end(world, alert, AlertStatus.EXPIRED, times) for alert in dead]
+
+
+def _end(world: "World", alert: RiskAlert, status: AlertStatus, times: Times) -> AlertEnded:
+    breach = alert.breach
+    ended = AlertEnded(breach.alert_id, breach.agent_id, times[0], breach.market_id, status)
+    world.risk.apply(ended)
+    return ended

@@ -1,0 +1,222 @@
+"""Monitors: thresholds on what is held, kept so that a quiet tick looks at the nearest alone.
+
+Knows terms. Must not know positions, prices before they are handed in, or what a breach leads to.
+Used by risk. Prices of a monitor are of its own side.
+
+Each market of a venue has a ladder: per side one heap of stops, highest first, and one of targets,
+lowest first. A monitor that changes or goes leaves its old rungs where they are; they are dropped
+when they come to the top, and swept when most of a heap is old.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Final, NamedTuple
+
+from service_tui.terms import ExitReason, Side, Venue
+from service_tui.units import Timestamp
+
+SWEEP_MIN: Final = 64
+"""Rungs below which a heap is not worth sweeping."""
+
+DROPPED: Final = -1
+
+
+class Held(NamedTuple):
+    """One side of one market on one venue in one agent's hands: what a monitor is for."""
+
+    agent_id: str
+    venue: Venue
+    market_id: str
+    side: Side
+
+
+@dataclass(slots=True)
+class Monitor:
+    """Thresholds of one held side. `entry` is its average cost when last put on the ladder.
+
+    `turn` counts how often it was put there: older rungs are void.
+    """
+
+    held: Held
+    stop_loss_pct: float | None
+    take_profit_pct: float | None
+    automatic: bool
+    set_at: Timestamp
+    entry: float = 0.0
+    turn: int = 0
+
+    def stop_price(self) -> float | None:
+        """The price at or below which to close."""
+        return None if self.stop_loss_pct is None else self.entry * (1.0 - self.stop_loss_pct)
+
+    def target_price(self) -> float | None:
+        """The price at or above which to close; above 1 where none reaches it."""
+        return None if self.take_profit_pct is None else self.entry * (1.0 + self.take_profit_pct)
+
+
+class Crossed(NamedTuple):
+    """A monitor whose threshold the price has reached; `level` is the price it made."""
+
+    monitor: Monitor
+    reason: ExitReason
+    level: float
+    price: float
+
+
+Rung = tuple[float, int, int, Monitor]
+"""Level (of stops the negative one), number, turn, monitor: the number is unlike every other."""
+
+
+Nearest = tuple[float, float, float, float]
+"""Stop and target of YES, stop and target of NO: what a tick is compared with."""
+
+
+class Ladder:
+    """All levels of one market on one venue."""
+
+    __slots__ = ("_nearest", "_numbers", "_stops", "_targets", "monitors")
+
+    def __init__(self) -> None:
+        self.monitors: dict[Held, Monitor] = {}
+        self._stops: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
+        self._targets: dict[Side, list[Rung]] = {Side.YES: [], Side.NO: []}
+        self._numbers = count()
+        self._nearest: Nearest | None = None
+
+    def put(self, monitor: Monitor, entry: float) -> None:
+        """Put a monitor on its rungs for an average cost; those from before are void."""
+        self._nearest = None
+        monitor.entry = entry
+        monitor.turn += 1
+        side = monitor.held.side
+        stop, target = monitor.stop_price(), monitor.target_price()
+        if stop is not None:
+            self._add(self._stops[side], -stop, monitor)
+        if target is not None:
+            self._add(self._targets[side], target, monitor)
+
+    def drop(self, monitor: Monitor) -> None:
+        """Forget a monitor."""
+        self._nearest = None
+        self.monitors.pop(monitor.held, None)
+        monitor.turn = DROPPED
+
+    def is_reached(self, yes_price: float) -> bool:
+        """Whether a price of YES has reached any level; costs the same however many there are."""
+        nearest = self._nearest
+        if nearest is None:
+            nearest = self._nearest = self._nearest_levels()
+        stop, target, no_stop, no_target = nearest
+        no_price = 1.0 - yes_price
+        return (
+            yes_price <= stop or yes_price >= target or no_price <= no_stop or no_price >= no_target
+        )
+
+    def _nearest_levels(self) -> Nearest:
+        """The level of each kind that a price would reach first; one beyond all where none is."""
+        yes, no = Side.YES, Side.NO
+        return (
+            -_top(self._stops[yes]),
+            _top(self._targets[yes]),
+            -_top(self._stops[no]),
+            _top(self._targets[no]),
+        )
+
+    def reached(self, yes_price: float) -> list[Crossed]:
+        """The monitors that a price of YES has reached, each once.
+
+        Returns:
+            What was reached. It is off its rungs: whoever asks drops it, or puts it up again.
+        """
+        self._nearest = None
+        found: dict[Held, Crossed] = {}
+        for side, price in ((Side.YES, yes_price), (Side.NO, 1.0 - yes_price)):
+            stops, targets = _cleared(self._stops[side]), _cleared(self._targets[side])
+            while stops and price <= -stops[0][0]:
+                level, _, _, monitor = heappop(stops)
+                crossed = Crossed(monitor, ExitReason.STOP_LOSS, -level, price)
+                found[monitor.held] = crossed
+                _cleared(stops)
+            while targets and price >= targets[0][0]:
+                level, _, _, monitor = heappop(targets)
+                crossed = Crossed(monitor, ExitReason.TAKE_PROFIT, level, price)
+                found.setdefault(monitor.held, crossed)
+                _cleared(targets)
+        return list(found.values())
+
+    def _add(self, heap: list[Rung], level: float, monitor: Monitor) -> None:
+        heappush(heap, (level, next(self._numbers), monitor.turn, monitor))
+        if len(heap) > SWEEP_MIN and len(heap) > 2 * len(self.monitors):
+            heap[:] = [rung for rung in heap if rung[2] == rung[3].turn]
+            heapify(heap)
+
+
+def _cleared(heap: list[Rung]) -> list[Rung]:
+    """A heap whose top is no void rung."""
+    while heap and heap[0][2] != heap[0][3].turn:
+        heappop(heap)
+    return heap
+
+
+def _top(heap: list[Rung]) -> float:
+    """The level on top of a heap; infinity where there is none."""
+    return heap[0][0] if _cleared(heap) else math.inf
+
+
+class Monitors:
+    """Every monitor, by its holder and by its market."""
+
+    __slots__ = ("_by_agent", "ladders")
+
+    def __init__(self) -> None:
+        self._by_agent: dict[str, dict[Held, Monitor]] = {}
+        self.ladders: dict[tuple[Venue, str], Ladder] = {}
+
+    def __iter__(self) -> Iterator[Monitor]:
+        """All of them, agent by agent."""
+        return (one for own in self._by_agent.values() for one in own.values())
+
+    def get(self, held: Held) -> Monitor | None:
+        """The monitor of a side, if there is one."""
+        return self._by_agent.get(held.agent_id, {}).get(held)
+
+    def of(self, agent_id: str) -> list[Monitor]:
+        """An agent's monitors, in the order in which they were set."""
+        own = self._by_agent.get(agent_id, {}).values()
+        return sorted(own, key=lambda one: (one.set_at, one.held))
+
+    def add(self, monitor: Monitor) -> None:
+        """Take a monitor in; an earlier one of the side is replaced. It is on no rung yet."""
+        held = monitor.held
+        self.drop(held)
+        self._by_agent.setdefault(held.agent_id, {})[held] = monitor
+        where = held.venue, held.market_id
+        ladder = self.ladders.get(where)
+        if ladder is None:
+            ladder = self.ladders[where] = Ladder()
+        ladder.monitors[held] = monitor
+
+    def ladder_of(self, held: Held) -> Ladder:
+        """The ladder on which a monitor of this side stands."""
+        return self.ladders[held.venue, held.market_id]
+
+    def drop(self, held: Held) -> Monitor | None:
+        """Watch no longer; the monitor that was there."""
+        own = self._by_agent.get(held.agent_id)
+        monitor = None if own is None else own.pop(held, None)
+        if monitor is not None:
+            where = held.venue, held.market_id
+            self.ladders[where].drop(monitor)
+            if not self.ladders[where].monitors:
+                del self.ladders[where]
+        return monitor
+
+    def drop_market(self, market_id: str) -> None:
+        """Watch nothing of a market any longer, on whatever venue."""
+        for venue in Venue:
+            ladder = self.ladders.get((venue, market_id))
+            for held in list(ladder.monitors) if ladder is not None else ():
+                self.drop(held)

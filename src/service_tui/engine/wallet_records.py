@@ -1,0 +1,106 @@
+"""What the named wallets have traded, hold and have won: their record since the world began.
+
+Knows settlements and outcomes. Must not know why anybody trades.
+Used by reactor, which keeps it, and by wallets, who sell what they hold.
+"""
+
+from dataclasses import dataclass, field
+
+from service_tui.engine.events import MarketResolved, Settlement
+from service_tui.terms import Action, Side
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(slots=True)
+class Held:
+    """What a wallet holds in one question, and what it has paid for it."""
+
+    yes: Micros = Micros(0)
+    no: Micros = Micros(0)
+    yes_cost: Micros = Micros(0)
+    no_cost: Micros = Micros(0)
+
+    def shares(self, side: Side) -> Micros:
+        """Shares of a side."""
+        return self.yes if side is Side.YES else self.no
+
+    def cost(self, side: Side) -> Micros:
+        """What those shares cost."""
+        return self.yes_cost if side is Side.YES else self.no_cost
+
+    def change(self, side: Side, shares: Micros, cost: Micros) -> None:
+        """Take shares and their cost in, or (below 0) out."""
+        if side is Side.YES:
+            self.yes, self.yes_cost = self.yes + shares, self.yes_cost + cost
+        else:
+            self.no, self.no_cost = self.no + shares, self.no_cost + cost
+
+
+@dataclass(slots=True)
+class WalletRecord:
+    """One wallet. `realized` counts sales and decided questions; `last_at` is wall time."""
+
+    trades_count: int = 0
+    bought: Micros = Micros(0)
+    win_count: int = 0
+    loss_count: int = 0
+    realized: Micros = Micros(0)
+    last_at: Timestamp | None = None
+    held: dict[str, Held] = field(default_factory=dict[str, Held])
+
+    def realize(self, gained: Micros) -> None:
+        """Count what a sale or an outcome brought, less what it had cost."""
+        self.realized += gained
+        self.win_count += gained > 0
+        self.loss_count += gained < 0
+
+
+class WalletRecords:
+    """The records of all wallets, by address."""
+
+    __slots__ = ("by_address",)
+
+    def __init__(self) -> None:
+        self.by_address: dict[str, WalletRecord] = {}
+
+    def of(self, address: str) -> WalletRecord:
+        """The record of a wallet; an empty one that nobody keeps where it has not traded."""
+        return self.by_address.get(address) or WalletRecord()
+
+    def held(self, address: str) -> tuple[str, ...]:
+        """Markets in which a wallet holds something, oldest first."""
+        record = self.by_address.get(address)
+        return () if record is None else tuple(record.held)
+
+    def holding(self, address: str, market_id: str) -> Held:
+        """What a wallet holds in a market."""
+        return self.of(address).held.get(market_id) or Held()
+
+    def count(self, one: Settlement, at: Timestamp, *, is_listed: bool) -> None:
+        """Count a settlement. What is not listed here is never settled here, so not held either."""
+        record = self.by_address.setdefault(one.wallet, WalletRecord())
+        record.trades_count += 1
+        record.last_at = at
+        money = Micros(round(one.shares * one.price))
+        if one.action is Action.BUY:
+            record.bought += money
+            if is_listed:
+                held = record.held.setdefault(one.market_id, Held())
+                held.change(one.side, one.shares, money)
+            return
+        held = record.held.get(one.market_id)
+        if held is None or held.shares(one.side) < one.shares:
+            return
+        cost = Micros(held.cost(one.side) * one.shares // held.shares(one.side))
+        held.change(one.side, Micros(-one.shares), Micros(-cost))
+        record.realize(money - cost)
+        if not held.yes and not held.no:
+            del record.held[one.market_id]
+
+    def settle(self, event: MarketResolved) -> None:
+        """Count what a decided question brought to those who held it."""
+        winner = Side.YES if event.outcome else Side.NO
+        for record in self.by_address.values():
+            held = record.held.pop(event.market_id, None)
+            if held is not None:
+                record.realize(held.shares(winner) - held.yes_cost - held.no_cost)

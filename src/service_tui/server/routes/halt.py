@@ -1,0 +1,49 @@
+"""The operator's halt: every entry of every agent is refused until it is resumed."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service_tui.engine import halting
+from service_tui.engine.events import Event, OrderEnded
+from service_tui.server.service import Asked, Routes
+from service_tui.units import decimal
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints import DESK_HALT, DESK_RESUME
+from service_tui.wire.halt import CancelledBody, HaltBody
+
+
+async def halt(asked: Asked) -> HaltBody:
+    """Refuse every entry and cancel the buys that rest; a second time it changes nothing."""
+    asked.service.keeper.check_whole()
+    return await _done(asked, halting.halt(asked.world, asked.now))
+
+
+async def resume(asked: Asked) -> HaltBody:
+    """Take entries again; pauses of single agents stay."""
+    asked.service.keeper.check_whole()
+    return await _done(asked, halting.resume(asked.world, asked.now))
+
+
+async def _done(asked: Asked, events: Sequence[Event]) -> HaltBody:
+    """Write it down, and say how it stands."""
+    await asked.service.keeper.commit(events)
+    world = asked.world
+    since = world.halt.since
+    return HaltBody(
+        halted=since is not None,
+        halted_at=None if since is None else moment(since),
+        cancelled=tuple(
+            CancelledBody(
+                order_id=one.order_id,
+                agent_id=one.agent_id,
+                agent_name=world.agents[one.agent_id].settings.name,
+                market_id=one.market_id,
+                returned_usdc=decimal(one.returned),
+            )
+            for one in events
+            if isinstance(one, OrderEnded)
+        ),
+    )
+
+
+ROUTES: Final[Routes] = {DESK_HALT: halt, DESK_RESUME: resume}

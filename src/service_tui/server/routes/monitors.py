@@ -1,0 +1,125 @@
+"""Monitors and risk alerts of the calling agent: set, list, delete, acknowledge."""
+
+from typing import Final
+
+from service_tui.engine.book import Times
+from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.server.present_risk import alert_body, monitor_body
+from service_tui.server.refusals import invalid_items
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import AlertStatus, Side
+from service_tui.wire.endpoints import (
+    DELETE_MONITOR,
+    END_RISK_ALERT,
+    MONITORS,
+    RISK_ALERTS,
+    SET_MONITOR,
+)
+from service_tui.wire.monitors import (
+    MonitorQuery,
+    MonitorRemovedBody,
+    MonitorRequest,
+    MonitorsBody,
+    MonitorSetBody,
+    RiskAlertEndedBody,
+    RiskAlertQuery,
+    RiskAlertsBody,
+    RiskAlertsQuery,
+)
+
+_SIDES: Final = {side.value: side for side in Side}
+
+
+def times_of(asked: Asked) -> Times:
+    """Wall time and the tape's."""
+    return asked.now, asked.world.world_at
+
+
+async def write(asked: Asked) -> MonitorSetBody:
+    """Watch a side that the agent holds; an earlier monitor of the side is replaced."""
+    request, keeper = asked.body_as(MonitorRequest), asked.service.keeper
+    keeper.check_whole()
+    wanted = Wanted(
+        Spot(asked.path["market_id"], request.side, request.venue),
+        request.stop_loss_pct,
+        request.take_profit_pct,
+    )
+    event, monitor = set_monitor(asked.world, asked.agent, wanted, asked.now)
+    body = monitor_body(asked.world, monitor, times_of(asked))
+    await keeper.commit((event,))
+    said = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
+    return MonitorSetBody.model_construct(**dict(body), success=True, message=said)
+
+
+async def delete(asked: Asked) -> MonitorRemovedBody:
+    """Stop watching a side; what is held stays."""
+    query, keeper = asked.query_as(MonitorQuery), asked.service.keeper
+    keeper.check_whole()
+    spot = Spot(asked.path["market_id"], query.side, query.venue)
+    event = delete_monitor(asked.world, asked.agent, spot, asked.now)
+    await keeper.commit((event,))
+    return MonitorRemovedBody(
+        success=True,
+        market_id=event.market_id,
+        side=event.side,
+        venue=event.venue,
+        message=f"{event.side.value.upper()} of {event.market_id} is watched no more",
+    )
+
+
+async def read(asked: Asked) -> MonitorsBody:
+    """All active monitors of the agent, oldest first."""
+    found = asked.world.risk.monitors_of(asked.agent.agent_id)
+    rows = tuple(monitor_body(asked.world, one, times_of(asked)) for one in found)
+    return MonitorsBody(monitors=rows, settings=rows, count=len(rows))
+
+
+async def read_alerts(asked: Asked) -> RiskAlertsBody:
+    """Breaches that wait for their exit, oldest first."""
+    world, agent_id = asked.world, asked.agent.agent_id
+    risk, times = world.risk, times_of(asked)
+    waiting = [alert for alert in risk.alerts_of(agent_id) if asked.now < alert.expires_at]
+    past = risk.history_of(agent_id) if asked.query_as(RiskAlertsQuery).include_history else ()
+    return RiskAlertsBody(
+        risk_alerts=tuple(alert_body(world, alert, times) for alert in waiting),
+        count=len(waiting),
+        history=tuple(alert_body(world, alert, times) for alert in past),
+    )
+
+
+async def end_alert(asked: Asked) -> RiskAlertEndedBody:
+    """Acknowledge an alert: executed where its shares were sold, else dismissed.
+
+    Returns:
+        How it ended.
+
+    Raises:
+        Denied: 422 for a side that is neither yes nor no.
+    """
+    side = _SIDES.get(asked.path["side"])
+    if side is None:
+        raise invalid_items([(("path", "side"), "the side is yes or no", "enum")])
+    query, keeper = asked.query_as(RiskAlertQuery), asked.service.keeper
+    keeper.check_whole()
+    spot = Spot(asked.path["market_id"], side, query.venue)
+    event, alert = acknowledge(asked.world, asked.agent, spot, asked.now, alert_id=query.alert_id)
+    await keeper.commit((event,))
+    sold = event.status is AlertStatus.EXECUTED
+    return RiskAlertEndedBody(
+        success=True,
+        market_id=event.market_id,
+        side=side,
+        venue=alert.breach.venue,
+        id=event.alert_id,
+        status=event.status.value,
+        message="the exit was made" if sold else "nothing was sold for it: dismissed",
+    )
+
+
+ROUTES: Final[Routes] = {
+    SET_MONITOR: write,
+    DELETE_MONITOR: delete,
+    MONITORS: read,
+    RISK_ALERTS: read_alerts,
+    END_RISK_ALERT: end_alert,
+}

@@ -1,0 +1,275 @@
+"""The reactor: its config, the signals that wait, what became of them, the circuit breaker."""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.catalogue import condition_of, slug_of, token_of
+from service_tui.engine.events import (
+    BreakerReset,
+    Reacted,
+    ReactorChanged,
+    ReactorEvent,
+    SignalDismissed,
+)
+from service_tui.engine.reactor import FAILURES_MAX, Signal, When
+from service_tui.engine.wallets import ROSTER, Wallet, address_of
+from service_tui.server.refusals import invalid_items
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import Side, Venue
+from service_tui.units import NotMicrosError, Timestamp, decimal, micros
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints import (
+    DELETE_SIGNAL,
+    DESK_RESET_REACTOR,
+    DESK_WALLETS,
+    PATCH_REACTOR,
+    PENDING_SIGNALS,
+    POST_REACTION,
+    REACTIONS,
+    REACTOR,
+)
+from service_tui.wire.reactor import (
+    BreakerBody,
+    KnownWalletBody,
+    KnownWalletsBody,
+    PendingBody,
+    PendingQuery,
+    ReactedBody,
+    ReactionBody,
+    ReactionRequest,
+    ReactionsBody,
+    ReactionsQuery,
+    ReactorConfigBody,
+    ReactorConfigPatch,
+    SignalBody,
+    SignalGoneBody,
+    WhaleBody,
+)
+
+AMOUNTS: Final = frozenset({"min_size", "max_size", "daily_cap"})
+"""Fields that the engine keeps in micros."""
+
+MAKER: Final = "maker"
+HEAD: Final = frozenset({"event_tx_hash", "decision"})
+"""Fields of a reaction that the engine itself reads."""
+
+
+# -- config --------------------------------------------------------------------------------
+
+
+async def read(asked: Asked) -> ReactorConfigBody:
+    """The agent's config, how its breaker stands, and what its mirrors have cost today."""
+    return config_body(asked, asked.agent)
+
+
+async def patch(asked: Asked) -> ReactorConfigBody:
+    """Change the config; it counts from the next poll on. What is already so leaves no trace."""
+    config = asked.world.reactor.state(asked.agent.agent_id).config
+    wanted = asked.body_as(ReactorConfigPatch).model_dump(exclude_none=True)
+    changes = {name: _engine_value(name, value) for name, value in wanted.items()}
+    changes = {name: new for name, new in changes.items() if getattr(config, name) != new}
+    if changes:
+        await _note(asked, ReactorChanged(asked.agent.agent_id, asked.now, changes))
+    return config_body(asked, asked.agent)
+
+
+def _engine_value(name: str, value: object) -> object:
+    """A field as the engine keeps it.
+
+    Returns:
+        Micros of sizes and money, everything else as it is.
+
+    Raises:
+        Denied: 422 for an amount that is finer than a micro.
+    """
+    if name not in AMOUNTS or not isinstance(value, float):
+        return value
+    try:
+        whole = micros(value)
+    except NotMicrosError as error:
+        raise invalid_items([(("body", name), str(error), "decimal")]) from error
+    if not whole and value:
+        said = f"{value} is less than a millionth"
+        raise invalid_items([(("body", name), said, "decimal")])
+    return whole
+
+
+async def _note(asked: Asked, *events: ReactorEvent) -> None:
+    """Apply and write down, unless memory is ahead of the disk."""
+    keeper = asked.service.keeper
+    keeper.check_whole()
+    await keeper.commit([done for event in events for done in asked.world.note(event)])
+
+
+def config_body(asked: Asked, agent: Agent) -> ReactorConfigBody:
+    """The eight fields, and how the reactor stands."""
+    reactor = asked.world.reactor
+    config = reactor.state(agent.agent_id).config
+    return ReactorConfigBody(
+        wallets=config.wallets,
+        min_size=decimal(config.min_size),
+        max_size=decimal(config.max_size),
+        mirror_fraction=config.mirror_fraction,
+        daily_cap=decimal(config.daily_cap),
+        venue=config.venue,
+        enabled=config.enabled,
+        price_buffer=config.price_buffer,
+        breaker=breaker_body(asked, agent),
+        daily_spent=decimal(reactor.spent_today(agent.agent_id, asked.now)),
+        signal_ttl_s=asked.service.signal_ttl_s,
+    )
+
+
+def breaker_body(asked: Asked, agent: Agent) -> BreakerBody:
+    """How an agent's circuit breaker stands now."""
+    found = asked.world.reactor.breaker(agent.agent_id, asked.now)
+    return BreakerBody(
+        state="running" if found.paused_at is None else "paused",
+        failures=found.failures,
+        failures_max=FAILURES_MAX,
+        paused_at=None if found.paused_at is None else moment(found.paused_at),
+        resets_at=None if found.resets_at is None else moment(found.resets_at),
+        skipped=found.skipped,
+    )
+
+
+# -- signals -------------------------------------------------------------------------------
+
+
+async def pending(asked: Asked) -> PendingBody:
+    """The signals that wait, oldest first; none while the reactor is off or its breaker open."""
+    world, agent = asked.world, asked.agent
+    caps = (asked.query_as(PendingQuery).caps or "").lower().split(",")
+    when = When(asked.now, world.world_at, asked.service.signal_ttl_s)
+    is_maker = MAKER in {cap.strip() for cap in caps}
+    found = world.reactor.pending(agent, world.markets, when, maker=is_maker)
+    return PendingBody(
+        reactor_signals=tuple(signal_body(signal) for signal in found),
+        breaker=breaker_body(asked, agent),
+        daily_spent=decimal(world.reactor.spent_today(agent.agent_id, asked.now)),
+    )
+
+
+def signal_body(signal: Signal) -> SignalBody:
+    """A signal with the names of the spec and, nested, those of the published skill."""
+    one, listing = signal.settled, signal.listing
+    taker_side = one.action.value.upper()
+    size = decimal(one.shares)
+    is_on_chain = one.venue is Venue.EVM
+    return SignalBody(
+        tx_hash=one.tx_hash,
+        signal_id=signal.signal_id,
+        venue=signal.venue,
+        taker_wallet=one.wallet,
+        taker_side=taker_side,
+        taker_size=size,
+        taker_price=one.price,
+        market_id=one.market_id,
+        market_title=listing.question,
+        side=one.side,
+        action=one.action,
+        amount=decimal(signal.amount),
+        whale=WhaleBody(
+            wallet=one.wallet,
+            side=taker_side,
+            size=size,
+            price=one.price,
+            token=token_of(one.market_id, one.side) if is_on_chain else "",
+            condition_id=condition_of(one.market_id) if is_on_chain else "",
+            market_title=listing.question,
+            market_slug=slug_of(listing),
+            outcome="Yes" if one.side is Side.YES else "No",
+        ),
+        created_at=moment(signal.at),
+        expires_at=moment(signal.expires_at),
+        taker_label=one.label,
+    )
+
+
+async def delete(asked: Asked) -> SignalGoneBody:
+    """Take a signal out; again, or after its expiry, changes nothing and is no fault."""
+    agent_id = asked.agent.agent_id
+    reactor = asked.world.reactor
+    gone = reactor.state(agent_id).gone
+    named = reactor.ids_of(asked.path["signal_id"])
+    fresh = [signal_id for signal_id in named if signal_id not in gone]
+    await _note(asked, *(SignalDismissed(agent_id, asked.now, one) for one in fresh))
+    return SignalGoneBody()
+
+
+# -- reactions -----------------------------------------------------------------------------
+
+
+async def reactions(asked: Asked) -> ReactionsBody:
+    """What became of the agent's signals, newest first."""
+    limit = asked.query_as(ReactionsQuery).limit
+    found = asked.world.reactor.reactions(asked.agent.agent_id, asked.now, limit)
+    return ReactionsBody(reactions=tuple(_reaction_body(one) for one in found))
+
+
+def _reaction_body(one: Reacted) -> ReactionBody:
+    said: dict[str, object] = dict(one.said)
+    return ReactionBody.model_validate(
+        said
+        | {
+            "event_tx_hash": one.tx_hash,
+            "decision": one.decision,
+            "created_at": moment(one.at),
+        }
+    )
+
+
+async def react(asked: Asked) -> ReactedBody:
+    """Keep what became of a signal; failures in a row open the circuit breaker."""
+    said = asked.body_as(ReactionRequest)
+    rest = said.model_dump(exclude_none=True, exclude=set(HEAD))
+    await _note(
+        asked,
+        Reacted(asked.agent.agent_id, asked.now, said.event_tx_hash, said.decision, rest),
+    )
+    return ReactedBody(breaker=breaker_body(asked, asked.agent))
+
+
+# -- the operator's ------------------------------------------------------------------------
+
+
+async def reset(asked: Asked) -> ReactorConfigBody:
+    """Close an agent's circuit breaker now, and count its failures from 0 again."""
+    agent = asked.world.agent(asked.path["agent_id"])
+    if asked.world.reactor.breaker(agent.agent_id, asked.now).failures:
+        await _note(asked, BreakerReset(agent.agent_id, asked.now))
+    return config_body(asked, agent)
+
+
+async def wallets(asked: Asked) -> KnownWalletsBody:
+    """The wallets that trade here, by name, with their record since this world began."""
+    return KnownWalletsBody(wallets=tuple(_wallet_body(asked, wallet) for wallet in ROSTER))
+
+
+def _wallet_body(asked: Asked, wallet: Wallet) -> KnownWalletBody:
+    address = address_of(asked.world.seed, wallet)
+    record = asked.world.reactor.records.of(address)
+    last_at = record.last_at
+    return KnownWalletBody(
+        address=address,
+        label=wallet.label,
+        venue=wallet.venue,
+        trades_count=record.trades_count,
+        bought=decimal(record.bought),
+        win_count=record.win_count,
+        loss_count=record.loss_count,
+        realized_pnl=decimal(record.realized),
+        last_trade_at=None if last_at is None else moment(Timestamp(last_at)),
+    )
+
+
+ROUTES: Final[Routes] = {
+    REACTOR: read,
+    PATCH_REACTOR: patch,
+    PENDING_SIGNALS: pending,
+    DELETE_SIGNAL: delete,
+    REACTIONS: reactions,
+    POST_REACTION: react,
+    DESK_WALLETS: wallets,
+    DESK_RESET_REACTOR: reset,
+}

@@ -1,0 +1,96 @@
+"""Prices that a person wants to hear of, kept until they are forgotten.
+
+Knows keys, numbers and times; what a condition means is text to it.
+Used by the desk, which looks at every price that it sees.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import REAL, bindparam, delete, insert, update
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.tables import statement
+
+_PUT: Final = statement(insert(tables.Pricealerts))
+_DROP: Final = statement(
+    delete(tables.Pricealerts).where(col(tables.Pricealerts.alert_id) == bindparam("of"))
+)
+_ARM: Final = statement(
+    update(tables.Pricealerts)
+    .where(col(tables.Pricealerts.alert_id) == bindparam("of"))
+    .values(armed=bindparam("now_armed"))
+)
+_FIRE: Final = statement(
+    update(tables.Pricealerts)
+    .where(
+        col(tables.Pricealerts.alert_id) == bindparam("of"),
+        col(tables.Pricealerts.triggered_at).is_(None),
+    )
+    .values(
+        triggered_at=bindparam("at", type_=REAL), triggered_price=bindparam("price", type_=REAL)
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPriceAlert:
+    """One row. `armed` is 0 or 1; both `triggered` are None until it has fired."""
+
+    alert_id: str
+    market_id: str
+    question: str
+    side: str
+    condition: str
+    threshold: float
+    created_at: float
+    armed: int = 0
+    triggered_at: float | None = None
+    triggered_price: float | None = None
+
+
+class PriceAlerts:
+    """The price alerts of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[StoredPriceAlert]:
+        """Every one, newest first."""
+        table = tables.Pricealerts
+        query = select(table).order_by(col(table.created_at).desc(), col(table.alert_id))
+        with self._database.reader() as session:
+            return [StoredPriceAlert(**row.model_dump()) for row in session.exec(query)]
+
+    async def put(self, alert: StoredPriceAlert) -> None:
+        """Keep a new one."""
+        record = asdict(alert)
+        await self._database.write(lambda c: _changed(c, _PUT, record))
+
+    async def drop(self, alert_id: str) -> bool:
+        """Forget one; False where there is none."""
+        return await self._database.write(lambda c: _changed(c, _DROP, {"of": alert_id}))
+
+    async def arm(self, alert_id: str, *, armed: bool) -> None:
+        """Note whether the price was seen on the near side."""
+        values = {"of": alert_id, "now_armed": int(armed)}
+        await self._database.write(lambda c: _changed(c, _ARM, values))
+
+    async def fire(self, alert_id: str, *, at: float, price: float) -> bool:
+        """Note that it has fired.
+
+        Returns:
+            True for the first who says so; False for ever after, and where there is none.
+        """
+        values = {"of": alert_id, "at": at, "price": price}
+        return await self._database.write(lambda c: _changed(c, _FIRE, values))
+
+
+def _changed(
+    connection: sqlite3.Connection, sql: str, values: Mapping[str, str | float | None]
+) -> bool:
+    return connection.execute(sql, values).rowcount == 1

@@ -1,0 +1,44 @@
+"""What an endpoint is: method, path, bodies, plan.
+
+Knows the base of the models. Must not know which endpoints there are: endpoints lists them.
+Used by both towers.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from service_tui.terms import Plan
+from service_tui.wire.base import WireModel
+
+Answer = TypeVar("Answer", bound=WireModel)
+Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Generic[Answer_co]):
+    """One thing that can be asked of the service.
+
+    `asks` is the body, `query` the parameters behind the question mark, both None where there
+    are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
+    `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
+    `streams` is not one body but many, as server-sent events, and never ends by itself.
+    `once` moves money: repeated under the same Idempotency-Key, it is carried out once.
+    """
+
+    method: str
+    path: str
+    answers: type[Answer_co]
+    asks: type[WireModel] | None = None
+    query: type[WireModel] | None = None
+    plan: Plan = Plan.FREE
+    keyless: bool = False
+    operator: bool = False
+    key_helps: bool = False
+    streams: bool = False
+    summary: str = ""
+    once: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """True when the call changes nothing and may be repeated."""
+        return self.method == "GET"

@@ -1,0 +1,188 @@
+"""Risk monitors and risk alerts on the wire. Source: spec, "Risk monitor settings"; wire, 2.4."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
+
+from service_tui.terms import Side
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Identifier,
+    LenientModel,
+    Line,
+    Moment,
+    Money,
+    Prose,
+    WireModel,
+)
+
+StopFraction = Annotated[float, Field(gt=0, le=1)]
+"""Fraction down at which to close. Source: decisions, "Stop and target prices"."""
+
+TakeFraction = Annotated[float, Field(gt=0, le=1_000)]
+"""Fraction up at which to close. # ours: a thousandfold is beyond every price."""
+
+_ONE_AT_LEAST: JsonDict = {
+    "anyOf": [
+        {"required": ["stop_loss_pct"], "properties": {"stop_loss_pct": {"type": "number"}}},
+        {"required": ["take_profit_pct"], "properties": {"take_profit_pct": {"type": "number"}}},
+    ]
+}
+"""For the document of the service."""
+
+
+class MonitorRequest(WireModel):
+    """Thresholds of one side of a position; what is left out or null is not watched."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_AT_LEAST)
+
+    side: Side
+    stop_loss_pct: StopFraction | None = None
+    take_profit_pct: TakeFraction | None = None
+    # ours: without it, where the agent holds the side; published clients never send it.
+    venue: AnyVenue | None = None
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> Self:
+        """A monitor watches something."""
+        if self.stop_loss_pct is None and self.take_profit_pct is None:
+            raise ValueError("give stop_loss_pct, take_profit_pct or both")
+        return self
+
+
+class MonitorQuery(WireModel):
+    """Which monitor of a market. The side is a query parameter. Source: wire reference, 2.4."""
+
+    side: Side
+    # ours: without it, where there is a monitor on the side.
+    venue: AnyVenue | None = None
+
+
+class MonitorBody(LenientModel):
+    """One monitor as it stands. Prices are of the side held; `cost_basis` and values in units."""
+
+    market_id: Line
+    side: Side
+    venue: AnyVenue | None = None
+    question: Line = ""
+    stop_loss_pct: float | None = None
+    take_profit_pct: float | None = None
+    shares: Amount = 0.0
+    cost_basis: Amount = 0.0
+    # ours: everything below: the published record stops at the thresholds and the cost.
+    stop_price: float | None = None
+    # Above 1 where no price can reach it.
+    take_profit_price: float | None = None
+    entry_price: float | None = None
+    current_price: float | None = None
+    current_value: Amount = 0.0
+    exit_value: Amount = 0.0
+    # False for one that was set by hand, which stays when the automatic is turned off.
+    automatic: bool = False
+    set_at: Moment | None = None
+    simulated: bool = False
+
+
+class MonitorSetBody(MonitorBody):
+    """The monitor that was set; it replaces an earlier one of the same side."""
+
+    success: bool = True
+    message: Line = ""
+
+
+class MonitorsBody(LenientModel):
+    """All active monitors of the caller.
+
+    The same rows under both keys: the document of the service says one, clients read the other.
+    Source: wire reference, 2.4, "Answer both keys".
+    """
+
+    monitors: tuple[MonitorBody, ...] = ()
+    settings: tuple[MonitorBody, ...] = ()
+    count: Count = 0
+
+
+class MonitorRemovedBody(WireModel):
+    """What was removed."""
+
+    success: bool
+    market_id: Line
+    side: Side
+    venue: AnyVenue | None = None
+    message: Line = ""
+
+
+class RiskAlertsQuery(WireModel):
+    """ours: the ended alerts too, newest first; clients would execute what stands in the list."""
+
+    include_history: bool = False
+
+
+class RiskAlertQuery(WireModel):
+    """ours: which alert, where a side of a market has several: the oldest one without these."""
+
+    venue: AnyVenue | None = None
+    alert_id: Identifier | None = None
+
+
+class RiskAlertBody(LenientModel):
+    """A breach and its exit. The first four are what clients need. Source: wire reference, 2.4.
+
+    `shares` are those to sell: never more than are held now. Prices are of the side held.
+    """
+
+    market_id: Line
+    side: Side
+    shares: Amount
+    # `stop_loss` or `take_profit`.
+    exit_reason: Line
+    venue: AnyVenue | None = None
+    token_id: Line | None = None
+    # ours: everything below.
+    id: Line = ""
+    question: Line = ""
+    # The fraction that was registered, and the price that it made.
+    threshold_pct: float | None = None
+    threshold_price: float | None = None
+    entry_price: float | None = None
+    triggered_price: float | None = None
+    # Wall time; an alert is dead an hour after its breach.
+    breached_at: Moment | None = None
+    expires_at: Moment | None = None
+    # A word of `AlertStatus`.
+    status: Line = "pending"
+    ended_at: Moment | None = None
+    shares_sold: Amount = 0.0
+    proceeds: Amount = 0.0
+    realized_pnl: Money = 0.0
+    trade_id: Line | None = None
+    # Who exits: the service for a managed wallet, the client for an external one.
+    executed_by: Literal["service", "client"] | None = None
+    # Why the service could not sell yet.
+    error: Prose | None = None
+    message: Line = ""
+    simulated: bool = False
+
+
+class RiskAlertsBody(LenientModel):
+    """Alerts that wait for their exit, oldest first."""
+
+    risk_alerts: tuple[RiskAlertBody, ...] = ()
+    count: Count = 0
+    # ours: those that ended, newest first; empty unless asked for.
+    history: tuple[RiskAlertBody, ...] = ()
+
+
+class RiskAlertEndedBody(WireModel):
+    """The alert that was acknowledged, and how it ended: `executed` or `dismissed`."""
+
+    success: bool
+    market_id: Line
+    side: Side
+    venue: AnyVenue | None = None
+    id: Line = ""
+    status: Line = ""
+    message: Line = ""

@@ -1,0 +1,24 @@
+"""What every console of a data directory last said of a halt: it is one operator's.
+
+Knows the places of the databases and how a halt is kept. Imports nothing heavy.
+Used by start (for the first paint), live and attached (before anything may trade).
+"""
+
+from pathlib import Path
+from typing import Final
+
+from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt
+from service_tui.storage.cold import read_preferences
+
+DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
+"""The directory's own database, and those of consoles that were attached to its holder."""
+
+
+def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
+    """The last word of each console, as far as it can be read without waiting."""
+    found = (
+        kept_halt(read_preferences(path).get(HALT))
+        for pattern in DATABASES
+        for path in sorted(data_dir.glob(pattern))
+    )
+    return tuple(kept for kept in found if kept is not None)

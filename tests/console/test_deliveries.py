@@ -1,0 +1,332 @@
+"""Who is told of what, how loud, and when not."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.host import until
+from doors import Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.deliveries import (
+    KINDS,
+    Choices,
+    Protocol,
+    Quiet,
+    Way,
+    choices_of,
+    deliveries,
+    desktop_bytes,
+    is_quiet,
+    quiet_of,
+    ways_text,
+)
+from service_tui.desk.records import Notice, NoticeKind
+from service_tui.units import Timestamp
+
+STATE = seen_before(sample_state())
+BERLIN = ZoneInfo("Europe/Berlin")
+ALL = ways_text(Way)
+LOUD = Choices({kind: frozenset(Way) for kind in KINDS})
+ALERT, FILL, HALT = NoticeKind.ALERT, NoticeKind.FILL, NoticeKind.HALT
+
+
+def notice(number: int, kind: NoticeKind = ALERT, text: str = "stop", tone: str = "warn") -> Notice:
+    return Notice(number, tone, text, kind)
+
+
+def at(*parts: int, zone: tzinfo = UTC) -> Timestamp:
+    year, month, day, hour, minute = (*parts, 0)[:5]
+    return Timestamp(datetime(year, month, day, hour, minute, tzinfo=zone).timestamp())
+
+
+# -- choices ------------------------------------------------------------------------------------
+
+
+def test_every_kind_has_a_rule_but_what_answers_the_person() -> None:
+    assert set(KINDS) == set(NoticeKind) - {NoticeKind.DESK}
+    assert Choices().ways_of(NoticeKind.DESK) == {Way.TOAST}
+
+
+def test_nothing_rings_until_it_is_chosen() -> None:
+    for kind in KINDS:
+        assert not {Way.BELL, Way.DESKTOP} & choices_of({}).ways_of(kind)
+
+
+def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
+    chosen = choices_of({
+        "notify.alert": "bell,desktop,drum",
+        "notify.fill": "",
+        "notify.quiet": "22:00-07:30",
+        "notify.protocol": "OSC 777",
+    })
+    assert chosen.ways_of(ALERT) == {Way.BELL, Way.DESKTOP}
+    assert chosen.ways_of(FILL) == frozenset()
+    assert chosen.ways_of(HALT) == KINDS[HALT].ways
+    assert chosen.quiet == Quiet(22 * 60, 7 * 60 + 30)
+    assert chosen.protocol is Protocol.OSC777
+    assert choices_of({"notify.protocol": "OSC 99"}).protocol is Protocol.OSC9
+
+
+@given(st.sets(st.sampled_from(Way)))
+def test_ways_are_read_as_they_are_kept(ways: set[Way]) -> None:
+    assert choices_of({"notify.alert": ways_text(ways)}).ways_of(ALERT) == ways
+
+
+# -- quiet hours --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("22:00-07:00", "22:00-07:00"),
+        ("22-7", "22:00-07:00"),
+        (" 0:30 - 6:05 ", "00:30-06:05"),
+        ("00:00-23:59", "00:00-23:59"),
+    ],
+)
+def test_hours_are_read(text: str, words: str) -> None:
+    quiet = quiet_of(text)
+    assert quiet is not None
+    assert quiet.in_words() == words
+    assert quiet_of(words) == quiet
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "22:00", "-", "22:00-22:00", "24:00-07:00", "22:60-07:00", "ten-two",
+     "\u0662\u0662-\u0667", "1-2-3",
+     "-1-5", "22:000-7", "nan-inf", "22:00\u201307:00", "1:2:3-4"],
+)  # fmt: skip
+def test_what_is_no_span_is_no_quiet(text: str) -> None:
+    assert quiet_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("span", "hour", "minute", "quiet"),
+    [
+        ("22:00-07:00", 21, 59, False),
+        ("22:00-07:00", 22, 0, True),
+        ("22:00-07:00", 23, 59, True),
+        ("22:00-07:00", 0, 0, True),
+        ("22:00-07:00", 6, 59, True),
+        ("22:00-07:00", 7, 0, False),
+        ("12:00-13:30", 11, 59, False),
+        ("12:00-13:30", 12, 0, True),
+        ("12:00-13:30", 13, 29, True),
+        ("12:00-13:30", 13, 30, False),
+        ("00:00-06:00", 0, 0, True),
+        ("00:00-06:00", 23, 59, False),
+        ("18:00-00:00", 23, 59, True),
+        ("18:00-00:00", 0, 0, False),
+    ],
+)
+def test_quiet_hours_hold_by_the_clock_on_the_wall(
+    span: str, hour: int, minute: int, *, quiet: bool
+) -> None:
+    moment = at(2027, 6, 1, hour, minute, zone=BERLIN)
+    assert is_quiet(quiet_of(span), moment, BERLIN) is quiet
+    assert is_quiet(None, moment, BERLIN) is False
+
+
+@pytest.mark.parametrize(
+    ("moment", "quiet"),
+    [
+        # The clock goes from 02:00 to 03:00: the hour between never is.
+        ((2027, 3, 28, 0, 59), False),
+        ((2027, 3, 28, 1, 0), True),
+        ((2027, 3, 28, 1, 29), True),
+        ((2027, 3, 28, 1, 30), False),
+        # It goes from 03:00 back to 02:00: what is between comes twice, and is quiet twice.
+        ((2027, 10, 31, 0, 29), False),
+        ((2027, 10, 31, 0, 30), True),
+        ((2027, 10, 31, 0, 59), True),
+        ((2027, 10, 31, 1, 0), False),
+        ((2027, 10, 31, 1, 30), True),
+        ((2027, 10, 31, 2, 29), True),
+        ((2027, 10, 31, 2, 30), False),
+    ],
+)
+def test_quiet_hours_over_a_change_of_the_clock(moment: tuple[int, ...], *, quiet: bool) -> None:
+    # UTC moments; 02:30-03:30 on the wall of Berlin.
+    assert is_quiet(quiet_of("02:30-03:30"), at(*moment), BERLIN) is quiet
+
+
+@given(st.integers(0, 1439), st.integers(0, 1439), st.integers(0, 1439))
+def test_a_span_and_its_rest_share_the_day(begins: int, ends: int, minute: int) -> None:
+    if begins != ends:
+        assert Quiet(begins, ends).holds(minute) != Quiet(ends, begins).holds(minute)
+
+
+# -- what is delivered --------------------------------------------------------------------------
+
+
+def test_each_way_is_used_only_where_it_is_chosen() -> None:
+    for way in Way:
+        choices = Choices({ALERT: frozenset({way})})
+        found = deliveries([notice(1)], choices, NOW, zone=UTC)
+        assert bool(found.toasts) is (way is Way.TOAST)
+        assert found.unseen == (way is Way.BADGE)
+        assert found.bell is (way is Way.BELL)
+        assert found.desktop == ("stop" if way is Way.DESKTOP else "")
+
+
+def test_quiet_hours_keep_toast_and_count_and_silence_the_rest() -> None:
+    quiet = replace(LOUD, quiet=Quiet(0, 1439))
+    found = deliveries([notice(1), notice(2, HALT)], quiet, at(2027, 6, 1, 3), zone=UTC)
+    assert (len(found.toasts), found.unseen) == (2, 2)
+    assert (found.bell, found.desktop) == (False, "")
+
+
+def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -> None:
+    notices = [notice(1, tone="bad"), notice(2, text="target", tone="good"), notice(3, FILL, "x")]
+    found = deliveries(notices, LOUD, NOW, zone=UTC)
+    first, second = found.toasts
+    assert (first.words(), first.tone, first.count) == ("2 alerts, the last: target", "bad", 2)
+    assert second.words() == "x"
+    more = deliveries([notice(4, text="stop")], LOUD, NOW, zone=UTC, shown={ALERT: first})
+    assert more.toasts[0].words() == "3 alerts, the last: stop"
+    assert found.bell
+    assert found.desktop == "3 notices, the last: x"
+
+
+def test_answers_to_the_person_are_never_merged_nor_counted() -> None:
+    notices = [notice(number, NoticeKind.DESK, f"answer {number}") for number in range(3)]
+    found = deliveries(notices, LOUD, NOW, zone=UTC)
+    assert [toast.words() for toast in found.toasts] == ["answer 0", "answer 1", "answer 2"]
+    assert (found.unseen, found.bell, found.desktop) == (0, False, "")
+
+
+@given(st.lists(st.tuples(st.sampled_from(NoticeKind), st.text(max_size=30)), max_size=40))
+def test_there_is_at_most_one_toast_a_kind(kinds: list[tuple[NoticeKind, str]]) -> None:
+    notices = [notice(place, kind, text) for place, (kind, text) in enumerate(kinds)]
+    found = deliveries(notices, LOUD, NOW, zone=UTC)
+    told = [toast.kind for toast in found.toasts if toast.kind in KINDS]
+    assert len(told) == len(set(told)) == len({kind for kind, _ in kinds} - {NoticeKind.DESK})
+    assert sum(toast.count for toast in found.toasts) == len(notices)
+
+
+# -- bytes --------------------------------------------------------------------------------------
+
+
+def test_the_bytes_of_a_desktop_notification_are_exactly_these() -> None:
+    said = "stop loss: YES of m-1"
+    assert desktop_bytes(said, Protocol.OSC9) == f"\x1b]9;service-tui: {said}\x1b\\"
+    assert desktop_bytes(said, Protocol.OSC777) == f"\x1b]777;notify;service-tui;{said}\x1b\\"
+    assert desktop_bytes(" \n\x1b\x07 ", Protocol.OSC9) == ""
+
+
+@given(st.text(max_size=400), st.sampled_from(Protocol))
+def test_no_text_from_outside_ends_or_begins_a_sequence(text: str, protocol: Protocol) -> None:
+    hostile = f"4;1;100{text}\x1b]52;c;aGk=\x07\x9c\u202e\x1b[2J"
+    sent = desktop_bytes(hostile, protocol)
+    head = {Protocol.OSC9: "\x1b]9;service-tui: ", Protocol.OSC777: "\x1b]777;notify;service-tui;"}
+    assert sent.startswith(head[protocol])
+    assert sent.endswith("\x1b\\")
+    body = sent.removeprefix(head[protocol]).removesuffix("\x1b\\")
+    assert body.isprintable()
+    assert ";" not in body
+    assert len(body) <= 160
+
+
+# -- in the console -----------------------------------------------------------------------------
+
+
+def sent_by(seen: Running, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    sent: list[str] = []
+    driver = seen.app._driver
+    assert driver is not None
+    monkeypatch.setattr(driver, "write", sent.append)
+    return sent
+
+
+def signals(sent: list[str]) -> list[str]:
+    return [data for data in sent if data.startswith("\x1b]9;") or data == "\a"]
+
+
+async def told(seen: Running, *notices: Notice, **preferences: str) -> None:
+    kept = {**STATE.preferences, **preferences}
+    await seen.bring(replace(STATE, notices=notices, preferences=kept))
+
+
+async def test_by_default_nothing_is_written_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE, first="portfolio") as seen:
+        sent = sent_by(seen, monkeypatch)
+        await told(seen, *(notice(place, kind) for place, kind in enumerate(NoticeKind, start=1)))
+        assert signals(sent) == []
+        assert len(seen.toasts) == len(NoticeKind)
+
+
+async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE, first="portfolio") as seen:
+        sent = sent_by(seen, monkeypatch)
+        two = (notice(1, text="sold 51.20"), notice(2, text="\x1b]0;x\x07 sold 3"))
+        await told(seen, *two, **{"notify.alert": ALL})
+        assert signals(sent) == [
+            "\a",
+            "\x1b]9;service-tui: 2 notices, the last: ]0,x sold 3\x1b\\",
+        ]
+        await told(seen, *two, notice(3, FILL), **{"notify.alert": ALL})
+        assert len(signals(sent)) == 2
+
+
+async def test_quiet_hours_silence_bell_and_desktop_and_count_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE, first="portfolio") as seen:
+        sent = sent_by(seen, monkeypatch)
+        now = datetime.fromtimestamp(NOW, UTC)
+        span = f"{now.hour:02d}:00-{(now.hour + 1) % 24:02d}:00"
+        await told(seen, notice(1), **{"notify.alert": ALL, "notify.quiet": span})
+        assert signals(sent) == []
+        await seen.until(lambda: " 1 unseen " in seen.text)
+
+
+async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(STATE, first="portfolio") as seen:
+        sent = sent_by(seen, monkeypatch)
+        await told(seen, notice(1, text="sold for 51.20"), privacy="on", **{"notify.alert": ALL})
+        assert signals(sent)[1] == "\x1b]9;service-tui: sold for •••\x1b\\"
+
+
+async def test_the_badge_counts_until_somebody_looks() -> None:
+    async with running(STATE, first="portfolio", size=(120, 40)) as seen:
+        await told(seen, notice(1), notice(2, HALT), notice(3, FILL))
+        await seen.until(lambda: " 2 unseen " in seen.text)
+        await told(seen, notice(4))
+        await seen.until(lambda: " 3 unseen " in seen.text)
+        await seen.press("2")
+        assert " 3 unseen " in seen.text
+        await seen.press("0")
+        await seen.until(lambda: "unseen" not in seen.text)
+
+
+async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
+    async with running(STATE, first="attention", size=(120, 40)) as seen:
+        seen.app.app_focus = False
+        await told(seen, notice(1))
+        await seen.until(lambda: " 1 unseen " in seen.text)
+        seen.app.app_focus = True
+        seen.app.show_state()
+        await seen.until(lambda: "unseen" not in seen.text)
+
+
+async def test_a_toast_that_stands_takes_in_the_next_of_its_kind() -> None:
+    async with running(STATE, first="portfolio") as seen:
+        await told(seen, notice(1, text="first"))
+        assert seen.toasts == ["! first"]
+        await told(seen, notice(1), notice(2, text="second", tone="bad"))
+        assert seen.toasts == ["✗ 2 alerts, the last: second"]
+        await told(seen, *(notice(number, text=f"n{number}") for number in range(3, 23)))
+        assert seen.toasts == ["✗ 22 alerts, the last: n22"]
+        await until(
+            seen.pilot,
+            lambda: len(seen.app.screen.query("Toast")) == 1,
+        )

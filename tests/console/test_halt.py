@@ -1,0 +1,361 @@
+"""F9: from anywhere, before anything else, and what stands on the screen then."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from console.snapshot import assert_snapshot
+from doors import RecordingDoors, Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.halt import EXIT_WORD, HaltPanel
+from service_tui.console.dialogs.halt_text import exits_question, halt_text
+from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.dialogs.typed_word import TypedWord
+from service_tui.console.doors import DeskClosedError
+from service_tui.console.needs import needs
+from service_tui.console.widgets.banner import lasting_things
+from service_tui.console.widgets.top_bar import TopBar
+from service_tui.desk.commands import ExitAll, Halt, PlaceTrade, Resume, SetPreference
+from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side
+from service_tui.units import Micros, Timestamp
+
+STATE = seen_before(sample_state())
+ACKS = (
+    AckView("gate", "no entry leaves this desk", AckState.DONE),
+    AckView("service", "the service refuses entries of every agent"),
+    AckView(
+        "pause", "the service has paused this desk's agent", AckState.FAILED,
+        "embedded cannot be reached: no [red]route[/] to host", 3,
+    ),
+)  # fmt: skip
+HALTED = replace(STATE, halt=HaltView(Timestamp(NOW - 12), ACKS))
+DONE = replace(
+    STATE,
+    halt=HaltView(Timestamp(NOW - 12), tuple(replace(ack, state=AckState.DONE) for ack in ACKS)),
+)
+ELSEWHERE = replace(STATE, world=replace(STATE.world, halted_at=Timestamp(NOW - 90)))
+
+
+def halts(seen: Running) -> int:
+    return sum(isinstance(one, Halt) for one in seen.doors.submitted)
+
+
+def arrives(seen: Running, *keys: str) -> None:
+    """Keys as a terminal sends them: all at once, nobody waits between two."""
+    for key in keys:
+        event = events.Key(key, key if len(key) == 1 else None)
+        event.set_sender(seen.app)
+        seen.app.post_message(event)
+
+
+def top_bar(seen: Running) -> TopBar:
+    return seen.app.screen_stack[0].query_one(TopBar)
+
+
+# -- the key ------------------------------------------------------------------------------------
+
+
+async def test_the_gate_is_told_before_one_step_of_the_loop_has_passed() -> None:
+    async with running(STATE, first="markets") as seen:
+        steps = 0
+        loop = asyncio.get_running_loop()
+        arrives(seen, "f9")
+        while not halts(seen):
+            steps += 1
+            await asyncio.sleep(0)
+        assert steps == 0
+        assert loop.is_running()
+
+
+async def test_a_key_from_the_terminals_thread_needs_two_steps() -> None:
+    async with running(STATE, first="markets") as seen:
+        event = events.Key("f9", None)
+        event.set_sender(seen.app)
+        # As the driver does it, whose thread reads the keyboard.
+        asyncio.get_running_loop().create_task(seen.app._post_message(event))
+        steps = 0
+        while not halts(seen):
+            steps += 1
+            await asyncio.sleep(0)
+        assert steps <= 2
+
+
+async def test_it_halts_while_the_queue_still_deals_with_other_keys() -> None:
+    async with running(STATE, first="markets") as seen:
+        arrives(seen, *"bnjjj125", "f9", "enter", "enter")
+        assert halts(seen) == 1
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        await seen.until(lambda: not seen.app._is_busy and not seen.app._typed)
+        # Neither do the keys before it go on, nor do those after it close what it opened.
+        assert isinstance(seen.app.screen, HaltPanel)
+        assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
+
+
+@pytest.mark.parametrize("where", ["filter", "ticket", "palette", "help", "welcome", "leaving"])
+async def test_it_halts_from_inside_an_input_or_a_dialog(where: str) -> None:
+    sent = TicketView("t-9", "trade", "m", "buy", TicketState.SENT, NOW)
+    async with running(replace(STATE, tickets=(sent,)), first="markets") as seen:
+        keys = {
+            "filter": ("slash", "a"), "ticket": ("b", "1"), "palette": ("colon", "a"),
+            "help": ("question_mark",), "welcome": ("f12",), "leaving": ("ctrl+q",),
+        }  # fmt: skip
+        kinds = {"ticket": TradeForm, "palette": CommandPalette, "leaving": Confirm}
+        await seen.press(*keys[where])
+        if where in kinds:
+            await seen.until(lambda: isinstance(seen.app.screen, kinds[where]))
+        below = seen.app.screen
+        typed = [line.value for line in below.query(Input)]
+        await seen.press("f9")
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        assert halts(seen) == 1
+        # What was typed stands there still.
+        assert [line.value for line in below.query(Input)] == typed
+
+
+async def test_an_exclamation_mark_halts_too_but_not_inside_an_input() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.press("slash", "exclamation_mark")
+        assert halts(seen) == 0
+        await seen.press("escape", "exclamation_mark")
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        assert halts(seen) == 1
+
+
+async def test_it_asks_nothing_and_a_second_press_opens_no_second_panel() -> None:
+    async with running(STATE) as seen:
+        await seen.press("f9")
+        await seen.press("f9")
+        assert halts(seen) == 2
+        assert sum(isinstance(one, HaltPanel) for one in seen.app.screen_stack) == 1
+        await seen.press("escape")
+        assert not isinstance(seen.app.screen, HaltPanel)
+        await seen.press("f9")
+        assert isinstance(seen.app.screen, HaltPanel)
+
+
+async def test_a_desk_that_is_still_opening_is_halted_before_anything_else() -> None:
+    async with running(STATE, prepare=lambda doors: doors.may_open.clear(), waits=False) as seen:
+        await seen.press("z", "f9")
+        assert "HALTED" in seen.text
+        seen.doors.may_open.set()
+        await seen.until(lambda: bool(seen.doors.submitted))
+        assert isinstance(seen.doors.submitted[0], Halt)
+        assert any(isinstance(one, SetPreference) for one in seen.doors.submitted)
+
+
+async def test_a_desk_that_is_closed_says_that_nothing_leaves_from_here() -> None:
+    def refuse(doors: RecordingDoors) -> None:
+        doors.refuses = DeskClosedError("it is held by another", "close that one")
+
+    async with running(STATE, prepare=refuse, waits=False) as seen:
+        await seen.until(lambda: "DESK CLOSED" in seen.text)
+        await seen.press("f9")
+        assert "nothing leaves from here" in seen.toasts[-1]
+        assert not isinstance(seen.app.screen, HaltPanel)
+
+
+# -- what stands on the screen ------------------------------------------------------------------
+
+
+async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
+    async with running(STATE, size=(132, 40)) as seen:
+        arrives(seen, "f9")
+        # The desk has said nothing yet: its doors only record.
+        assert seen.doors.state.halt is None
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        await seen.press("escape")
+        for key in "0127890":
+            await seen.press(key)
+            assert seen.lines[0].lstrip().startswith("HALTED")
+            assert any("no entry leaves this desk" in row for row in seen.lines[:4])
+            assert top_bar(seen).has_class("-halted")
+        await seen.bring(DONE)
+        assert any("everybody has acknowledged it" in row for row in seen.lines[:4])
+        await seen.bring(replace(STATE, tickets=()))
+        assert not any("HALTED" in row for row in seen.lines)
+        assert not top_bar(seen).has_class("-halted")
+
+
+async def test_the_smallest_window_still_says_that_it_is_halted() -> None:
+    async with running(HALTED, size=(50, 14)) as seen:
+        await seen.until(lambda: "HALTED" in seen.lines[0])
+        assert "F9" in seen.lines[-1]
+
+
+def test_the_halt_comes_before_everything_else_that_lasts() -> None:
+    paused = replace(HALTED, limits=replace(HALTED.limits, paused=True))
+    found = lasting_things(paused, NOW, started_at=NOW, closed="gone")
+    assert [one.word for one in found] == ["halted", "desk closed"]
+    for state, words in (
+        (HALTED, "2 acknowledgements are missing"),
+        (DONE, "everybody has acknowledged it"),
+        (ELSEWHERE, "halted from elsewhere"),
+        (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
+        (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "being sold"),
+    ):
+        assert words in lasting_things(state, NOW, started_at=NOW, closed="")[0].sentence
+
+
+def test_what_needs_me_begins_with_the_halt_instead_of_the_pause() -> None:
+    paused = replace(HALTED, limits=replace(HALTED.limits, paused=True))
+    words = [need.word for need in needs(paused, NOW)]
+    assert "halted" in words
+    assert "paused" not in words
+
+
+def test_a_ticket_says_that_buys_wait_for_the_word_and_sales_pass() -> None:
+    held = next(one for one in STATE.positions if one.status.value == "active")
+    market = STATE.markets[held.market_id]
+    buy = Draft(market, Side.YES, Action.BUY, "25", "")
+    with pytest.raises(DraftError, match="trading is halted"):
+        read_order(HALTED, buy, NOW)
+    sale = Draft(market, held.side, Action.SELL, "1", "")
+    assert read_order(HALTED, sale, NOW).action is Action.SELL
+
+
+def test_each_acknowledgement_is_a_line_with_its_state_and_its_trouble() -> None:
+    lines = halt_text(HALTED, NOW).plain.splitlines()
+    assert "HALTED  for 12s" in lines[0]
+    assert lines[2] == " ✓ no entry leaves this desk"
+    assert lines[3] == " ◌ the service refuses entries of every agent  waiting"
+    assert lines[4] == " ✗ the service has paused this desk's agent  failed 3x, tried again"
+    assert lines[5] == "     embedded cannot be reached: no [red]route[/] to host"
+
+
+@pytest.mark.parametrize("state", [HALTED, DONE, ELSEWHERE])
+def test_the_halt_says_whom_it_does_not_reach(state: DeskState) -> None:
+    said = halt_text(state, NOW).plain
+    assert "Agents that this desk does not run are stopped by the service's pause alone" in said
+
+
+@pytest.mark.parametrize("width", [132, 80])
+async def test_picture_of_the_panel(width: int) -> None:
+    async with running(HALTED, first="portfolio", size=(width, 40)) as seen:
+        await seen.press("f9")
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        await assert_snapshot(seen.pilot, f"halt_{width}", themes=("night", "paper", "contrast"))
+
+
+# -- resuming -----------------------------------------------------------------------------------
+
+
+async def asked(seen: Running, key: str) -> TypedWord:
+    await seen.press("f9")
+    await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+    await seen.press(key)
+    await seen.until(lambda: isinstance(seen.app.screen, TypedWord))
+    await seen.until(lambda: seen.app.screen._is_armed)
+    return seen.app.screen
+
+
+async def test_resuming_needs_the_word() -> None:
+    async with running(DONE) as seen:
+        await asked(seen, "R")
+        for typed in ("", "resume", "RESUM"):
+            seen.app.screen.query_one(Input).value = typed
+            await seen.press("enter")
+            assert isinstance(seen.app.screen, TypedWord)
+        assert not any(isinstance(one, Resume) for one in seen.doors.submitted)
+        seen.app.screen.query_one(Input).value = ""
+        await seen.press(*"RESUME", "enter")
+        assert seen.doors.submitted[-1] == Resume("RESUME")
+        # The panel stays until the desk says that it is over.
+        assert isinstance(seen.app.screen, HaltPanel)
+        await seen.bring(STATE)
+        await seen.until(lambda: not isinstance(seen.app.screen, HaltPanel))
+
+
+async def test_leaving_the_question_resumes_nothing() -> None:
+    async with running(DONE) as seen:
+        await asked(seen, "R")
+        await seen.press(*"RESUME", "escape")
+        assert isinstance(seen.app.screen, HaltPanel)
+        assert not any(isinstance(one, Resume) for one in seen.doors.submitted)
+
+
+async def test_it_halts_also_while_the_word_is_typed() -> None:
+    async with running(DONE) as seen:
+        await asked(seen, "R")
+        await seen.press(*"RES", "f9")
+        assert halts(seen) == 2
+        assert isinstance(seen.app.screen, TypedWord)
+
+
+async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
+    async with running(HALTED) as seen:
+        await asked(seen, "R")
+        assert "2 acknowledgements of the halt are missing" in seen.text
+
+
+# -- exits --------------------------------------------------------------------------------------
+
+
+async def test_everything_is_sold_only_after_its_own_word() -> None:
+    async with running(DONE, size=(132, 40)) as seen:
+        await asked(seen, "x")
+        assert "Exit all positions?" in seen.text
+        assert not any(isinstance(one, ExitAll) for one in seen.doors.submitted)
+        await seen.press(*"RESUME", "enter")
+        assert isinstance(seen.app.screen, TypedWord)
+        seen.app.screen.query_one(Input).value = ""
+        await seen.press(*EXIT_WORD, "enter")
+        keys = tuple(held.key for held in DONE.positions)
+        assert seen.doors.submitted[-1] == ExitAll(keys)
+
+
+def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
+    first, second, *_ = DONE.positions
+    odd = replace(second, exit_value=None, question="[@click=app.quit]odd[/")
+    said = exits_question(DONE, (replace(first, exit_value=Micros(12_340_000)), odd)).plain
+    assert "Together they bring about 12.34" in said
+    assert "1 more whose exit value is not known" in said
+    assert "[@click=app.quit]odd[/" in said
+    assert "Entries stay blocked" in said
+
+
+async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> None:
+    tickets = tuple(
+        TicketView(
+            f"x-{place}", "trade", held.market_id, "sell all YES", state, NOW, outcome=outcome
+        )
+        for place, (held, (state, outcome)) in enumerate(
+            zip(
+                DONE.positions,
+                [(TicketState.DONE, "sold"), (TicketState.UNKNOWN, "no answer"),
+                 (TicketState.SENT, "")],
+                strict=False,
+            )
+        )
+    )  # fmt: skip
+    exits = ExitAllView(
+        tuple(held.key for held in DONE.positions[:5]),
+        tuple(ticket.ticket_id for ticket in tickets),
+        skipped=1,
+    )
+    state = replace(DONE, tickets=tickets, halt=replace(DONE.halt, exits=exits))
+    said = halt_text(state, NOW).plain
+    assert "Exits: 1 of 4 sold, 1 unknown, 1 under way, 1 to come" in said
+    assert "Entries stay blocked while positions are sold" in said
+    async with running(state) as seen:
+        await seen.press("f9")
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        await seen.press("x")
+        assert seen.toasts[-1].endswith("it is under way already")
+
+
+async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
+    async with running(ELSEWHERE) as seen:
+        await seen.until(lambda: "HALTED" in seen.text)
+        panel = HaltPanel(ELSEWHERE, NOW)
+        await seen.app.push_screen(panel)
+        await seen.press("x")
+        assert "press F9 once more" in seen.toasts[-1]

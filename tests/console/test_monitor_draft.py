@@ -1,0 +1,211 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from guarded_samples import guarded_state
+from service_tui.console.dialogs.monitor_draft import (
+    Change,
+    Typed,
+    percent_text,
+    price_text,
+    read_change,
+    read_changes,
+    read_number,
+    read_stop,
+    read_target,
+)
+from service_tui.console.dialogs.order_draft import DraftError
+from service_tui.console.exit_estimate import exit_at, exit_now, guarded, unguarded
+from service_tui.desk.records_risk import MonitorState, stop_price, target_price
+from service_tui.terms import Venue
+from service_tui.units import Micros
+
+STATE = guarded_state()
+MONITOR = STATE.risk.monitors[1]
+ENTRY = 0.4
+OTHER = replace(MONITOR, market_id="m-x", stop_pct=None, target_pct=0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "fraction"),
+    [("20", 0.2), ("20%", 0.2), ("20 %", 0.2), (" 12.5 ", 0.125), ("100", 1.0), ("0.0001", 1e-6)],
+)
+def test_a_stop_is_read_as_percent_of_the_entry(text: str, fraction: float) -> None:
+    assert read_stop(Typed(text), ENTRY) == pytest.approx(fraction)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0",
+        "0.0",
+        "100.0001",
+        "101",
+        "-5",
+        "+5",
+        "nan",
+        "inf",
+        "-inf",
+        "Infinity",
+        "1e2",
+        "12,5",
+        "0.00001",
+        "12.345678",
+        ".",
+        "%",
+        "1.2.3",
+        "twenty",
+        "٢٠",
+        "9999999",
+        "0x10",
+    ],
+)
+def test_what_is_no_stop_is_refused_in_words(text: str) -> None:
+    with pytest.raises(DraftError, match="stop"):
+        read_stop(Typed(text), ENTRY)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e3", "0.00001", "5,0", "."])
+def test_what_is_no_target_is_refused_in_words(text: str) -> None:
+    with pytest.raises(DraftError, match="target"):
+        read_target(Typed(text), ENTRY)
+
+
+@pytest.mark.parametrize("text", ["0.4", "0.41", "1", "nan", "-0.1", "0.12345"])
+def test_a_stop_price_lies_below_the_entry(text: str) -> None:
+    with pytest.raises(DraftError, match="stop price"):
+        read_stop(Typed(text, is_price=True), ENTRY)
+
+
+@pytest.mark.parametrize("text", ["0.4", "0.1", "1", "1.5", "inf"])
+def test_a_target_price_lies_between_the_entry_and_one(text: str) -> None:
+    with pytest.raises(DraftError, match="target price"):
+        read_target(Typed(text, is_price=True), ENTRY)
+
+
+def test_a_price_needs_an_entry() -> None:
+    with pytest.raises(DraftError, match="percentage"):
+        read_stop(Typed("0.1", is_price=True), None)
+    with pytest.raises(DraftError, match="percentage"):
+        read_target(Typed("0.9", is_price=True), None)
+
+
+def test_an_empty_line_and_off_are_no_threshold() -> None:
+    for text in ("", "  ", "off", "OFF"):
+        assert read_stop(Typed(text), ENTRY) is None
+        assert read_target(Typed(text, is_price=True), ENTRY) is None
+
+
+def test_both_missing_is_refused() -> None:
+    with pytest.raises(DraftError, match="without both"):
+        read_change(MONITOR, Typed(""), Typed("off"))
+
+
+@given(st.floats(0.0001, 1.0), st.floats(0.01, 0.99))
+def test_the_other_line_says_the_same_to_a_ten_thousandth(pct: float, entry: float) -> None:
+    text = percent_text(pct)
+    if text == "0":
+        return
+    read = read_stop(Typed(text), entry)
+    assert read == pytest.approx(pct, abs=1e-6)
+    price = stop_price(entry, read)
+    assert price is not None
+    written = price_text(price)
+    if 0 <= float(written) < entry:
+        back = read_stop(Typed(written, is_price=True), entry)
+        assert back == pytest.approx(read, abs=1e-4 / entry)
+
+
+@given(st.text(max_size=12))
+def test_whatever_is_typed_is_a_number_or_a_sentence(text: str) -> None:
+    try:
+        said = ""
+        number = read_number(text, "stop")
+    except DraftError as refused:
+        said, number = str(refused), 0.0
+    assert 0 <= number < 1e6
+    assert not said or said.startswith("stop: ")
+
+
+def test_an_untouched_line_loses_no_digit() -> None:
+    fine = 0.123456789
+    typed = Typed(percent_text(fine), kept=fine, kept_text=percent_text(fine))
+    assert read_stop(typed, ENTRY) == fine
+    assert read_target(typed, ENTRY) == fine
+
+
+@pytest.mark.parametrize(
+    "state", [MonitorState.CLOSED, MonitorState.NOT_HELD, MonitorState.EXITING]
+)
+def test_what_cannot_be_guarded_is_refused(state: MonitorState) -> None:
+    with pytest.raises(DraftError):
+        read_change(replace(MONITOR, state=state), Typed("20"), Typed(""))
+
+
+def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None:
+    same = replace(OTHER, market_id="m-y", stop_pct=0.1)
+    changes = read_changes((MONITOR, OTHER, same), "10", "")
+    assert [(c.monitor.market_id, c.stop_pct, c.target_pct) for c in changes] == [
+        (MONITOR.market_id, 0.1, MONITOR.target_pct),
+        ("m-x", 0.1, 0.5),
+    ]
+
+
+def test_many_refuse_what_would_leave_one_bare_or_change_nothing() -> None:
+    with pytest.raises(DraftError, match="without stop and target"):
+        read_changes((OTHER,), "", "off")
+    with pytest.raises(DraftError, match="nothing changes"):
+        read_changes((OTHER,), "", "50")
+    with pytest.raises(DraftError, match="type a stop"):
+        read_changes((OTHER,), " ", "")
+    with pytest.raises(DraftError, match="stop"):
+        read_changes((OTHER,), "nan", "")
+
+
+def test_a_threshold_that_the_mark_has_passed_says_which() -> None:
+    entry, mark = MONITOR.entry, MONITOR.mark
+    assert entry is not None
+    assert mark is not None
+    assert Change(replace(MONITOR, mark=entry * 0.7), 0.2, None).exits_at_once == "stop"
+    assert Change(replace(MONITOR, mark=entry * 1.3), None, 0.2).exits_at_once == "target"
+    assert Change(replace(MONITOR, mark=entry), 0.2, 0.2).exits_at_once == ""
+
+
+def test_an_exit_brings_less_than_the_mark_and_less_at_a_lower_price() -> None:
+    market = STATE.markets[MONITOR.market_id]
+    worth = MONITOR.shares * 0.3
+    high, low = exit_at(MONITOR, 0.3, market), exit_at(MONITOR, 0.2, market)
+    assert high is not None
+    assert low is not None
+    assert low.brings < high.brings < worth
+    assert high.pnl == high.brings - MONITOR.cost
+
+
+def test_on_a_book_an_exit_keeps_the_part_of_the_mark_that_it_brings_now() -> None:
+    held = replace(
+        MONITOR,
+        venue=Venue.EVM,
+        mark=0.5,
+        shares=Micros(100_000_000),
+        exit_value=Micros(45_000_000),
+    )
+    found = exit_at(held, 0.25, None)
+    assert found is not None
+    assert found.brings == pytest.approx(22_500_000, abs=1)
+    assert exit_at(held, None, None) is None
+    assert exit_at(held, 1.2, None) is None
+    unknown = exit_at(replace(held, exit_value=None), 0.25, None)
+    assert unknown is not None
+    assert unknown.brings == pytest.approx(25_000_000, abs=1)
+    assert exit_now(replace(held, exit_value=None)) is None
+
+
+def test_a_position_without_a_monitor_begins_without_thresholds() -> None:
+    bare = STATE.positions[6]
+    found = guarded(STATE, bare.key)
+    assert found == unguarded(bare)
+    assert (found.stop_pct, found.target_pct) == (None, None)
+    assert guarded(STATE, "nobody:yes") is None
+    assert target_price(found.entry, None) is None

@@ -1,0 +1,768 @@
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from console.host import Host, until
+from guarded_samples import guarded_state
+from samples import NOW
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.confirm_many import ConfirmMany
+from service_tui.console.dialogs.explain import Explain
+from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.monitor_form import MonitorForm
+from service_tui.console.dialogs.monitor_many import MonitorMany
+from service_tui.console.dialogs.price_alert import PriceAlertForm
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.screens.markets import MarketsScreen
+from service_tui.console.screens.monitor_columns import nearest, percent_short, track
+from service_tui.console.screens.monitors import MonitorsScreen
+from service_tui.console.screens.portfolio import PortfolioScreen
+from service_tui.console.screens.risk_rows import RiskRow, key_of
+from service_tui.desk.commands import (
+    ExitAlert,
+    RemoveMonitor,
+    RemovePriceAlert,
+    SetMonitor,
+    SetMonitors,
+    SetPreference,
+    SetPriceAlert,
+)
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.records_risk import AlertState, Condition, MonitorState, RiskView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import Timestamp
+
+STATE = guarded_state()
+SMALL, WIDE = (80, 24), (120, 40)
+SETTABLE = [row for row in STATE.risk.monitors if row.state is MonitorState.WATCHING]
+
+
+class View:
+    """The screen, seen from outside."""
+
+    def __init__(self, pilot: Pilot[None], app: Host, screen: MonitorsScreen) -> None:
+        self.pilot = pilot
+        self.app = app
+        self.screen = screen
+
+    def rows(self) -> list[RiskRow]:
+        order = self.screen.table.order
+        return [order[place] for place in range(len(order))]
+
+    @property
+    def here(self) -> RiskRow:
+        row = self.screen.table.selected()
+        assert row is not None
+        return row
+
+    def part(self, selector: str) -> str:
+        return str(self.app.screen.query_one(selector, Static).content)
+
+    def line(self, name: str) -> str:
+        return self.app.screen.query_one(f"#{name}", Input).value
+
+    @property
+    def orders(self) -> list[object]:
+        return [each for each in self.app.given if not isinstance(each, SetPreference)]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def write(self, name: str, text: str) -> None:
+        self.app.screen.query_one(f"#{name}", Input).value = text
+        await self.pilot.pause()
+
+    async def confirm(self, key: str = "y") -> None:
+        asked = self.app.screen
+        assert isinstance(asked, Confirm)
+        await until(self.pilot, lambda: asked.is_armed)
+        await self.press(key)
+        await until(self.pilot, lambda: self.app.screen is not asked)
+
+
+@asynccontextmanager
+async def monitors(state: DeskState = STATE, size: tuple[int, int] = SMALL) -> AsyncIterator[View]:
+    app = Host(state, MonitorsScreen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert isinstance(app.front, MonitorsScreen)
+        yield View(pilot, app, app.front)
+
+
+async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
+    async with monitors(size=WIDE) as view:
+        ways = [nearest(row) for row in STATE.risk.monitors]
+        shown = [nearest(row) for row in view.rows()]
+        assert shown == sorted(way for way in ways if way is not None)
+        text = view.text
+        for words in (
+            "0.128   -20%",
+            "0.240   +50%",
+            "never  +400%",
+            "exit P&L",
+            "auto",
+            "■ closed",
+        ):
+            assert words in text
+        assert "6 of 7 guarded" in text
+
+
+async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("j")
+        body = view.part(".detail-body")
+        for words in (
+            "exit now $",
+            "at the stop $",
+            "at the target $",
+            "stop 0.128",
+            "0.240 target",
+        ):
+            assert words in body
+        assert "When YES falls to 0.128 or rises to 0.240, all 125.09 shares" in view.part(
+            ".detail-more"
+        )
+
+
+async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> None:
+    async with monitors() as view:
+        await view.press("j")
+        row = view.here
+        await view.press("e")
+        assert isinstance(view.app.screen, MonitorForm)
+        assert view.line("stop-percent") == "20"
+        assert view.line("target-percent") == "50"
+        await view.write("stop-percent", "17.5")
+        await view.press("enter")
+        assert view.orders == [
+            SetMonitor(row.market_id, row.side, row.venue, 0.175, 0.5, row.question)
+        ]
+        await view.press("u")
+        assert view.orders[-1] == SetMonitor(
+            row.market_id, row.side, row.venue, 0.2, 0.5, row.question
+        )
+        await view.press("u")
+        assert "nothing was set" in view.app.said[-1]
+
+
+async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percentage() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        assert view.line("stop-price") == "0.1278"
+        await view.write("stop-percent", "50")
+        assert view.line("stop-price") == "0.0799"
+        before = view.part("#form-preview")
+        assert "0.080" in before
+        assert "-50.0%" in before
+        await view.write("stop-price", "0.1")
+        assert view.line("stop-percent").startswith("37.4")
+        assert view.part("#form-preview") != before
+        await view.write("target-price", "0.32")
+        assert view.line("target-percent").startswith("100.2")
+        await view.write("target-percent", "")
+        assert view.line("target-price") == ""
+        await view.press("enter")
+        order = view.orders[-1]
+        assert isinstance(order, SetMonitor)
+        assert order.stop_pct == pytest.approx(1 - 0.1 / view.here.entry)
+        assert order.target_pct is None
+
+
+async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
+    async with monitors() as view:
+        await view.press("j", "e", "enter")
+        assert view.orders == []
+        assert "nothing changed" in view.app.said[-1]
+        await view.press("e", "escape")
+        assert view.orders == []
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "words"),
+    [
+        ("stop-percent", "0", "above 0"),
+        ("stop-percent", "101", "at most 100"),
+        ("stop-percent", "-5", "sign"),
+        ("stop-percent", "nan", "no number"),
+        ("stop-percent", "inf", "no number"),
+        ("stop-percent", "12.34567", "decimals"),
+        ("stop-price", "0.9", "below the entry"),
+        ("target-percent", "0", "above 0"),
+        ("target-price", "0.01", "above the entry"),
+    ],
+)
+async def test_bad_input_is_refused_in_words_and_orders_nothing(
+    name: str, typed: str, words: str
+) -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        await view.write(name, typed)
+        assert words in view.part("#form-problem")
+        assert view.app.screen.query_one("#form-set").disabled
+        await view.press("enter")
+        assert isinstance(view.app.screen, MonitorForm)
+        assert view.orders == []
+
+
+async def test_both_missing_is_refused() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        await view.write("stop-percent", "off")
+        await view.write("target-percent", "")
+        await view.press("enter")
+        assert "without both" in view.part("#form-problem")
+        assert view.orders == []
+
+
+async def test_a_stop_that_is_passed_already_is_asked_for_twice() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        await view.write("stop-percent", "5")
+        await view.press("enter", "enter")
+        assert isinstance(view.app.screen, MonitorForm)
+        assert "past this stop" in view.part("#form-problem")
+        await view.pilot.pause(SECOND_THOUGHT_S + 0.1)
+        await view.press("enter")
+        assert len(view.orders) == 1
+
+
+async def test_a_target_that_no_price_reaches_is_named() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        await view.write("target-percent", "900")
+        assert "never reached" in view.part("#form-hint")
+
+
+async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        row = view.here
+        rest = tuple(each for each in STATE.positions if each.key != row.holding)
+        risk = replace(STATE.risk, monitors=())
+        view.app.bring(replace(STATE, positions=rest, risk=risk))
+        await view.pilot.pause()
+        assert "not held any more" in view.part("#form-problem")
+        await view.press("enter")
+        assert view.orders == []
+
+
+async def test_the_preview_follows_the_market_while_the_form_is_open() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        await view.write("stop-percent", "3")
+        row, before = view.here, view.part("#form-preview")
+        moved = tuple(
+            replace(each, mark=0.139, entry=0.17) if each.key == row.key else each
+            for each in STATE.risk.monitors
+        )
+        view.app.bring(replace(STATE, risk=replace(STATE.risk, monitors=moved)))
+        await view.pilot.pause()
+        assert view.part("#form-preview") != before
+        assert view.line("stop-price") == "0.1649"
+        assert view.line("stop-percent") == "3"
+
+
+async def test_keys_hit_the_highlighted_row_whatever_the_order_becomes() -> None:
+    rng = random.Random(3)
+    async with monitors() as view:
+        await view.press("j", "j", "j")
+        row = view.here
+        for _ in range(12):
+            mixed = list(STATE.risk.monitors)
+            rng.shuffle(mixed)
+            moved = tuple(
+                replace(each, mark=(each.entry or 0.5) * rng.uniform(0.7, 1.4)) for each in mixed
+            )
+            view.app.bring(replace(STATE, risk=replace(STATE.risk, monitors=moved)))
+            await view.pilot.pause()
+            assert key_of(view.here) == key_of(row)
+        await view.press("d")
+        assert view.orders == [RemoveMonitor(row.market_id, row.side, row.venue, row.question)]
+
+
+async def test_a_key_for_a_row_that_vanished_is_refused_and_said() -> None:
+    async with monitors() as view:
+        await view.press("j")
+        row = view.here
+        rest = tuple(each for each in STATE.risk.monitors if each.key != key_of(row))
+        view.app.bring(replace(STATE, risk=replace(STATE.risk, monitors=rest)))
+        await view.pilot.pause()
+        for key in ("e", "d", "x", "a", "M", "space"):
+            view.app.said.clear()
+            await view.press(key)
+            assert any("gone" in said for said in view.app.said), key
+        assert view.orders == []
+        assert view.app.dialogs == []
+
+
+async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("space", "space")
+        first, second = view.rows()[:2]
+        await view.press("e")
+        assert isinstance(view.app.screen, MonitorMany)
+        await view.write("stop-percent", "30")
+        assert "2 change" in view.part("#form-preview")
+        await view.press("enter")
+        assert isinstance(view.app.screen, ConfirmMany)
+        text = view.text
+        assert "2 of 2 monitors change" in text
+        assert text.count("stop 20 % → 30 %") == 2
+        assert "target 50 %" in text
+        await view.press("escape")
+        assert view.line("stop-percent") == "30"
+        assert view.orders == []
+        await view.press("enter")
+        await view.confirm()
+        given = view.orders[0]
+        assert isinstance(given, SetMonitors)
+        assert [(each.market_id, each.stop_pct, each.target_pct) for each in given.monitors] == [
+            (first.market_id, 0.3, first.target_pct),
+            (second.market_id, 0.3, second.target_pct),
+        ]
+        assert not view.screen.table.order.marked
+        await view.press("u")
+        undone = view.orders[1]
+        assert isinstance(undone, SetMonitors)
+        assert [each.stop_pct for each in undone.monitors] == [0.2, 0.2]
+
+
+async def test_all_that_are_shown_are_set_and_no_other() -> None:
+    async with monitors() as view:
+        await view.press("slash")
+        view.screen.query_one(Input).value = "auto"
+        await view.press("enter", "E")
+        assert isinstance(view.app.screen, MonitorMany)
+        await view.write("target-percent", "60")
+        await view.press("enter")
+        await view.confirm()
+        given = view.orders[-1]
+        assert isinstance(given, SetMonitors)
+        wanted = {row.market_id for row in SETTABLE if row.automatic}
+        assert {each.market_id for each in given.monitors} == wanted
+        assert {each.target_pct for each in given.monitors} == {0.6}
+
+
+async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("E")
+        await view.write("stop-percent", "1")
+        assert "sold at once" in view.part("#form-preview")
+        await view.press("enter")
+        assert "are past their new threshold and are sold at once" in view.text
+
+
+async def test_many_want_something_to_change() -> None:
+    async with monitors() as view:
+        await view.press("E", "enter")
+        assert "type a stop" in view.part("#form-problem")
+        await view.write("stop-percent", "off")
+        assert "without stop and target" in view.part("#form-problem")
+        view.app.bring(replace(STATE, risk=RiskView()))
+        await view.pilot.pause()
+        assert "none of them" in view.part("#form-problem")
+        await view.press("escape")
+        assert view.orders == []
+
+
+async def test_removing_one_asks_nothing_and_can_be_undone() -> None:
+    async with monitors() as view:
+        row = view.here
+        await view.press("d")
+        assert view.orders == [RemoveMonitor(row.market_id, row.side, row.venue, row.question)]
+        await view.press("u")
+        assert view.orders[1] == SetMonitor(
+            row.market_id, row.side, row.venue, row.stop_pct, row.target_pct, row.question
+        )
+
+
+async def test_removing_many_says_which_and_asks() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("space", "space", "space", "d")
+        assert isinstance(view.app.screen, ConfirmMany)
+        assert "3 positions are then not guarded" in view.text
+        await view.confirm()
+        assert len(view.orders) == 3
+        assert all(isinstance(each, RemoveMonitor) for each in view.orders)
+        await view.press("u")
+        undone = view.orders[-1]
+        assert isinstance(undone, SetMonitors)
+        assert len(undone.monitors) == 3
+
+
+async def test_sell_opens_the_ticket_and_market_leads_to_the_market() -> None:
+    async with monitors() as view:
+        row = view.here
+        await view.press("M")
+        assert view.app.went == [("markets", row.market_id)]
+        await view.press("x")
+        form = view.app.dialogs[-1]
+        assert isinstance(form, TradeForm)
+        assert (form._market.market_id, form._side, form._action) == (
+            row.market_id,
+            row.side,
+            Action.SELL,
+        )
+
+
+async def test_a_closed_market_is_not_guarded_any_more() -> None:
+    closed = next(row for row in STATE.risk.monitors if row.state is MonitorState.CLOSED)
+    async with monitors() as view:
+        view.screen.focus_row(closed.key)
+        await view.press("e")
+        assert view.app.dialogs == []
+        assert "market is closed" in view.app.said[-1]
+
+
+async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("o")
+        row = view.here
+        assert row in STATE.risk.alerts
+        assert "48m 20s" in view.text
+        await view.press("x")
+        for words in ("Sell all 202.32 NO", "SIM", "play money on sim", "64.27"):
+            assert words in view.text
+        await view.confirm()
+        assert view.orders == [ExitAlert("al-0")]
+
+
+async def test_time_runs_for_an_alert() -> None:
+    async with monitors() as view:
+        await view.press("o")
+        view.app.bring(later_s=100.0)
+        await view.pilot.pause()
+        assert "46m 40s" in view.text
+        view.app.bring(later_s=4_000.0)
+        await view.pilot.pause()
+        assert "passed" in view.text
+
+
+async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
+    async with monitors() as view:
+        await view.press("o")
+        done = next(each for each in STATE.risk.alerts if each.state is AlertState.EXECUTED)
+        view.screen.focus_row(done.alert_id)
+        await view.press("x")
+        assert "executed" in view.app.said[-1]
+        await view.press("d")
+        assert "history" in view.app.said[-1]
+        await view.press("e")
+        assert "only monitors" in view.app.said[-1]
+        await view.press("E")
+        assert "only monitors" in view.app.said[-1]
+        await view.press("o", "x")
+        assert "nothing to sell" in view.app.said[-1]
+        assert view.orders == []
+
+
+async def test_the_history_says_trigger_price_and_proceeds() -> None:
+    async with monitors(size=WIDE) as view:
+        await view.press("o", "o")
+        assert [key_of(row) for row in view.rows()] == ["ex-0", "ex-1", "ex-2", "ex-3"]
+        for words in ("trigger", "proceeds $", "33.40", "take profit", "this desk", "service"):
+            assert words in view.text
+
+
+async def test_price_alerts_are_listed_removed_and_brought_back() -> None:
+    async with monitors() as view:
+        await view.press("o", "o", "o")
+        assert "crosses above" in view.text
+        assert "✓ 5m ago" in view.text
+        row = view.here
+        await view.press("d")
+        assert view.orders == [RemovePriceAlert(key_of(row))]
+        await view.press("u")
+        assert isinstance(view.orders[-1], SetPriceAlert)
+        assert view.orders[-1].market_id == row.market_id
+
+
+async def test_a_price_alert_is_added_from_a_row() -> None:
+    async with monitors() as view:
+        row = view.here
+        await view.press("a")
+        assert isinstance(view.app.screen, PriceAlertForm)
+        await view.press("enter")
+        assert view.orders == []
+        await view.press("0", "full_stop", "9", "enter")
+        assert view.orders == [
+            SetPriceAlert(row.market_id, row.side, Condition.ABOVE, 0.9, row.question)
+        ]
+
+
+@pytest.mark.parametrize("typed", ["0", "1", "1.5", "nan", "inf", "-0.5", "0.12345", "x", "0,5"])
+async def test_a_price_alert_wants_a_price(typed: str) -> None:
+    async with monitors() as view:
+        await view.press("a")
+        await view.write("alert-price", typed)
+        await view.press("enter")
+        assert view.part("#form-problem")
+        assert view.orders == []
+
+
+async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse() -> None:
+    async with monitors() as view:
+        row = view.here
+        await view.press("a", "f5", "f6", "f6")
+        await view.write("alert-price", "0.2")
+        assert "told once" in view.part("#form-preview")
+        await view.press("enter")
+        order = view.orders[-1]
+        assert isinstance(order, SetPriceAlert)
+        assert order.side is row.side.other
+        assert order.condition is Condition.CROSSES_ABOVE
+        await view.press("a")
+        await view.write("alert-price", "0.2")
+        await view.pilot.click("#alert-condition", offset=(3, 0))
+        assert "already: it is told at once" in view.part("#form-preview")
+
+
+async def test_a_row_is_found_in_whichever_list_it_stands() -> None:
+    async with monitors() as view:
+        for key in ("ex-2", "pa-1", "al-1", STATE.risk.monitors[2].key):
+            view.screen.focus_row(key)
+            await view.pilot.pause()
+            assert key_of(view.here) == key
+            assert view.screen.current_row() == key
+        view.screen.focus_row("al-9")
+        assert view.screen.table.selected() is None
+
+
+async def test_search_compares_and_each_list_is_searched() -> None:
+    async with monitors() as view:
+        await view.press("slash")
+        line = view.screen.query_one(Input)
+        for typed in (
+            "stop:>0.1",
+            "way:<0.5",
+            "exit:>1 pnl:<0",
+            "mark:<0.5 entry:>0.01",
+            "target:>0",
+        ):
+            line.value = typed
+            await view.pilot.pause()
+            assert 0 < len(view.rows()) <= 6
+        line.value = "kestrels"
+        await view.pilot.pause()
+        assert len(view.rows()) == 1
+        await view.press("enter", "o")
+        assert {row.question for row in view.rows()} == {view.rows()[0].question}
+        await view.press("o")
+        assert len(view.rows()) == 1
+        await view.press("escape")
+        assert len(view.rows()) == 4
+
+
+async def test_escape_leads_out_step_by_step() -> None:
+    async with monitors() as view:
+        await view.press("o", "enter")
+        assert not view.screen.table.has_focus
+        assert view.screen.step_out()
+        await view.pilot.pause()
+        assert view.screen.table.has_focus
+        await view.press("escape")
+        assert view.screen.table.id == "monitors-list-0"
+        await view.press("space")
+        assert view.screen.step_out()
+        assert not view.screen.table.order.marked
+        assert not view.screen.step_out()
+
+
+async def test_a_low_window_opens_the_detail_instead_of_the_list() -> None:
+    async with monitors(size=(60, 15)) as view:
+        assert not view.screen.query_one("#monitors-detail").display
+        await view.press("enter")
+        assert view.screen.query_one("#monitors-detail").display
+        assert not view.screen.table.display
+        await view.press("escape")
+        assert view.screen.table.display
+
+
+async def test_the_mouse_chooses_a_list() -> None:
+    async with monitors() as view:
+        await view.pilot.click("#monitors-which", offset=(20, 0))
+        assert view.screen.table.id == "monitors-list-1"
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [
+        (Phase.CONNECTING, "Connecting"),
+        (Phase.OFFLINE, "cannot be reached: refused"),
+        (Phase.UNAUTHORIZED, "refuses this key"),
+        (Phase.ONLINE, "Not known yet"),
+    ],
+)
+async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, words: str) -> None:
+    service = replace(STATE.service, phase=phase, problem="refused")
+    bare = replace(STATE, risk=RiskView(), seen={}, service=service)
+    async with monitors(bare) as view:
+        assert words in view.text
+        await view.press("o", "o", "o")
+        assert "No price alert" in view.text
+
+
+async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> None:
+    async with monitors(replace(STATE, risk=RiskView())) as view:
+        for words in ("Nothing is guarded", "Portfolio (1)", "m guards it", "0 of 7 guarded"):
+            assert words in view.text
+        await view.press("o")
+        assert "No alert." in view.text
+        await view.press("o")
+        assert "No exit yet." in view.text
+        await view.press("e", "d", "x", "a", "u", "space", "E")
+        assert view.orders == []
+
+
+async def test_old_data_is_marked() -> None:
+    async with monitors() as view:
+        assert "STALE" not in view.text
+        view.app.bring(replace(STATE, seen={**STATE.seen, Topic.MONITORS: Timestamp(NOW - 9)}))
+        await view.pilot.pause()
+        assert "STALE 9s" in view.text
+
+
+async def test_amounts_are_masked() -> None:
+    hidden = replace(STATE, preferences={"privacy": "on"})
+    async with monitors(hidden, WIDE) as view:
+        for place in range(4):
+            text = view.text
+            for amount in ("243.29", "16.72", "125.09", "33.40", "202.32"):
+                assert amount not in text, (place, amount)
+            await view.press("o")
+        await view.press("e")
+        assert "16.72" not in view.text
+
+
+async def test_a_read_only_desk_changes_nothing() -> None:
+    closed = replace(STATE, service=replace(STATE.service, read_only=True))
+    async with monitors(closed) as view:
+        for key in ("e", "E", "d", "a", "x", "u"):
+            await view.press(key)
+            assert "read-only" in view.app.said[-1], key
+        assert view.app.dialogs == []
+        assert view.orders == []
+
+
+async def test_rows_are_copied_and_explained() -> None:
+    async with monitors() as view:
+        row = view.here
+        await view.press("y")
+        assert view.app.copied[-1] == row.question
+        await view.press("Y")
+        assert f'"market_id": "{row.market_id}"' in view.app.copied[-1]
+        await view.press("i")
+        assert isinstance(view.app.dialogs[-1], Explain)
+        await view.press("escape")
+        await view.press("o", "Y")
+        assert '"alert_id"' in view.app.copied[-1]
+
+
+async def test_the_order_is_kept_for_the_next_start() -> None:
+    async with monitors() as view:
+        await view.press("s", "S")
+        view.app.bring()
+        await view.pilot.pause()
+        kept = [each for each in view.app.given if isinstance(each, SetPreference)]
+        assert kept[-1].name == "sort.monitors"
+
+
+async def test_a_position_is_guarded_from_the_portfolio() -> None:
+    bare = STATE.positions[6]
+    app = Host(STATE, PortfolioScreen)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert app.front is not None
+        app.front.focus_row(bare.key)
+        await pilot.press("m")
+        await pilot.pause()
+        assert isinstance(app.screen, MonitorForm)
+        assert "not guarded yet" in str(app.screen.query_one("#form-about", Static).content)
+        await pilot.press("enter")
+        await pilot.pause()
+        orders = [each for each in app.given if isinstance(each, SetMonitor)]
+        assert [(each.market_id, each.side, each.stop_pct, each.target_pct) for each in orders] == [
+            (bare.market_id, bare.side, 0.2, None)
+        ]
+        await pilot.press("a")
+        await pilot.pause()
+        assert isinstance(app.screen, PriceAlertForm)
+
+
+async def test_a_price_alert_is_added_from_any_market() -> None:
+    app = Host(STATE, MarketsScreen)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert isinstance(app.front, MarketsScreen)
+        row = app.front.table.selected()
+        assert row is not None
+        await pilot.press("a", "0", "full_stop", "0", "1", "enter")
+        await pilot.pause()
+        orders = [each for each in app.given if isinstance(each, SetPriceAlert)]
+        assert [(each.market_id, each.threshold) for each in orders] == [(row.market_id, 0.01)]
+        assert orders[0].condition is Condition.BELOW
+
+
+async def test_it_lives_at_any_size() -> None:
+    async with monitors() as view:
+        for width, height in ((50, 14), (60, 18), (250, 70), (119, 29), (30, 5), (160, 50)):
+            await view.pilot.resize_terminal(width, height)
+            for _ in range(4):
+                await view.press("o", "j")
+            await view.press("e")
+            await view.press("escape")
+
+
+async def test_texts_from_outside_are_never_markup() -> None:
+    evil = "[@click=app.quit]x[/] [/red] \x1b[2J"
+    risk = STATE.risk
+    state = replace(
+        STATE,
+        risk=replace(
+            risk,
+            monitors=tuple(replace(each, question=evil) for each in risk.monitors),
+            alerts=tuple(
+                replace(each, question=evil, words=evil, reason=evil) for each in risk.alerts
+            ),
+            exits=tuple(replace(each, question=evil, cause=evil) for each in risk.exits),
+            price_alerts=tuple(replace(each, question=evil) for each in risk.price_alerts),
+            briefing_late=evil,
+        ),
+    )
+    async with monitors(state, WIDE) as view:
+        for _ in range(4):
+            assert "[@click" in view.text
+            assert "\x1b" not in view.text
+            await view.press("o")
+        await view.press("e")
+        assert "[@click" in view.part("#form-question")
+
+
+def test_the_bar_shows_where_the_mark_is() -> None:
+    row = replace(STATE.risk.monitors[1], entry=0.5, stop_pct=0.2, target_pct=0.2)
+    places = {mark: track(replace(row, mark=mark)).plain for mark in (0.4, 0.401, 0.5, 0.599, 0.6)}
+    assert places[0.4] == "●───┼───┤"
+    assert places[0.401] == "├●──┼───┤"
+    assert places[0.5] == "├───●───┤"
+    assert places[0.599] == "├───┼──●┤"
+    assert places[0.6] == "├───┼───●"
+    assert track(replace(row, mark=None)).plain == "├───┼───┤"
+    assert track(replace(row, mark=0.45, stop_pct=None)).plain == "    ●───┤"
+    assert [percent_short(pct) for pct in (0.2, 0.125, 1.0, 4.0, 123.0)] == [
+        "20%",
+        "12.5%",
+        "100%",
+        "400%",
+        "12k%",
+    ]

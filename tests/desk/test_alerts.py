@@ -1,0 +1,439 @@
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from faults import Fault, Line, asleep, breaking, ended, ready, rows, said, sell, until, world_holds
+from service_tui.client.client import Client
+from service_tui.desk import heartbeat, pollers
+from service_tui.desk.commands import ExitAlert
+from service_tui.desk.desk import Desk
+from service_tui.desk.lasting import lasting_words
+from service_tui.desk.opening import DeskMemory, open_desk
+from service_tui.desk.pollers import PERIODS
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records import TicketState, Topic
+from service_tui.desk.records_risk import AlertState, MonitorState
+from service_tui.desk.reduce_risk import BY_HOLDER
+from service_tui.desk.state import DeskState
+from service_tui.storage.blotter import Blotter
+from service_tui.storage.blotter import TicketState as StoredState
+from service_tui.terms import Action, Side, WalletKind
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.desk import DeskAgentPatch
+from service_tui.wire.endpoints import (
+    BRIEFING,
+    DESK_PATCH_AGENT,
+    MONITORS,
+    PATCH_USER_SETTINGS,
+    PLACE_TRADE,
+    REGISTER,
+    RISK_ALERTS,
+)
+from service_tui.wire.monitors import RiskAlertsQuery
+from service_tui.wire.settings import UserSettingsPatch
+from service_tui.wire.trades import TradeRequest
+from support import Stage, client_of, first_state, open_directory, open_stage, open_test_desk
+
+HOUR_S = 3_600.0
+
+
+async def external(stage: Stage) -> None:
+    patch = DeskAgentPatch(wallet=WalletKind.EXTERNAL)
+    await stage.client.call(DESK_PATCH_AGENT, path={"agent_id": stage.agent_id}, body=patch)
+
+
+async def order(client: Client, market_id: str, side: Side, amount: float) -> None:
+    request = TradeRequest(market_id=market_id, side=side, amount=amount)
+    reply = await client.call(PLACE_TRADE, body=request)
+    assert reply.answer.success, reply.answer.error
+
+
+@asynccontextmanager
+async def somebody(stage: Stage) -> AsyncGenerator[Client]:
+    """Another agent, by whose trades prices move."""
+    async with client_of(stage.sim, stage.clock, None) as nobody:
+        reply = await nobody.call(REGISTER, body=RegisterRequest(name="mover"))
+    async with client_of(stage.sim, stage.clock, reply.answer.api_key) as mover:
+        yield mover
+
+
+async def hold(stage: Stage, amount: float = 50.0) -> str:
+    """Buy YES of a market near even odds; the service enrols a monitor at 20 % down."""
+    market = min(stage.open_markets(), key=lambda one: abs(one.price() - 0.5))
+    await order(stage.client, market.market_id, Side.YES, amount)
+    return market.market_id
+
+
+async def breach(stage: Stage, market_id: str) -> None:
+    """Others sell the side down, below the stop."""
+    async with somebody(stage) as mover:
+        for _ in range(12):
+            await order(mover, market_id, Side.NO, 500.0)
+            await stage.clock.advance(1.0)
+            query = RiskAlertsQuery(include_history=True)
+            listed = await stage.client.call(RISK_ALERTS, query=query)
+            if listed.answer.risk_alerts or listed.answer.history:
+                return
+    raise AssertionError("no breach came of it")
+
+
+@asynccontextmanager
+async def guarded(path: Path) -> AsyncGenerator[tuple[Stage, Line, str]]:
+    """An agent with an external wallet that holds a guarded position."""
+    async with open_stage(path, speed=0) as whole:
+        await external(whole)
+        stage, line = breaking(whole)
+        yield stage, line, await hold(stage)
+
+
+def alert_is(state: AlertState) -> Callable[[DeskState], bool]:
+    return lambda s: any(one.state is state for one in s.risk.alerts)
+
+
+def sold(line: Line) -> list[float]:
+    return [one["shares"] for one in line.orders() if one["action"] == Action.SELL]
+
+
+async def acknowledged(stage: Stage) -> bool:
+    return not (await stage.client.call(RISK_ALERTS)).answer.risk_alerts
+
+
+# -- a breach -----------------------------------------------------------------------------------
+
+
+async def test_a_breach_is_exited_once_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        async with open_test_desk(stage) as desk:
+            state = await until(desk, lambda s: ready(s) and s.risk.monitors, stage)
+            (monitor,) = state.risk.monitors
+            assert (monitor.market_id, monitor.automatic) == (market_id, True)
+            assert monitor.state is MonitorState.WATCHING
+            assert monitor.stop_pct == pytest.approx(0.2)
+            assert monitor.to_stop == pytest.approx(1.0, abs=0.3)
+            held = state.positions[0].shares
+            await breach(stage, market_id)
+            state = await until(
+                desk, lambda s: alert_is(AlertState.EXECUTED)(s) and not s.positions, stage
+            )
+            state = await until(desk, lambda s: s.risk.exits and not s.risk.monitors, stage)
+            (alert,) = state.risk.alerts
+            assert alert.reason == "stop loss"
+            assert alert.attempts == 1
+            (left,) = state.risk.exits
+            assert (left.shares, left.cause) == (held, "stop loss")
+            assert left.proceeds > 0
+            assert left.pnl is not None
+            assert left.pnl < 0
+            assert any("stop loss" in one.text for one in state.notices)
+            await stage.clock.advance(40)
+        assert len(sold(line)) == 1
+        assert world_holds(stage) == 0
+        assert await acknowledged(stage)
+        (row,) = await rows(stage)
+        assert (row.kind, row.state) == ("exit", StoredState.DONE)
+        assert stage.world.ledger.total() == 0
+
+
+async def test_an_exit_passes_while_trading_is_paused(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        await stage.client.call(PATCH_USER_SETTINGS, body=UserSettingsPatch(trading_paused=True))
+        async with open_test_desk(stage) as desk:
+            await until(desk, lambda s: s.limits and s.limits.paused, stage)
+            await breach(stage, market_id)
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+        assert len(sold(line)) == 1
+        assert world_holds(stage) == 0
+
+
+@pytest.mark.parametrize(("minutes", "exits"), [(59, 1), (61, 0)])
+async def test_a_breach_while_closed_is_exited_within_its_hour_only(
+    tmp_path: Path, minutes: int, exits: int
+) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        held = world_holds(stage)
+        await breach(stage, market_id)
+        await asleep(stage.clock, minutes * 60.0)
+        async with open_test_desk(stage) as desk:
+            wanted = AlertState.EXECUTED if exits else AlertState.EXPIRED
+            state = await until(desk, alert_is(wanted), stage)
+            await stage.clock.advance(60)
+            assert len(sold(line)) == exits
+            assert (world_holds(stage) == 0) == bool(exits)
+            assert exits or world_holds(stage) == held
+            if not exits:
+                assert any("without an exit" in one.text for one in state.notices)
+                assert state.risk.exits == ()
+
+
+async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole)
+        market_id = await hold(stage)
+        async with open_test_desk(stage) as desk:
+            await until(desk, lambda s: ready(s) and s.risk.monitors, stage)
+            await breach(stage, market_id)
+            state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
+            assert len(state.risk.exits) == 1
+            assert state.risk.alerts[0].state is AlertState.EXECUTED
+            assert any("not by this desk" in one.text for one in state.notices)
+        assert sold(line) == []
+
+
+# -- crashes ------------------------------------------------------------------------------------
+
+
+async def killed(stage: Stage, line: Line) -> None:
+    """Run a desk until something of it hangs on the line, then end it without any closing."""
+    around = Surroundings(
+        stage.client, stage.database, stage.clock, lambda: f"k{len(line.sent)}", random.Random(2)
+    )
+    initial = replace(first_state(), polls=PERIODS)
+    desk = Desk(initial, around, Blotter(stage.database), DeskMemory(stage.database, stage.clock))
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(desk.run())
+        await until(desk, lambda _: line.waiting, stage)
+        running.cancel()
+    assert line.waiting == 0
+
+
+def is_sale(request: httpx.Request) -> bool:
+    return request.url.path == PLACE_TRADE.path and b'"action":"sell"' in request.content
+
+
+def is_ack(request: httpx.Request) -> bool:
+    return request.method == "DELETE" and "/risk-alerts/" in request.url.path
+
+
+def is_removal(request: httpx.Request) -> bool:
+    return request.method == "DELETE" and request.url.path.endswith("/monitor")
+
+
+CRASHES = [
+    (is_sale, Fault.STUCK), (is_sale, Fault.SILENT),
+    (is_removal, Fault.STUCK), (is_removal, Fault.SILENT),
+    (is_ack, Fault.STUCK), (is_ack, Fault.SILENT),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "fault"), CRASHES)
+async def test_a_desk_killed_in_the_middle_of_an_exit_sells_once(
+    tmp_path: Path, where: Callable[[httpx.Request], bool], fault: Fault
+) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        await breach(stage, market_id)
+        line.fault = lambda request: fault if where(request) else None
+        await killed(stage, line)
+        line.fault = lambda _: None
+        async with open_test_desk(stage) as desk:
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+            await until(desk, lambda s: s.risk.exits and not s.risk.monitors, stage)
+            await stage.clock.advance(35)
+        assert world_holds(stage) == 0
+        assert await acknowledged(stage)
+        assert len({str(one.headers["idempotency-key"]) for one in line.sent if is_sale(one)}) == 1
+        # Only what never came is sent again, and under its own key.
+        assert len(sold(line)) == (2 if (where, fault) == (is_sale, Fault.STUCK) else 1)
+        (row,) = await rows(stage)
+        assert row.state is StoredState.DONE
+        assert stage.world.ledger.total() == 0
+
+
+# -- no answer, or a no -------------------------------------------------------------------------
+
+
+async def test_an_exit_without_an_answer_is_found_and_not_sent_again(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            line.fault = lambda request: Fault.LOST if is_sale(request) else None
+            await breach(stage, market_id)
+            await until(desk, alert_is(AlertState.UNKNOWN), stage)
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+            await until(desk, lambda s: not s.risk.monitors, stage)
+        assert len(sold(line)) == 1
+        assert world_holds(stage) == 0
+        assert await acknowledged(stage)
+
+
+async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
+    tmp_path: Path,
+) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            no = {"error": "the book is empty", "fix": "wait"}
+            line.fault = lambda request: said(no, 400) if is_sale(request) else None
+            await breach(stage, market_id)
+            state = await until(desk, alert_is(AlertState.FAILED), stage)
+            assert "the book is empty" in state.risk.alerts[0].words
+            assert state.risk.monitors[0].state is MonitorState.BREACHED
+            assert state.risk.monitors[0].is_spent
+            assert state.risk.monitors[0].stop_pct == pytest.approx(0.2)
+            await stage.clock.advance(90)
+            tries = len(sold(line))
+            assert 3 <= tries <= 4
+            assert not await acknowledged(stage)
+            # The person need not wait.
+            line.fault = lambda _: None
+            desk.submit(ExitAlert(state.risk.alerts[0].alert_id))
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+            assert len(sold(line)) == tries + 1
+        assert world_holds(stage) == 0
+        states = {row.state for row in await rows(stage)}
+        assert states == {StoredState.REFUSED, StoredState.DONE}
+
+
+async def test_an_alert_whose_exits_all_failed_is_missed_after_its_hour(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            line.fault = lambda request: said({"error": "no"}, 400) if is_sale(request) else None
+            await breach(stage, market_id)
+            await until(desk, alert_is(AlertState.FAILED), stage)
+            await asleep(stage.clock, HOUR_S)
+            await until(desk, alert_is(AlertState.MISSED), stage)
+            line.fault = lambda _: None
+            await stage.clock.advance(60)
+            assert alert_is(AlertState.MISSED)(desk.state)
+        assert world_holds(stage) > 0
+
+
+async def test_what_the_person_has_sold_is_not_sold_again(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        async with open_test_desk(stage) as desk:
+            state = await until(desk, lambda s: ready(s) and s.positions, stage)
+            half = state.positions[0].shares // 2 // 10 * 10
+            line.fault = lambda request: said({"error": "no"}, 400) if is_sale(request) else None
+            await breach(stage, market_id)
+            await until(desk, alert_is(AlertState.FAILED), stage)
+            line.fault = lambda request: (
+                None
+                if b"exit of a risk alert" not in request.content
+                else said({"error": "no"}, 400)
+            )
+            ticket = desk.submit(sell(state.positions[0], half))
+            assert (await ended(desk, ticket, stage)).state is TicketState.DONE
+            line.fault = lambda _: None
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+        assert world_holds(stage) == 0
+        assert stage.world.ledger.total() == 0
+
+
+# -- two consoles -------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def beside(stage: Stage, path: Path) -> AsyncGenerator[Desk]:
+    """A second console on the same service, with a database of its own."""
+    ids = (f"second{number}" for number in range(100_000))
+    async with (
+        open_directory(path, stage.clock) as database,
+        client_of(stage.sim, stage.clock, stage.key) as client,
+    ):
+        around = Surroundings(
+            client, database, stage.clock, lambda: next(ids), random.Random(3), executes=False
+        )
+        async with open_desk(first_state(), around) as desk:
+            yield desk
+
+
+async def test_only_the_holder_of_the_directory_exits(tmp_path: Path) -> None:
+    async with (
+        guarded(tmp_path / "one") as (stage, line, market_id),
+        beside(stage, tmp_path / "two") as second,
+    ):
+        await until(second, lambda s: ready(s) and s.risk.monitors, stage)
+        await breach(stage, market_id)
+        state = await until(second, alert_is(AlertState.PENDING), stage)
+        assert state.risk.alerts[0].words == BY_HOLDER
+        second.submit(ExitAlert(state.risk.alerts[0].alert_id))
+        await stage.clock.advance(35)
+        assert world_holds(stage) > 0
+        async with open_test_desk(stage) as first:
+            await until(first, alert_is(AlertState.EXECUTED), stage)
+            await until(second, alert_is(AlertState.EXECUTED), stage)
+            await until(second, lambda s: s.risk.exits and not s.risk.monitors, stage)
+        assert len(sold(line)) == 1
+        assert world_holds(stage) == 0
+
+
+async def test_a_desk_that_only_looks_exits_nothing(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        await breach(stage, market_id)
+        async with open_test_desk(stage, first_state(read_only=True)) as desk:
+            await until(desk, alert_is(AlertState.PENDING), stage)
+            await stage.clock.advance(60)
+        assert sold(line) == []
+
+
+# -- the heartbeat ------------------------------------------------------------------------------
+
+
+async def test_a_briefing_that_stays_away_is_said_loudly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "LATE_S", 40.0)
+    monkeypatch.setattr(heartbeat, "AT_LEAST_S", 100.0)
+    async with guarded(tmp_path) as (stage, line, _), open_test_desk(stage) as desk:
+        await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
+        line.fault = lambda request: (
+            said({"error": "broken"}, 500) if request.url.path == BRIEFING.path else None
+        )
+        await stage.clock.advance(30)
+        assert not desk.state.risk.briefing_late
+        state = await until(desk, lambda s: s.risk.briefing_late, stage)
+        assert ("no briefing", state.risk.briefing_late) in list(lasting_words(state))
+        assert [one.tone for one in state.notices if "no briefing" in one.text] == ["bad"]
+        await stage.clock.advance(90)
+        state = desk.state
+        assert "may have expired" in state.risk.briefing_late
+        assert len([one for one in state.notices if "no briefing" in one.text]) == 2
+        line.fault = lambda _: None
+        await until(desk, lambda s: not s.risk.briefing_late, stage, step_s=2)
+        assert any("briefing comes again" in one.text for one in desk.state.notices)
+
+
+async def test_a_machine_that_was_asleep_asks_before_it_complains(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, _, _), open_test_desk(stage) as desk:
+        await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
+        await asleep(stage.clock, 2 * HOUR_S)
+        await stage.clock.advance(40)
+        assert not any("no briefing" in one.text for one in desk.state.notices)
+
+
+async def test_a_refused_plan_does_not_end_the_heartbeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pollers.REFUSED_BRIEFING_S < heartbeat.AT_LEAST_S
+    monkeypatch.setattr(pollers, "REFUSED_BRIEFING_S", 40.0)
+    async with guarded(tmp_path) as (stage, line, _), open_test_desk(stage) as desk:
+        await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
+        line.fault = lambda request: (
+            said({"error": "no plan"}, 403) if request.url.path == BRIEFING.path else None
+        )
+        await stage.clock.advance(20)
+        asked = line.asked(BRIEFING.path)
+        await stage.clock.advance(60)
+        assert line.asked(BRIEFING.path) > asked
+
+
+async def test_one_briefing_comes_first_and_nothing_is_exited_from_memory(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        await breach(stage, market_id)
+        line.fault = lambda request: (
+            said({"error": "broken"}, 500) if request.url.path == RISK_ALERTS.path else None
+        )
+        async with open_test_desk(stage) as desk:
+            await until(desk, ready, stage)
+            await stage.clock.advance(60)
+            assert sold(line) == []
+            line.fault = lambda _: None
+            await until(desk, alert_is(AlertState.EXECUTED), stage)
+        assert line.asked(MONITORS.path) > 0
+        assert len(sold(line)) == 1

@@ -1,0 +1,249 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from faults import at_work, buy, ended, said, until
+from risk_samples import alert_of, exit_of, monitor_of
+from samples import sample_state
+from service_tui.desk.commands import RemoveMonitor, SetMonitor, SetMonitors
+from service_tui.desk.desk import Desk
+from service_tui.desk.facts import MarketsSeen
+from service_tui.desk.facts_risk import AlertChanged, AlertsSeen, MonitorsSeen
+from service_tui.desk.records_risk import (
+    ALERT_LIFE_S,
+    AlertState,
+    MonitorState,
+    RiskView,
+    exit_name,
+)
+from service_tui.desk.reduce import reduce
+from service_tui.desk.reduce_risk import BY_HOLDER, reduce_risk
+from service_tui.desk.state import DeskState
+from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
+from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.endpoints import MONITORS, SET_MONITOR
+from service_tui.wire.monitors import MonitorBody, RiskAlertBody
+from support import Stage
+
+AT = Timestamp(1_800_000_000.0)
+
+
+def warned(state: DeskState) -> str:
+    return " | ".join(one.text for one in state.notices if one.tone in {"warn", "bad"})
+
+
+# -- what is shown ------------------------------------------------------------------------------
+
+
+def test_distances_go_from_the_entry_to_each_end() -> None:
+    monitor = monitor_of(entry=0.5, mark=0.45, stop_pct=0.2, target_pct=0.5)
+    assert monitor.stop_price == pytest.approx(0.4)
+    assert monitor.target_price == pytest.approx(0.75)
+    assert monitor.to_stop == pytest.approx(0.5)
+    assert monitor.to_target == 1.0
+    assert monitor_of(mark=0.9).to_stop == 1.0
+    assert monitor_of(mark=0.1).to_stop == 0.0
+    assert monitor_of(mark=0.6, target_pct=0.5).to_target == pytest.approx(0.6)
+    assert monitor_of(mark=None).to_stop is None
+    assert monitor_of(stop_pct=None).stop_price is None
+    assert monitor_of(entry=0.0, mark=0.0).to_stop == 0.0
+    assert monitor_of(exit_value=None).exit_pnl is None
+    assert monitor_of().exit_pnl == -3 * ONE
+
+
+def test_a_monitor_follows_the_price_of_its_market() -> None:
+    state = sample_state(40)
+    held = state.positions[0]
+    bare = monitor_of(held.market_id, side=held.side, shares=Micros(0), entry=None, mark=None)
+    state = reduce(state, MonitorsSeen((bare,)))
+    (monitor,) = state.risk.monitors
+    assert (monitor.shares, monitor.entry) == (held.shares, held.average)
+    assert monitor.mark == state.position(held.key).mark_price
+    market = state.markets[held.market_id]
+    moved = MarketsSeen((market.__class__(**{**_fields(market), "price": 0.123}),), complete=False)
+    state = reduce(state, moved)
+    price = 0.123 if held.side is Side.YES else 1 - 0.123
+    assert state.risk.monitors[0].mark == pytest.approx(price)
+    same = reduce(state, moved)
+    assert same.risk is state.risk
+    closed = {**_fields(market), "status": MarketStatus.CLOSED}
+    state = reduce(state, MarketsSeen((market.__class__(**closed),), complete=False))
+    assert state.risk.monitors[0].state is MonitorState.CLOSED
+
+
+def _fields(record: object) -> dict[str, object]:
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
+def test_a_monitor_says_that_its_alert_waits_and_that_its_exit_runs() -> None:
+    state = reduce(sample_state(40), MonitorsSeen((monitor_of(),)))
+    assert state.risk.monitors[0].state is MonitorState.WATCHING
+    state = reduce(state, AlertsSeen(AT, (alert_of(),)))
+    assert state.risk.monitors[0].state is MonitorState.BREACHED
+    state = reduce(state, AlertChanged(alert_of(state=AlertState.EXITING, attempts=1)))
+    assert state.risk.monitors[0].state is MonitorState.EXITING
+    state = reduce(state, AlertChanged(alert_of(state=AlertState.EXECUTED, attempts=1)))
+    assert state.risk.monitors[0].state is MonitorState.WATCHING
+    state = reduce(state, MonitorsSeen((monitor_of(shares=Micros(0)),)))
+    assert state.risk.monitors[0].state is MonitorState.NOT_HELD
+
+
+# -- what becomes of alerts ---------------------------------------------------------------------
+
+
+def listed(risk: RiskView, *waiting: str, at: float = AT, **ended: AlertState) -> RiskView:
+    over = tuple(alert_of(name, state=state) for name, state in ended.items())
+    fact = AlertsSeen(Timestamp(at), tuple(alert_of(name) for name in waiting), over)
+    return reduce_risk(risk, fact)
+
+
+def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> None:
+    risk = listed(RiskView(executes=True), "a", "b")
+    failed = alert_of("a", state=AlertState.FAILED, attempts=2, words="no", ticket_id="t")
+    risk = listed(reduce_risk(risk, AlertChanged(failed)), "a", "b")
+    assert risk.alert("a") == failed
+    assert [one.alert_id for one in risk.open_alerts] == ["a", "b"]
+    risk = listed(risk, a=AlertState.EXPIRED, b=AlertState.EXPIRED)
+    assert risk.alert("a").state is AlertState.MISSED
+    assert risk.alert("b").state is AlertState.EXPIRED
+    assert risk.open_alerts == ()
+
+
+def test_an_alert_of_which_nothing_is_said_any_more_comes_to_an_end() -> None:
+    risk = listed(RiskView(executes=True), "a")
+    assert listed(risk, at=AT + 10).alert("a").state is AlertState.ENDED
+    assert listed(risk, at=AT + ALERT_LIFE_S).alert("a").state is AlertState.EXPIRED
+    unknown = alert_of("a", state=AlertState.UNKNOWN, attempts=1)
+    kept = listed(reduce_risk(risk, AlertChanged(unknown)), at=AT + ALERT_LIFE_S)
+    assert kept.alert("a").state is AlertState.UNKNOWN
+
+
+def test_who_exits_is_said() -> None:
+    assert listed(RiskView(), "a").alert("a").words == BY_HOLDER
+    assert listed(RiskView(executes=True), "a").alert("a").words == ""
+    managed = AlertsSeen(AT, (alert_of("a", managed=True),))
+    assert "the service" in reduce_risk(RiskView(), managed).alert("a").words
+
+
+def test_exits_of_both_sources_are_listed_once_and_newest_first() -> None:
+    first, second = exit_of("t1"), exit_of("t2", at=Timestamp(AT + 9))
+    risk = reduce_risk(RiskView(exits=(first,)), AlertsSeen(AT, (), (), (second, first)))
+    assert [one.exit_id for one in risk.exits] == ["t2", "t1"]
+
+
+def test_an_alert_of_a_service_that_says_the_least_can_be_exited() -> None:
+    body = RiskAlertBody(market_id="m", side=Side.YES, shares=5.0, exit_reason="stop_loss")
+    view = alert_view(body, AT)
+    assert view.alert_id == "~m:yes:sim"
+    assert (view.breached_at, view.expires_at) == (AT, AT + ALERT_LIFE_S)
+    assert (view.state, view.reason, view.venue) == (AlertState.PENDING, "stop loss", Venue.SIM)
+    strange = body.model_copy(update={"status": "pondering", "id": "~x", "exit_reason": "so_what"})
+    assert alert_view(strange, AT).state is AlertState.ENDED
+    assert alert_view(strange, AT).alert_id.startswith("~m:")
+    assert alert_view(strange, AT).reason == "so what"
+    assert exit_views([body, strange]) == ()
+    assert view.exit_name == exit_name(view.alert_id, Timestamp(AT + 99))
+    assert view.exit_name.replace("-", "").isalnum()
+    assert exit_name("al-7", AT) == "exit-al-7-1800000000"
+    assert exit_name("al-7", AT) != exit_name("al-7", Timestamp(AT + 9))
+
+
+def test_a_monitor_of_a_service_that_says_the_least_has_its_entry() -> None:
+    body = MonitorBody(market_id="m", side=Side.NO, stop_loss_pct=0.1, shares=4.0, cost_basis=2.0)
+    view = monitor_view(body)
+    assert (view.entry, view.mark, view.exit_value) == (0.5, None, None)
+    assert view.stop_price == pytest.approx(0.45)
+    assert (view.target_pct, view.key) == (None, "m:no:sim")
+
+
+# -- commands -----------------------------------------------------------------------------------
+
+
+async def held(desk: Desk, stage: Stage) -> str:
+    market = stage.open_markets()[0]
+    await ended(desk, desk.submit(buy(market)), stage)
+    await until(desk, lambda s: s.positions and s.risk.monitors, stage)
+    return market.market_id
+
+
+def wish(market_id: str, stop: float | None = 0.3, target: float | None = None) -> SetMonitor:
+    return SetMonitor(market_id, Side.YES, Venue.SIM, stop, target)
+
+
+async def test_thresholds_are_set_and_removed(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        market_id = await held(desk, stage)
+        assert desk.state.risk.monitors[0].automatic
+        desk.submit(wish(market_id, 0.3, 0.5))
+        state = await until(desk, lambda s: not s.risk.monitors[0].automatic, stage, step_s=0.05)
+        (monitor,) = state.risk.monitors
+        assert (monitor.stop_pct, monitor.target_pct) == (0.3, 0.5)
+        assert monitor.exit_value is not None
+        assert monitor.mark == pytest.approx(state.markets[market_id].price)
+        desk.submit(SetMonitors((wish(market_id, None, 0.9), wish("nowhere"))))
+        state = await until(desk, lambda s: "1 of 2" in warned(s), stage)
+        assert state.risk.monitors[0].stop_pct is None
+        desk.submit(RemoveMonitor(market_id, Side.YES, Venue.SIM))
+        await until(desk, lambda s: not s.risk.monitors, stage, step_s=0.05)
+        await stage.clock.advance(20)
+        assert desk.state.risk.monitors == ()
+        before = warned(desk.state)
+        desk.submit(RemoveMonitor(market_id, Side.YES, Venue.SIM))
+        await stage.clock.advance(1)
+        assert warned(desk.state) == before
+
+
+BAD = [
+    (0.0, None, "at most 100 %"), (-0.1, None, "at most 100 %"), (1.01, None, "at most 100 %"),
+    (math.nan, None, "at most 100 %"), (math.inf, None, "at most 100 %"),
+    (0.2, 0.0, "above 0 %"), (0.2, -1.0, "above 0 %"), (None, math.nan, "above 0 %"),
+    (None, math.inf, "above 0 %"), (None, None, "both"), (None, 5_000.0, "no thresholds"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stop", "target", "why"), BAD)
+async def test_thresholds_that_are_none_are_refused_before_anything_is_sent(
+    tmp_path: Path, stop: float | None, target: float | None, why: str
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market_id = await held(desk, stage)
+        desk.submit(wish(market_id, stop, target))
+        await until(desk, lambda s: why in warned(s), stage)
+        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
+
+
+async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        await until(desk, lambda s: "positions" in s.seen, stage)
+        market_id = stage.open_markets()[0].market_id
+        desk.submit(wish(market_id))
+        await until(desk, lambda s: "not held" in warned(s), stage)
+        market = desk.state.markets[market_id]
+        over = market.__class__(**{**_fields(market), "status": MarketStatus.RESOLVED})
+        desk.ports.say(MarketsSeen((over,), complete=False))
+        desk.submit(wish(market_id))
+        await until(desk, lambda s: "has ended" in warned(s), stage, step_s=0.01)
+        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
+
+
+async def test_a_refusal_of_the_service_is_said_with_what_to_do(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market_id = await held(desk, stage)
+        no = {"error": "too many monitors", "fix": "remove one"}
+        line.fault = lambda request: (
+            said(no, 409)
+            if request.method == SET_MONITOR.method and "monitor" in request.url.path
+            else None
+        )
+        desk.submit(wish(market_id))
+        await until(desk, lambda s: "too many monitors; remove one" in warned(s), stage)
+
+
+async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        await held(desk, stage)
+        asked = line.asked(MONITORS.path)
+        await stage.clock.advance(60)
+        assert 3 <= line.asked(MONITORS.path) - asked <= 6

@@ -1,0 +1,385 @@
+"""Monitors, alerts and exits, one by one and against a full scan."""
+
+import json
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from engine.full_scan import Driver
+from engine.guarded import (
+    HOUR,
+    NO,
+    OFF,
+    YES,
+    buy,
+    new_world,
+    of,
+    open_markets,
+    push,
+    read_back,
+    replayed,
+    sell,
+    text_of,
+    tick,
+)
+from service_tui.engine import snapshot
+from service_tui.engine.belief import belief
+from service_tui.engine.crossing import STEP_S
+from service_tui.engine.errors import (
+    MarketNotFound,
+    MarketNotOpen,
+    MonitorNotFound,
+    PositionNotFound,
+)
+from service_tui.engine.events import (
+    AlertEnded,
+    Breached,
+    Event,
+    Fill,
+    OrderEnded,
+    OrderPlaced,
+)
+from service_tui.engine.market import Market
+from service_tui.engine.orders import VenueOrder, place
+from service_tui.engine.resolution import resolution_of
+from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.world import World
+from service_tui.terms import (
+    Action,
+    AlertStatus,
+    ExitReason,
+    OrderType,
+    Side,
+    Venue,
+    WalletKind,
+)
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_operations_never_part_from_a_full_scan(seed: int) -> None:
+    driver = Driver(seed)
+    driver.run(6_000)
+    counts = driver.counts
+    # The run means something.
+    for name in ("stop_loss m", "stop_loss e", "take_profit m", "take_profit e"):
+        assert counts[name] > 20, counts
+    statuses = Counter(one.status for one in driver.reference.alerts)
+    assert set(statuses) >= {"executed", "expired", "dismissed", "resolved"}, statuses
+    assert driver.world.ledger.total() == 0
+    driver.restart()
+    driver.compare()
+
+
+# -- one by one ----------------------------------------------------------------------------
+
+
+def watched(
+    world: World, side: Side = YES, *, stop: float | None = 0.05, take: float | None = None
+) -> Market:
+    """A market with a position of ada under one monitor, set by hand."""
+    world.change(world.agents["ada"], OFF, world.at)
+    market = open_markets(world, Venue.SIM, 7_200.0)[0]
+    buy(world, "ada", market, 20, side)
+    spot = Spot(market.market_id, side)
+    set_monitor(world, world.agents["ada"], Wanted(spot, stop, take), world.at)
+    return market
+
+
+@pytest.mark.parametrize("side", [YES, NO])
+def test_a_managed_wallet_is_sold_within_the_tick_and_says_why(side: Side) -> None:
+    world = new_world(speed=0)
+    market = watched(world, side)
+    held = world.agents["ada"].positions[market.market_id].on(side)
+    cost, shares, entry = held.cost, held.shares, held.average_entry() or 0.0
+    cash = world.cash(world.agents["ada"])
+    assert tick(world) == []
+    push(world, market, side.other)
+    price = market.price_of(side)
+    breach, fill = tick(world)
+    assert isinstance(breach, Breached)
+    assert isinstance(fill, Fill)
+    assert (breach.reason, breach.shares, breach.side) == (ExitReason.STOP_LOSS, shares, side)
+    assert breach.level == entry * (1.0 - 0.05)
+    assert breach.price == pytest.approx(price, abs=1e-12)
+    assert breach.price <= breach.level
+    assert (fill.shares, fill.action, fill.note.source) == (shares, Action.SELL, "risk:stop_loss")
+    assert "stop-loss 5.0%" in fill.note.reasoning
+    assert world.cash(world.agents["ada"]) == cash + fill.money
+    assert fill.realized == fill.money - cost
+    (alert,) = world.risk.history_of("ada")
+    assert alert.status is AlertStatus.EXECUTED
+    assert (alert.proceeds, alert.realized) == (fill.money, fill.realized)
+    assert alert.trade_id == fill.trade_id
+    assert world.risk.monitors_of("ada") == []
+    assert tick(world) == []
+
+
+def test_a_threshold_is_reached_when_the_price_touches_it() -> None:
+    world = new_world(speed=0)
+    market = watched(world, stop=None, take=0.02)
+    (monitor,) = world.risk.monitors_of("ada")
+    ladder = world.risk.monitors.ladder_of(monitor.held)
+    target = monitor.target_price() or 0.0
+    assert not ladder.is_reached(target * (1.0 - 1e-15))
+    assert ladder.is_reached(target)
+    assert market.price() < target
+
+
+def test_what_holds_up_orders_does_not_hold_up_an_exit() -> None:
+    world = new_world(speed=0)
+    market = watched(world)
+    world.change(world.agents["ada"], {"suspended": True, "trading_paused": True}, world.at)
+    push(world, market, NO)
+    assert [type(one) for one in tick(world)] == [Breached, Fill]
+
+
+def test_an_external_wallet_waits_an_hour_and_no_longer() -> None:
+    world = new_world(speed=0, wallet=WalletKind.EXTERNAL)
+    market = watched(world)
+    push(world, market, NO)
+    (breach,) = tick(world)
+    assert tick(world, HOUR - 1.0) == []
+    assert len(world.risk.alerts_of("ada")) == 1
+    (ended,) = tick(world)
+    assert isinstance(breach, Breached)
+    assert ended == AlertEnded(
+        breach.alert_id, "ada", Timestamp(breach.at + HOUR), market.market_id, AlertStatus.EXPIRED
+    )
+    assert world.agents["ada"].positions[market.market_id].yes.shares == breach.shares
+    assert [one.status for one in world.risk.history_of("ada")] == [AlertStatus.EXPIRED]
+
+
+def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
+    world = new_world(speed=0, wallet=WalletKind.EXTERNAL)
+    market = watched(world)
+    push(world, market, NO, 200)
+    tick(world)
+    buy(world, "ada", market, 50)
+    set_monitor(
+        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), 0.02, None), world.at
+    )
+    push(world, market, NO, 400)
+    tick(world)
+    first, second = world.risk.alerts_of("ada")
+    # The client sells for the first one, and says so; then for the other.
+    sell(world, "ada", market, first.breach.shares)
+    event, meant = acknowledge(world, world.agents["ada"], Spot(market.market_id, YES), world.at)
+    assert (meant is first, event.status) == (True, AlertStatus.EXECUTED)
+    assert world.risk.alerts_of("ada") == [second]
+    left = world.agents["ada"].positions[market.market_id].yes.shares
+    sell(world, "ada", market, left)
+    assert world.risk.alerts_of("ada") == []
+    assert second.status is AlertStatus.EXECUTED
+    assert second.sold == left < second.breach.shares
+
+
+def test_a_wallet_that_becomes_managed_is_sold_at_the_next_tick() -> None:
+    world = new_world(speed=0, wallet=WalletKind.EXTERNAL)
+    market = watched(world)
+    push(world, market, NO)
+    assert [type(one) for one in tick(world)] == [Breached]
+    world.change(world.agents["ada"], {"wallet": WalletKind.MANAGED}, world.at)
+    assert [type(one) for one in tick(world)] == [Fill]
+
+
+def test_the_outcome_ends_what_waits() -> None:
+    world = new_world(speed=0, wallet=WalletKind.EXTERNAL)
+    market = watched(world)
+    push(world, market, NO)
+    tick(world)
+    world.apply(resolution_of(market, world.agents, world.at))
+    assert world.risk.alerts_of("ada") == []
+    assert [one.status for one in world.risk.history_of("ada")] == [AlertStatus.RESOLVED]
+
+
+def test_a_monitor_follows_the_average_cost_and_goes_with_the_last_share() -> None:
+    world = new_world(speed=0)
+    market = open_markets(world, Venue.SIM)[0]
+    first = buy(world, "ada", market, 20)
+    (monitor,) = world.risk.monitors_of("ada")
+    assert monitor.entry == 20 * ONE / first.shares
+    push(world, market, YES, 100)
+    second = buy(world, "ada", market, 20)
+    (again,) = world.risk.monitors_of("ada")
+    assert again is monitor
+    assert again.entry == 40 * ONE / (first.shares + second.shares)
+    sell(world, "ada", market, first.shares)
+    assert len(world.risk.monitors_of("ada")) == 1
+    sell(world, "ada", market, second.shares)
+    assert world.risk.monitors_of("ada") == []
+    # Bought again: what was set by hand before is not set any more.
+    buy(world, "ada", market, 20)
+    set_monitor(
+        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), 0.5, None), world.at
+    )
+    sell(world, "ada", market, world.agents["ada"].positions[market.market_id].yes.shares)
+    buy(world, "ada", market, 20)
+    (fresh,) = world.risk.monitors_of("ada")
+    assert (fresh.automatic, fresh.stop_loss_pct) == (True, 0.20)
+
+
+def test_turning_the_automatic_off_keeps_what_was_set_by_hand() -> None:
+    world = new_world(speed=0)
+    first, second = open_markets(world, Venue.SIM)[:2]
+    for market in (first, second):
+        buy(world, "ada", market)
+    agent = world.agents["ada"]
+    set_monitor(world, agent, Wanted(Spot(first.market_id, YES), 0.3, 0.4), world.at)
+    assert [one.held.market_id for one in world.risk.automatic_of(agent)] == [second.market_id]
+    world.change(agent, OFF, world.at)
+    (kept,) = world.risk.monitors_of("ada")
+    assert (kept.held.market_id, kept.automatic) == (first.market_id, False)
+
+
+def test_what_cannot_be_watched_is_refused_with_what_to_do() -> None:
+    world = new_world(speed=0)
+    agent, (market, other) = world.agents["ada"], open_markets(world, Venue.SIM)[:2]
+    buy(world, "ada", market)
+    for spot, kind in (
+        (Spot("nowhere", YES), MarketNotFound),
+        (Spot(market.market_id, NO), PositionNotFound),
+        (Spot(other.market_id, YES), PositionNotFound),
+        (Spot(market.market_id, YES, Venue.EVM), PositionNotFound),
+    ):
+        with pytest.raises(kind) as caught:
+            set_monitor(world, agent, Wanted(spot, 0.5, None), world.at)
+        assert caught.value.fix
+    world.apply(resolution_of(market, world.agents, world.at))
+    with pytest.raises(MarketNotOpen):
+        set_monitor(world, agent, Wanted(Spot(market.market_id, YES), 0.5, None), world.at)
+    with pytest.raises(MonitorNotFound):
+        delete_monitor(world, agent, Spot(market.market_id, YES), world.at)
+
+
+# -- order books ---------------------------------------------------------------------------
+
+RICH: Final[dict[str, object]] = {
+    "claimed": True,
+    "real_trading_enabled": True,
+    "max_trade": Micros(1_000 * ONE),
+    "day_spend_max": Micros(10_000 * ONE),
+}
+
+
+def order_on(
+    world: World, market: Market, action: Action, size: float, **more: object
+) -> list[Event]:
+    order = VenueOrder(
+        world.agents["ada"], market.market_id, YES, action, Micros(round(size * ONE)),
+        market.listing.home, **more,
+    )  # fmt: skip
+    return place(world.venues, order, (world.at, world.world_at))
+
+
+@pytest.mark.parametrize("venue", [Venue.EVM, Venue.SOL])
+def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue) -> None:
+    world = new_world(**RICH)
+    market = open_markets(world, venue, 12 * HOUR)[0]
+    times = (world.at, world.world_at)
+    (placed,) = order_on(world, market, Action.BUY, 40)
+    assert isinstance(placed, OrderPlaced)
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.held.venue, monitor.automatic) == (venue, True)
+    assert monitor.entry == (placed.money + placed.fee) / placed.shares
+    # Half of the shares are promised to an order that rests: the exit takes them back.
+    half = placed.shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM / ONE
+    order_on(world, market, Action.SELL, half, order_type=OrderType.GTC, price=Micros(990_000))
+    mid = world.venues.book(market.market_id).mid(times)
+    # So near that the middle of the book is there already, which is below what was paid.
+    wanted = Wanted(Spot(market.market_id, YES), 1.0 - mid / monitor.entry - 1e-9, None)
+    event, _ = set_monitor(world, world.agents["ada"], wanted, world.at)
+    assert event.venue is venue
+    events = tick(world)
+    (breach,) = of(events, Breached)
+    assert breach.venue is venue
+    assert len(of(events, OrderEnded)) == 1
+    (sale,) = of(events, OrderPlaced)
+    assert (sale.order_type, sale.action) == (OrderType.FAK, Action.SELL)
+    assert sale.note.source == "risk:stop_loss"
+    for _ in range(40):
+        if not world.risk.alerts_of("ada"):
+            break
+        tick(world, 4.0)
+    (alert,) = world.risk.history_of("ada")
+    assert (alert.status, alert.sold) == (AlertStatus.EXECUTED, breach.shares)
+    assert world.ledger.total() == 0
+
+
+# -- while nobody was there ----------------------------------------------------------------
+
+
+def guarded(wallet: WalletKind) -> tuple[World, str, list[Event]]:
+    """A world with twelve watched positions, as it was before a night."""
+    world = new_world(wallet=wallet, stop_loss_pct=0.1, take_profit_pct=0.15)
+    for market in open_markets(world, Venue.SIM, 4 * HOUR)[:12]:
+        buy(world, "ada", market, 30)
+    return world, text_of(world), []
+
+
+@pytest.mark.parametrize("wallet", list(WalletKind))
+def test_a_night_is_walked_along_and_each_breach_has_its_own_time(wallet: WalletKind) -> None:
+    world, before, _ = guarded(wallet)
+    began, starts = world.at, world.world_at
+    levels = {
+        one.held.market_id: (one.stop_price() or 0.0, one.target_price() or 0.0)
+        for one in world.risk.monitors_of("ada")
+    }
+    end = Timestamp(began + 8 * HOUR)
+    events = world.advance(end)
+    breaches = {one.market_id: one for one in of(events, Breached)}
+    expected: dict[str, float] = {}
+    for market_id, (stop, target) in levels.items():
+        listing = world.markets[market_id].listing
+        step = 1
+        while (then := Timestamp(starts + step * STEP_S)) <= min(
+            world.world_at, listing.resolves_at - 1e-6
+        ):
+            if not stop < belief(listing, then) < target:
+                expected[market_id] = then
+                break
+            step += 1
+    assert len(expected) > 3
+    assert {key: one.world_at for key, one in breaches.items()} == pytest.approx(expected)
+    assert all(one.at - began == pytest.approx(one.world_at - starts) for one in breaches.values())
+    ended = {one.breach.market_id: one.status for one in world.risk.history_of("ada")}
+    if wallet is WalletKind.MANAGED:
+        # Sold there and then, as the service that never sleeps would have.
+        sales = {one.market_id: one.at for one in of(events, Fill)}
+        assert sales == {key: one.at for key, one in breaches.items()}
+        assert set(ended.values()) == {AlertStatus.EXECUTED}
+    else:
+        assert of(events, Fill) == []
+        late = {key for key, one in breaches.items() if one.at + HOUR <= end}
+        done = {key for key, one in ended.items() if one is AlertStatus.EXPIRED}
+        assert late - done <= {k for k, one in ended.items() if one is AlertStatus.RESOLVED}
+        assert done <= late
+    assert world.meanwhile is not None
+    assert text_of(replayed(before, events)) == text_of(world)
+
+
+@pytest.mark.parametrize(("minutes", "waits"), [(59, True), (61, False)])
+def test_an_alert_of_a_closed_hour_has_what_is_left_of_it(minutes: int, waits: bool) -> None:  # noqa: FBT001
+    world, before, _ = guarded(WalletKind.EXTERNAL)
+    breach = of(world.advance(Timestamp(world.at + 8 * HOUR)), Breached)[0]
+    again = read_back(before)
+    again.advance(Timestamp(breach.at + minutes * 60.0))
+    alerts = {one.breach.market_id: one.breach.at for one in again.risk.alerts_of("ada")}
+    assert (breach.market_id in alerts) is waits
+    if waits:
+        assert alerts[breach.market_id] == pytest.approx(breach.at)
+
+
+def test_a_snapshot_from_before_there_were_monitors_has_none() -> None:
+    world = new_world(speed=0)
+    market = open_markets(world)[0]
+    buy(world, "ada", market)
+    fields = json.loads(text_of(world))
+    del fields["risk"], fields["agents"][0]["settings"]["wallet"]
+    read = snapshot.world_of(fields)
+    assert read.risk.monitors_of("ada") == []
+    assert read.agents["ada"].settings.wallet is WalletKind.MANAGED
+    # What is bought from now on is watched.
+    buy(read, "ada", read.markets[market.market_id])
+    assert len(read.risk.monitors_of("ada")) == 1

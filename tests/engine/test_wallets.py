@@ -1,0 +1,318 @@
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+import pytest
+
+from service_tui.addresses import checked_address
+from service_tui.engine.codec import decode, dumps, encode
+from service_tui.engine.errors import PriceBeyondLimit
+from service_tui.engine.events import (
+    AgentRegistered,
+    Event,
+    MarketListed,
+    ReactorChanged,
+    Settlement,
+    Ticked,
+    kind_of,
+)
+from service_tui.engine.exchange import Order
+from service_tui.engine.reactor import price_bound, signal_id_of
+from service_tui.engine.snapshot import fields_of, world_of
+from service_tui.engine.wallets import ROSTER, Wallet, address_of, opinion
+from service_tui.engine.world import CROWD, World
+from service_tui.terms import Action, MarketStatus, Plan, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+AT: Final = Timestamp(1_800_000_000.0)
+SEED: Final = 7
+BACKROOM: Final = next(one for one in ROSTER if one.discount)
+TURNING: Final = [one for one in ROSTER if one.turns > 1]
+
+
+def new_world(speed: int = 1, seed: int = SEED) -> World:
+    world = World(seed, AT)
+    world.advance(AT)
+    if speed > 1:
+        world.set_speed(speed, AT)
+    world.register(
+        AgentRegistered("ada", AT, "ada", "", "hash", "reef", Plan.ELITE, Micros(10_000 * ONE))
+    )
+    return world
+
+
+def lived(world: World, seconds: int, first: int = 1) -> list[Event]:
+    events: list[Event] = []
+    for second in range(first, first + seconds):
+        events += world.advance(Timestamp(AT + second))
+    return events
+
+
+def settled_in(events: Sequence[Event]) -> list[Settlement]:
+    return [one for event in events if isinstance(event, Ticked) for one in event.settled]
+
+
+@cache
+def a_long_run() -> tuple[World, list[Event]]:
+    world = new_world(speed=60)
+    return world, lived(world, 700)
+
+
+def test_there_are_fifteen_to_twenty_wallets_with_addresses_of_their_own() -> None:
+    assert 15 <= len(ROSTER) <= 20
+    found = [address_of(SEED, wallet) for wallet in ROSTER]
+    assert len(set(found)) == len({wallet.label for wallet in ROSTER}) == len(ROSTER)
+    assert [checked_address(one) for one in found] == found
+    assert not set(found) & {address_of(SEED + 1, wallet) for wallet in ROSTER}
+
+
+def test_some_are_good_some_are_poor_and_a_few_change_their_mind() -> None:
+    assert sum(one.skill >= 0.65 for one in ROSTER) >= 4
+    assert sum(one.skill <= 0.4 for one in ROSTER) >= 4
+    assert 2 <= len(TURNING) <= 4
+    assert {one.venue for one in ROSTER} == {Venue.EVM, Venue.SIM}
+
+
+def test_an_opinion_is_as_often_right_as_the_wallet_is_good_and_stays() -> None:
+    tape = new_world().tape
+    listings = [tape.listing_of(slot, number) for slot in range(60) for number in range(1, 25)]
+    for wallet in (one for one in ROSTER if one.turns == 1):
+        right = 0
+        for listing in listings:
+            early, late = (
+                opinion(SEED, wallet, listing, Timestamp(listing.opens_at + share * life_s))
+                for life_s in [listing.resolves_at - listing.opens_at]
+                for share in (0.1, 0.9)
+            )
+            assert early is late
+            right += early is (Side.YES if listing.outcome else Side.NO)
+        assert abs(right / len(listings) - wallet.skill) < 0.04, wallet.label
+
+
+@pytest.mark.parametrize("wallet", TURNING, ids=lambda one: one.label)
+def test_who_turns_has_the_opposite_opinion_in_the_next_part_of_a_life(wallet: Wallet) -> None:
+    listing = new_world().tape.listing_of(3, 9)
+    part_s = (listing.resolves_at - listing.opens_at) / wallet.turns
+    sides = [
+        opinion(SEED, wallet, listing, Timestamp(listing.opens_at + (part + 0.5) * part_s))
+        for part in range(wallet.turns)
+    ]
+    assert sides == [sides[part % 2] for part in range(wallet.turns)]
+    assert sides[0] is not sides[1]
+
+
+def test_all_of_them_trade_and_most_of_them_sell_now_and_then() -> None:
+    settled = settled_in(a_long_run()[1])
+    buys = {one.label for one in settled if one.action is Action.BUY}
+    sales = {one.label for one in settled if one.action is Action.SELL}
+    assert buys == {one.label for one in ROSTER}
+    assert sales >= {one.label for one in TURNING}
+    assert len(sales) > 12
+
+
+def test_what_they_trade_is_well_formed() -> None:
+    settled = settled_in(a_long_run()[1])
+    assert len(settled) > 1_500
+    for one in settled:
+        assert len(one.tx_hash) == 66
+        assert int(one.tx_hash, 16)
+        assert checked_address(one.wallet) == one.wallet
+        assert one.shares > 0
+        assert 0 < one.price < 1
+        assert (one.cost != 0) is (one.venue is Venue.SIM and one.label != BACKROOM.label)
+
+
+def test_a_transaction_is_one_trade_of_one_wallet() -> None:
+    settled = settled_in(a_long_run()[1])
+    told = Counter(signal_id_of(one) for one in settled)
+    # The chain tells some twice, and never more often.
+    assert set(told.values()) == {1, 2}
+    by_id = {signal_id_of(one): one for one in settled}
+    assert len(by_id) == len(told)
+    for tx_hash, count in Counter(one.tx_hash for one in by_id.values()).items():
+        legs = sorted(one.leg for one in by_id.values() if one.tx_hash == tx_hash)
+        assert legs == ([-1] if count == 1 and legs == [-1] else list(range(count)))
+
+
+def test_some_bids_had_to_wait_and_were_filled_in_parts() -> None:
+    parts = [one for one in settled_in(a_long_run()[1]) if one.leg >= 0]
+    assert parts
+    for one in parts:
+        head, word, leg, wallet, token = signal_id_of(one).split(":")
+        assert (head, word, leg, wallet) == (one.tx_hash, "maker", str(one.leg), wallet.lower())
+        assert token.isdecimal()
+    assert {one.venue for one in parts} == {Venue.EVM}
+
+
+def test_the_same_seed_brings_the_same_trades_and_another_one_others() -> None:
+    first, again, other = (
+        settled_in(lived(new_world(60, seed), 40)) for seed in (SEED, SEED, SEED + 1)
+    )
+    assert first == again
+    assert {one.tx_hash for one in first}.isdisjoint(one.tx_hash for one in other)
+
+
+def test_a_move_of_the_tape_is_one_row_and_a_replay_makes_the_same_world() -> None:
+    world = new_world(60)
+    start = dumps(fields_of(world))
+    events = lived(world, 120)
+    ticks = [event for event in events if isinstance(event, Ticked)]
+    assert len(ticks) == 120
+    again = world_of(json.loads(start))
+    for event in events:
+        again.apply(decode(kind_of(event), encode(event)))
+    assert dumps(fields_of(again)) == dumps(fields_of(world))
+    # Both go on alike, so nothing of the wallets is left out of the snapshot.
+    assert lived(world_of(json.loads(dumps(fields_of(world)))), 20, 121) == lived(again, 20, 121)
+
+
+def test_no_money_and_no_share_comes_from_nowhere() -> None:
+    world, _ = a_long_run()
+    assert world.ledger.total() == 0
+    for market in world.markets.values():
+        if market.resolved_at is None:
+            assert market.sold(Side.YES) >= 0
+            assert market.sold(Side.NO) >= 0
+    held = world.reactor.records
+    for wallet in ROSTER:
+        record = held.of(address_of(SEED, wallet))
+        for one in record.held.values():
+            assert min(one.yes, one.no, one.yes_cost, one.no_cost) >= 0
+
+
+def test_a_buy_of_the_crowds_wallets_moves_the_market_and_stands_on_its_tape() -> None:
+    world = new_world()
+    market = next(iter(world.markets.values()))
+    quote = market.quote_buy(Side.YES, Micros(20 * ONE))
+    wallet = next(one for one in ROSTER if one.venue is Venue.SIM)
+    one = Settlement(
+        "0x" + "1" * 64, address_of(SEED, wallet), wallet.label, Venue.SIM, market.market_id,
+        market.listing.slot, market.listing.number, Side.YES, Action.BUY, quote.shares,
+        0.5, quote.money,
+    )  # fmt: skip
+    before, crowd = market.price(), world.ledger.balance(CROWD)
+    twice = (one, one)
+    world.apply(Ticked(Timestamp(AT + 1), world.world_at, (), settled=twice))
+    # Told twice, and counted once.
+    assert market.price() == pytest.approx(quote.price_after)
+    assert market.price() > before
+    assert world.ledger.balance(CROWD) == crowd - quote.money
+    assert [row[1] for row in market.tape].count(wallet.label) == 1
+    record = world.reactor.records.of(one.wallet)
+    assert (record.trades_count, record.bought) == (1, round(quote.shares * 0.5))
+    back = one._replace(tx_hash="0x" + "2" * 64, action=Action.SELL, cost=Micros(-quote.money))
+    world.apply(Ticked(Timestamp(AT + 2), world.world_at, (), settled=(back,)))
+    assert market.price() == pytest.approx(before)
+    assert world.ledger.balance(CROWD) == crowd
+    assert world.reactor.records.of(one.wallet).held == {}
+
+
+def test_the_record_of_a_wallet_shows_its_skill_in_the_end() -> None:
+    world, events = a_long_run()
+    gains: dict[str, list[float]] = {}
+    for one in settled_in(events):
+        listing = world.tape.listing_of(one.slot, one.number)
+        won = (one.side is Side.YES) == listing.outcome
+        if one.action is Action.BUY:
+            gains.setdefault(one.label, []).append(won - one.price)
+    means = {
+        kind: [
+            sum(gains[one.label]) / len(gains[one.label])
+            for one in ROSTER
+            if low <= one.skill <= high and one.turns == 1 and not one.discount
+        ]
+        for kind, low, high in (("good", 0.65, 1.0), ("poor", 0.0, 0.4))
+    }
+    assert sum(means["good"]) / len(means["good"]) > 0.08
+    assert sum(means["poor"]) / len(means["poor"]) < -0.05
+
+
+def test_every_mirror_of_the_backroom_fails_even_with_the_widest_buffer() -> None:
+    world = new_world(10)
+    widest = {"price_buffer": 0.2}
+    world.note(ReactorChanged("ada", AT, widest))
+    config = world.reactor.state("ada").config
+    waiting: list[tuple[int, Settlement]] = []
+    tried = 0
+    for second in range(1, 700):
+        events = world.advance(Timestamp(AT + second))
+        waiting = [(at, one) for at, one in waiting if second - at < 60]
+        waiting += [(second, one) for one in settled_in(events) if one.label == BACKROOM.label]
+        if second % 6:
+            continue
+        for _, one in waiting:
+            order = Order(
+                world.agents["ada"], one.market_id, one.side, Action.BUY, Micros(ONE),
+                price_limit=price_bound(config, one),
+            )  # fmt: skip
+            with pytest.raises(PriceBeyondLimit):
+                world.place(order, world.at)
+            tried += 1
+    assert tried > 25
+    # Nor could it rest anywhere: what it trades has no order book.
+    assert {world.markets[one.market_id].listing.home for _, one in waiting} <= {Venue.SIM}
+
+
+def test_most_mirrors_of_the_others_pass_at_once() -> None:
+    world = new_world(10)
+    world.note(ReactorChanged("ada", AT, {"price_buffer": 0.02}))
+    config = world.reactor.state("ada").config
+    outcomes: Counter[bool] = Counter()
+    for second in range(1, 400):
+        for one in settled_in(world.advance(Timestamp(AT + second))):
+            if one.venue is Venue.SIM and one.action is Action.BUY and one.label != BACKROOM.label:
+                quote = world.markets[one.market_id].quote_buy(one.side, Micros(ONE // 2))
+                outcomes[quote.price_after <= price_bound(config, one)] += 1
+    assert outcomes[True] > 8 * outcomes[False] > 0
+
+
+def test_a_question_that_a_followed_wallet_enters_is_listed_at_its_price() -> None:
+    world = new_world(60)
+    followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
+    world.note(ReactorChanged("ada", AT, {"wallets": followed, "enabled": True}))
+    events = lived(world, 80)
+    imported = [
+        event for event in events if isinstance(event, MarketListed) and event.listing.slot >= 1_000
+    ]
+    assert imported
+    wanted = {one.market_id for one in settled_in(events) if one.action is Action.BUY}
+    for event in imported:
+        assert event.listing.market_id in wanted
+        assert event.charged_to == ""
+        assert event.opening
+    assert world.agents["ada"].imports_today(world.at) == 0
+    # Without anybody who follows nothing is listed that nobody asked for.
+    alone = lived(new_world(60), 80)
+    assert not [
+        event for event in alone if isinstance(event, MarketListed) and event.listing.slot >= 1_000
+    ]
+
+
+def test_nobody_trades_while_the_desk_is_closed_or_the_tape_stands_still() -> None:
+    world = new_world()
+    closed = world.advance(Timestamp(AT + 7_200))
+    assert settled_in(closed) == []
+    world.set_speed(0, world.at)
+    assert settled_in([*world.advance(Timestamp(AT + 7_201))]) == []
+
+
+def test_nobody_enters_a_market_that_the_crowd_trades_in_the_same_move() -> None:
+    for event in a_long_run()[1]:
+        if isinstance(event, Ticked):
+            crowd = {trade.market_id for trade in event.trades}
+            own = Counter(
+                one.market_id for one in {signal_id_of(one): one for one in event.settled}.values()
+                if one.cost
+            )  # fmt: skip
+            assert not crowd & set(own)
+            assert all(count == 1 for count in own.values())
+
+
+def test_what_is_traded_is_open_for_a_while() -> None:
+    world = new_world(60)
+    for second in range(1, 120):
+        for one in settled_in(world.advance(Timestamp(AT + second))):
+            market = world.markets.get(one.market_id)
+            assert market is None or market.status(world.world_at) is MarketStatus.ACTIVE

@@ -1,0 +1,227 @@
+"""A stop is reached on an external wallet: the alert, the exit, the end of the monitor, the row."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from service_tui.clock import ManualClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.exit_estimate import exit_at
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import TicketState
+from service_tui.desk.records_risk import AlertState, MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue, WalletKind
+from service_tui.units import ONE, Micros
+from service_tui.wire.desk import DeskAgentPatch
+from service_tui.wire.endpoints import DESK_PATCH_AGENT
+from service_tui.wiring.live import embedded_parts
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+SIZE = (140, 40)
+
+
+class Walk:
+    """One console on the embedded service, its keys and its clock."""
+
+    def __init__(self, app: ConsoleApp, pilot: Pilot[int], clock: ManualClock) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.clock = clock
+        self.desk: Desk | None = None
+        self.alert_states: set[AlertState] = set()
+
+    async def until(self, is_so: Callable[[DeskState], object]) -> DeskState:
+        for _ in range(400):
+            state = self.app.desk_state
+            self.alert_states |= {alert.state for alert in state.risk.alerts}
+            if is_so(state):
+                await self.pilot.pause()
+                return state
+            await self.clock.advance(0.25)
+            await asyncio.sleep(0.005)
+            await self.pilot.pause()
+        raise AssertionError("the console never showed the wanted state")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.rest()
+
+    async def rest(self) -> None:
+        for _ in range(4):
+            await self.clock.advance(0.25)
+            await self.pilot.pause(0.05)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+
+@asynccontextmanager
+async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=0)
+    initial = first_state(options)
+    opened: list[Desk] = []
+
+    @asynccontextmanager
+    async def open_desk() -> AsyncIterator[Desk]:
+        async with embedded_parts(options, initial, clock, random.Random(5)) as desk:
+            opened.append(desk)
+            yield desk
+
+    app = ConsoleApp(
+        open_desk=open_desk,
+        initial=initial,
+        now=clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="log",
+        first="markets",
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        walk = Walk(app, pilot, clock)
+        await walk.until(lambda s: opened and not s.from_cache and s.limits and len(s.markets) > 60)
+        walk.desk = opened[0]
+        await pilot.press("escape")
+        yield walk
+
+
+def buy(state: DeskState, market_id: str, side: Side, amount: int) -> PlaceTrade:
+    return PlaceTrade(
+        market_id,
+        side,
+        Action.BUY,
+        Venue.SIM,
+        amount=Micros(amount * ONE),
+        question=state.markets[market_id].question,
+    )
+
+
+async def guarded_position(walk: Walk) -> MonitorView:
+    """Link an outside wallet, buy, and wait for the monitor that comes with it."""
+    state, desk = walk.app.desk_state, walk.desk
+    assert desk is not None
+    assert state.account is not None
+    market = next(
+        one
+        for one in state.markets.values()
+        if one.is_open
+        and one.venue is Venue.SIM
+        and 0.4 < one.price < 0.6
+        and (one.resolves_at or 0) - clock_time(state) > 100_000
+    )
+    await desk.ports.client.call(
+        DESK_PATCH_AGENT,
+        path={"agent_id": state.account.agent_id},
+        body=DeskAgentPatch(wallet=WalletKind.EXTERNAL),
+    )
+    desk.submit(buy(state, market.market_id, Side.YES, 25))
+    state = await walk.until(lambda s: s.risk.monitors)
+    return state.risk.monitors[0]
+
+
+def clock_time(state: DeskState) -> float:
+    return 0.0 if state.world is None else state.world.now
+
+
+async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as walk:
+        # A buy is guarded by itself, and the person moves its stop closer.
+        guarded = await guarded_position(walk)
+        state, desk = walk.app.desk_state, walk.desk
+        assert desk is not None
+        market = state.markets[guarded.market_id]
+        assert (guarded.automatic, guarded.stop_pct) == (True, 0.2)
+        found = exit_at(guarded, guarded.mark, market)
+        assert found is not None
+        assert guarded.exit_value is not None
+        assert abs(found.brings - guarded.exit_value) < 0.001 * ONE
+        await walk.press("3")
+        assert market.question[:15] in walk.text
+        assert "-20%" in walk.text
+        await walk.press("e")
+        walk.app.screen.query_one("#stop-percent", Input).value = "4"
+        await walk.press("enter")
+        state = await walk.until(lambda s: s.risk.monitors[0].stop_pct == 0.04)
+        assert not state.risk.monitors[0].automatic
+
+        # The price falls through the stop: somebody, here the person, buys the other side.
+        desk.submit(buy(state, market.market_id, Side.NO, 300))
+        await walk.until(lambda s: s.risk.alerts)
+        state = await walk.until(
+            lambda s: (
+                s.risk.monitor(guarded.key) is None
+                and s.position(guarded.holding) is None
+                and any(ticket.kind == "exit" and not ticket.in_flight for ticket in s.tickets)
+            )
+        )
+        exits = [ticket for ticket in state.tickets if ticket.kind == "exit"]
+        assert [ticket.state for ticket in exits] == [TicketState.DONE]
+        assert exits[0].shares == guarded.shares
+        assert [alert.state for alert in state.risk.alerts] == [AlertState.EXECUTED]
+        assert walk.alert_states & {AlertState.PENDING, AlertState.EXITING, AlertState.EXECUTED}
+
+        # What happened stands in the alerts, in the history, and in the blotter.
+        await walk.press("o")
+        assert "stop loss" in walk.text
+        assert "✓ executed" in walk.text
+        state = await walk.until(lambda s: s.risk.exits)
+        assert state.risk.exits[0].proceeds > 0
+        await walk.press("o")
+        assert "proceeds $" in walk.text
+        assert "stop loss" in walk.text
+        await walk.press("9")
+        assert "exit, stop loss: sell all YES" in walk.text
+
+
+@pytest.mark.parametrize("minutes", [59, 61])
+async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
+    minutes: int, tmp_path: Path
+) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as walk:
+        guarded = await guarded_position(walk)
+        desk = walk.desk
+        assert desk is not None
+        await walk.press("3", "e")
+        walk.app.screen.query_one("#stop-percent", Input).value = "4"
+        await walk.press("enter")
+        await walk.until(lambda s: s.risk.monitors[0].stop_pct == 0.04)
+        # As if the console closed in this very moment: it begins no exit any more.
+        desk._exits.close()
+        desk.submit(buy(walk.app.desk_state, guarded.market_id, Side.NO, 300))
+        state = await walk.until(lambda s: s.risk.open_alerts)
+        alert = state.risk.open_alerts[0]
+        assert alert.state is AlertState.PENDING
+        assert state.position(guarded.holding) is not None
+        await walk.press("o")
+        assert "◷ pending" in walk.text
+        assert "1 alert waits for an exit" in walk.text
+        breached_at = alert.breached_at
+    await clock.advance(breached_at + minutes * 60 - clock.now())
+    async with console(tmp_path, clock) as walk:
+        wanted = AlertState.EXECUTED if minutes < 60 else AlertState.EXPIRED
+        state = await walk.until(
+            lambda s: any(one.state is wanted for one in s.risk.alerts) and not s.from_cache
+        )
+        await walk.press("3", "o")
+        assert f"{wanted.value}" in walk.text
+        exits = [ticket for ticket in state.tickets if ticket.kind == "exit"]
+        if minutes < 60:
+            await walk.until(lambda s: s.position(guarded.holding) is None)
+            assert [ticket.state for ticket in exits] == [TicketState.DONE]
+        else:
+            assert exits == []
+            assert state.position(guarded.holding) is not None
+            await walk.press("0")
+            assert "expired" in walk.text
+            assert "nothing was sold" in walk.text

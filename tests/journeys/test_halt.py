@@ -1,0 +1,218 @@
+"""F9 while trades are in flight, over a restart, with an agent on the line, from two consoles."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+from textual import events
+from textual.pilot import Pilot
+
+from faults import buy
+from faults import ready as known
+from service_tui.clock import ManualClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.dialogs.halt import HaltPanel
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.commands import Halt, Resume, SetPreference
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import TicketState
+from service_tui.desk.state import DeskState
+from service_tui.units import ONE
+from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.live import embedded_parts, local_parts
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+SDK = "/api/sdk"
+BUYS = 40
+
+
+class Walk:
+    """A console on a real embedded world, its desk, and a hand on the clock."""
+
+    app: ConsoleApp
+    pilot: Pilot[int]
+    desk: Desk
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def until(self, is_so: Callable[[DeskState], object], step_s: float = 0.25) -> DeskState:
+        for _ in range(400):
+            if is_so(self.app.desk_state):
+                await self.pilot.pause()
+                return self.app.desk_state
+            await self.clock.advance(step_s)
+            await asyncio.sleep(0.005)
+            await self.pilot.pause()
+        raise AssertionError("the console never showed the wanted state")
+
+    async def word(self, key: str, word: str) -> None:
+        """Ask for something that only a typed word confirms, and type it."""
+        await self.pilot.press(key)
+        await self.pilot.pause(0.3)
+        await self.pilot.press(*word, "enter")
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def walking(path: Path, clock: ManualClock, chance: int = 5) -> AsyncGenerator[Walk]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=0)
+    initial = first_state(options)
+    walk = Walk(clock)
+
+    @asynccontextmanager
+    async def doors() -> AsyncGenerator[Desk]:
+        async with embedded_parts(options, initial, clock, random.Random(chance)) as desk:
+            walk.desk = desk
+            yield desk
+
+    app = ConsoleApp(
+        open_desk=doors,
+        initial=initial,
+        now=clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="log",
+    )
+    walk.app = app
+    async with app.run_test(size=(120, 40)) as pilot:
+        walk.pilot = pilot
+        yield walk
+
+
+async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with walking(tmp_path, clock) as walk:
+        await walk.until(known)
+        desk = walk.desk
+        desk.submit(SetPreference("welcome", "seen"))
+        await walk.pilot.press("escape")
+        markets = [one for one in desk.state.markets.values() if one.is_open][:BUYS]
+        tickets = [desk.submit(buy(market, 5 * ONE)) for market in markets]
+        # Some have been filled, the others are on their way or wait for their turn.
+        for _ in range(200_000):
+            if any(one.view.state is TicketState.DONE for one in tickets):
+                break
+            await asyncio.sleep(0)
+        key = events.Key("f9", None)
+        key.set_sender(walk.app)
+        walk.app.post_message(key)
+        assert desk.ports.gate.is_closed
+        sent = sum(one.view.state in {TicketState.SENT, TicketState.DONE} for one in tickets)
+        waiting = [one for one in tickets if one.view.state is TicketState.REFUSED]
+        assert waiting
+        await walk.until(lambda s: s.halt and not s.halt.missing and s.in_flight == 0)
+        done = sum(one.view.state is TicketState.DONE for one in tickets)
+        assert 0 < done <= sent < BUYS
+        state = await walk.until(
+            lambda s: s.account.trades_count == done and len(s.positions) == done
+        )
+        assert isinstance(walk.app.screen, HaltPanel)
+        assert "no entry leaves this desk" in walk.text
+        # Nothing leaves later either, whatever is tried.
+        late = desk.submit(buy(markets[0]))
+        assert late.view.state is TicketState.REFUSED
+        assert state.account.trades_count == done
+    assert (kept_halts(tmp_path)[0]).on
+    async with walking(tmp_path, clock, chance=6) as walk:
+        # In the first frame, before any desk is open.
+        assert "HALTED" in walk.text
+        await walk.until(lambda s: known(s) and s.halt and s.halt.acks and not s.halt.missing)
+        desk = walk.desk
+        assert desk.ports.gate.is_closed
+        await walk.pilot.press("f9")
+        await walk.word("x", "EXIT")
+        state = await walk.until(
+            lambda s: s.halt.exits and s.halt.exits.is_over and not s.positions
+        )
+        assert len(state.halt.exits.tickets) == done
+        assert desk.submit(buy(markets[0])).view.state is TicketState.REFUSED
+        await walk.word("R", "RESUME")
+        await walk.until(lambda s: s.halted_since is None and not s.limits.paused)
+        assert not isinstance(walk.app.screen, HaltPanel)
+        ticket = desk.submit(buy(markets[0]))
+        await walk.until(lambda _: ticket.view.state is TicketState.DONE)
+    assert not kept_halts(tmp_path)[0].on
+
+
+@asynccontextmanager
+async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Desk]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=0, listen=0)
+    async with local_parts(options, first_state(options), clock, random.Random(5)) as desk:
+        yield desk
+
+
+async def until(
+    desk: Desk, clock: ManualClock, is_so: Callable[[DeskState], object], within_s: float = 60.0
+) -> DeskState:
+    """The wanted state; the two lines are real, so each step of time gives them a moment."""
+    end = clock.monotonic() + within_s
+    while clock.monotonic() < end:
+        for _ in range(60):
+            if is_so(desk.state):
+                return desk.state
+            await asyncio.sleep(0.005)
+        await clock.advance(0.2)
+    raise AssertionError("the desk never came to the wanted state")
+
+
+async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one_ends_it(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as holder:
+        state = await until(holder, clock, lambda s: known(s) and s.listening and s.service.address)
+        address = state.service.address
+        async with httpx.AsyncClient(base_url=address) as http:
+            made = (await http.post(f"{SDK}/agents/register", json={"name": "heron"})).json()
+            http.headers["Authorization"] = f"Bearer {made['api_key']}"
+            market = next(view for view in state.markets.values() if view.is_open)
+            order = {"market_id": market.market_id, "side": "yes", "amount": 50.0}
+            bought = (await http.post(f"{SDK}/trade", json=order)).json()
+            async with console(tmp_path, clock) as guest:
+                await until(guest, clock, lambda s: known(s) and s.service.attached)
+                guest.submit(Halt())
+                assert guest.ports.gate.is_closed
+                await until(guest, clock, lambda s: not s.halt.missing)
+                # The other console hears of it within a second, and sends nothing either.
+                await until(holder, clock, lambda s: s.halted_since, 1.0)
+                assert holder.state.halt is None
+                assert holder.ports.gate.is_closed
+                refused = (await http.post(f"{SDK}/trade", json=order)).json()
+                assert refused["error_code"] == "TRADING_HALTED"
+                sale = {**order, "action": "sell", "amount": 0, "shares": bought["shares_bought"]}
+                assert (await http.post(f"{SDK}/trade", json=sale)).json()["success"]
+            assert [kept.on for kept in kept_halts(tmp_path)] == [True]
+            holder.submit(Resume("RESUME"))
+            await until(holder, clock, lambda s: s.halted_since is None)
+            assert (await http.post(f"{SDK}/trade", json=order)).json()["success"]
+        # The last word of all consoles of the directory counts: the guest's halt is over too.
+        assert sorted(kept.on for kept in kept_halts(tmp_path)) == [False, True]
+        async with console(tmp_path, clock) as guest:
+            await until(guest, clock, known)
+            assert guest.state.halt is None
+            assert not guest.ports.gate.is_closed
+
+
+async def test_a_halt_of_a_console_that_is_gone_holds_for_the_next_desk_of_the_directory(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as holder:
+        await until(holder, clock, lambda s: known(s) and s.service.address)
+        async with console(tmp_path, clock) as guest:
+            await until(guest, clock, lambda s: known(s) and s.service.attached)
+            await holder.close()
+            guest.submit(Halt())
+            await until(guest, clock, lambda s: s.halt.acks[1].state.value == "done")
+    async with console(tmp_path, clock) as desk:
+        assert desk.ports.gate.is_closed
+        assert desk.state.halt is not None
+        await until(desk, clock, lambda s: not s.halt.missing)

@@ -1,0 +1,117 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from line import change, line_to
+from sdk.served import Served, open_served
+from service_tui import ServiceClient
+from service_tui.terms import WalletKind
+from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR
+
+SIGNS = "11" * 32
+
+
+async def breached(served: Served) -> str:
+    """A market in which a tick has crossed the threshold of an external wallet."""
+    await change(served.stage, wallet=WalletKind.EXTERNAL, auto_risk_monitor_enabled=False)
+    line, market_id = line_to(served.stage), served.market_id
+    order = {"market_id": market_id, "side": "yes", "amount": 100}
+    assert (await line.said(PLACE_TRADE, json=order))["success"]
+    # What is bought is worth more than it cost at once: this is reached at the next tick.
+    hair = {"side": "yes", "take_profit_pct": 0.0001}
+    await line.said(SET_MONITOR, path={"market_id": market_id}, json=hair)
+    served.stage.world.speed = 0
+    await line.wait(1)
+    served.asked.clear()
+    return market_id
+
+
+def held(served: Served, market_id: str) -> int:
+    return served.stage.agent.positions[market_id].yes.shares
+
+
+async def test_a_client_that_may_not_sell_leaves_alerts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            client.get_briefing()
+            assert client.execute_risk_alerts() == []
+            assert len(client.get_risk_alerts()) == 1
+        monkeypatch.setenv("WALLET_PRIVATE_KEY", SIGNS)
+        with served.client(live=False) as client:
+            client.get_briefing()
+            assert client.execute_risk_alerts() == []
+            with pytest.raises(ValueError, match="paper"):
+                client.set_monitor(served.market_id, "yes", stop_loss_pct=0.2)
+
+    async with open_served(tmp_path) as served:
+        market_id = await breached(served)
+        await asyncio.to_thread(script, served)
+        assert held(served, market_id) > 0
+        assert served.posts == []
+
+
+@pytest.mark.parametrize("from_environment", [True, False])
+async def test_opening_a_live_client_with_a_signing_key_makes_the_exit_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, from_environment: bool
+) -> None:
+    def script(served: Served) -> None:
+        if from_environment:
+            monkeypatch.setenv("WALLET_PRIVATE_KEY", f"0x{SIGNS}")
+        own = None if from_environment else SIGNS
+        clients = [ServiceClient(served.stage.key, served.url, private_key=own) for _ in range(3)]
+        for client in clients:
+            client.get_briefing()
+            client.close()
+
+    async with open_served(tmp_path) as served:
+        market_id = await breached(served)
+        await asyncio.to_thread(script, served)
+        assert held(served, market_id) == 0
+        where = f"DELETE /api/sdk/risk-alerts/{market_id}/yes"
+        assert served.posts == ["POST /api/sdk/trade", where]
+        (alert,) = served.stage.world.risk.history_of(served.stage.agent_id)
+        assert (alert.status.value, alert.is_acknowledged) == ("executed", True)
+
+
+async def test_clients_that_open_together_sell_once(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        ServiceClient(served.stage.key, served.url, private_key=SIGNS).close()
+
+    async with open_served(tmp_path) as served:
+        market_id = await breached(served)
+        sold = held(served, market_id)
+        async with asyncio.TaskGroup() as opening:
+            for _ in range(6):
+                opening.create_task(asyncio.to_thread(script, served))
+        assert held(served, market_id) == 0
+        (alert,) = served.stage.world.risk.history_of(served.stage.agent_id)
+        assert alert.sold == sold
+        # Only what was bought and what was sold once.
+        assert served.stage.agent.trades_count == 2
+
+
+def test_a_signing_key_of_another_form_is_refused_and_not_repeated() -> None:
+    for key in ("0x12", "g" * 64, "1" * 65):
+        with pytest.raises(ValueError, match="64 hex digits") as caught:
+            ServiceClient("sk_live_1234", "http://127.0.0.1:1", private_key=key)
+        assert key not in str(caught.value)
+
+
+def test_a_service_that_is_not_there_keeps_nobody_from_opening() -> None:
+    with ServiceClient("sk_live_1234", "http://127.0.0.1:1", private_key=SIGNS) as client:
+        assert client.live
+
+
+async def test_thresholds_that_no_service_takes_are_not_sent(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            for wrong in ({}, {"stop_loss_pct": 0.0}, {"take_profit_pct": -1.0}):
+                with pytest.raises(ValueError, match=r"stop_loss_pct|take_profit_pct"):
+                    client.set_monitor(served.market_id, "yes", **wrong)
+
+    async with open_served(tmp_path) as served:
+        await asyncio.to_thread(script, served)
+        assert served.asked == []

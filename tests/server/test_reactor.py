@@ -1,0 +1,345 @@
+"""The reactor over the wire: config, signals, mirrors, the breaker, and what a restart keeps."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from line import Line, line_to
+from service_tui.client.errors import NotFoundError
+from service_tui.clock import ManualClock
+from service_tui.engine.codec import dumps
+from service_tui.engine.events import Settlement, Ticked
+from service_tui.engine.snapshot import fields_of
+from service_tui.engine.wallets import ROSTER, address_of
+from service_tui.server.keeper import restore
+from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints import (
+    DELETE_SIGNAL,
+    DESK_RESET_REACTOR,
+    DESK_WALLETS,
+    PATCH_REACTOR,
+    PENDING_SIGNALS,
+    PLACE_TRADE,
+    POST_REACTION,
+    REACTIONS,
+    REACTOR,
+    REGISTER,
+)
+from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
+from support import OPERATOR, SEED, Stage, open_stage
+
+Json = dict[str, Any]
+
+ANN: Final = address_of(SEED, ROSTER[0])
+FOLLOWING: Final = {
+    "wallets": [ANN],
+    "enabled": True,
+    "mirror_fraction": 0.5,
+    "max_size": 100,
+    "daily_cap": 100,
+}
+
+
+async def told(stage: Stage, count: int = 1, **fields: object) -> list[str]:
+    """Settlements of the first wallet, as a move of the tape tells them."""
+    keeper, world = stage.sim.service.keeper, stage.world
+    market = max(
+        (one for one in stage.open_markets() if one.listing.home is Venue.EVM),
+        key=lambda one: one.listing.resolves_at,
+    )
+    settled: list[Settlement] = []
+    for _ in range(count):
+        one = Settlement(
+            tx_hash=f"0x{len(world.reactor.recent) + len(settled) + 1:064x}",
+            wallet=ANN,
+            label=ROSTER[0].label,
+            venue=Venue.EVM,
+            market_id=market.market_id,
+            slot=market.listing.slot,
+            number=market.listing.number,
+            side=Side.YES,
+            action=Action.BUY,
+            shares=Micros(40 * ONE),
+            price=round(market.price(), 6),
+            cost=Micros(0),
+        )
+        settled.append(one._replace(**fields))  # pyright: ignore[reportArgumentType]
+    event = Ticked(stage.clock.now(), world.world_at, (), settled=tuple(settled))
+    world.apply(event)
+    await keeper.commit([event])
+    return [one.tx_hash for one in settled]
+
+
+async def pending(line: Line, **query: str) -> list[Json]:
+    said = await line.said(PENDING_SIGNALS, **query)
+    found: list[Json] = said["reactor_signals"]
+    return found
+
+
+def mirror_of(signal: Json, price: float) -> Json:
+    return {
+        "market_id": signal["market_id"],
+        "side": signal["side"],
+        "amount": signal["amount"],
+        "venue": signal["venue"],
+        "price": price,
+        "source": "sdk:copytrading:reactor",
+        "signal_data": {"signal_source": "reactor", "tx_hash": signal["tx_hash"]},
+    }
+
+
+async def fail(line: Line, times: int = 1) -> Json:
+    said: Json = {}
+    for _ in range(times):
+        said = await line.said(POST_REACTION, json={"event_tx_hash": "0x1", "decision": "failed"})
+    breaker: Json = said["breaker"]
+    return breaker
+
+
+async def test_nothing_is_followed_before_anybody_chose(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        said = await line_to(stage).said(REACTOR)
+        assert said["breaker"]["state"] == "running"
+        assert (said["wallets"], said["enabled"], said["price_buffer"]) == ([], False, 0.02)
+        assert (said["daily_spent"], said["signal_ttl_s"]) == (0, 60)
+
+
+async def test_a_signal_has_the_names_of_the_spec_and_of_the_published_skill(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        (tx_hash,) = await told(stage)
+        (signal,) = await pending(line)
+        market = stage.world.markets[signal["market_id"]]
+        price = signal["taker_price"]
+        assert signal["amount"] == pytest.approx(20 * price, abs=0.01)
+        assert {name: signal[name] for name in ("tx_hash", "signal_id", "type", "venue")} == {
+            "tx_hash": tx_hash,
+            "signal_id": tx_hash,
+            "type": "copytrade",
+            "venue": "sim",
+        }
+        assert (signal["taker_wallet"], signal["taker_label"]) == (ANN, ROSTER[0].label)
+        whale = signal["whale"]
+        assert whale["token"].isdecimal()
+        assert len(whale["condition_id"]) == 66
+        assert whale["market_slug"].endswith(f"{market.listing.slot}-{market.listing.number}")
+        assert whale == whale | {
+            "wallet": ANN,
+            "side": "BUY",
+            "size": 40,
+            "price": price,
+            "market_title": market.listing.question,
+            "outcome": "Yes",
+        }
+
+
+async def test_our_own_client_reads_what_the_service_says(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        patch = ReactorConfigPatch(wallets=(ANN.lower(),), enabled=True, mirror_fraction=1.0)
+        config = (await stage.client.call(PATCH_REACTOR, body=patch)).answer
+        assert config.wallets == (ANN,)
+        hashes = await told(stage, 2, leg=0)
+        assert (await stage.client.call(PENDING_SIGNALS)).answer.reactor_signals == ()
+        asked = await stage.client.call(PENDING_SIGNALS, query=PendingQuery(caps="maker"))
+        found = asked.answer.reactor_signals
+        assert [one.tx_hash for one in found] == hashes
+        assert all(one.expires_at and one.whale for one in found)
+        # An id with colons, an address and a token of 78 digits travels in the path.
+        name = found[0].signal_id or ""
+        assert name.count(":") == 4
+        assert len(name) > 180
+        assert (await stage.client.call(DELETE_SIGNAL, path={"signal_id": name})).answer.ok
+        asked = await stage.client.call(PENDING_SIGNALS, query=PendingQuery(caps="maker"))
+        assert [one.tx_hash for one in asked.answer.reactor_signals] == hashes[1:]
+        with pytest.raises(NotFoundError):
+            await stage.client.call(DELETE_SIGNAL, path={"signal_id": "0x77"})
+
+
+async def test_a_mirror_settles_what_is_left_of_the_cap(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        await told(stage, 3)
+        first, second, third = await pending(line)
+        cap = round(2 * first["amount"] + 1, 2)
+        await line.said(PATCH_REACTOR, json={"daily_cap": cap})
+        amounts = [one["amount"] for one in await pending(line)]
+        assert amounts == [first["amount"], second["amount"], 1.0]
+        said = await line.said(PLACE_TRADE, json=mirror_of(first, 0.999))
+        assert said["success"], said["error"]
+        config = await line.said(REACTOR)
+        assert config["daily_spent"] == first["amount"] == said["cost"]
+        await line.said(DELETE_SIGNAL, path={"signal_id": first["tx_hash"]})
+        assert [one["tx_hash"] for one in await pending(line)] == [
+            second["tx_hash"],
+            third["tx_hash"],
+        ]
+        # Midnight UTC gives the cap back.
+        await stage.clock.advance(86_400.0)
+        assert (await line.said(REACTOR))["daily_spent"] == 0
+
+
+async def test_the_bound_of_a_mirror_is_honoured_on_sim(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        await told(stage)
+        (signal,) = await pending(line)
+        refused = await line.said(
+            PLACE_TRADE, json=mirror_of(signal, round(signal["taker_price"] * 0.97, 6))
+        )
+        assert (refused["success"], refused["error_code"]) == (False, "PRICE_BEYOND_LIMIT")
+        assert (await line.said(REACTOR))["daily_spent"] == 0
+        assert await pending(line) == [signal]
+
+
+async def test_a_signal_waits_for_the_time_that_is_set(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        stage.sim.service.signal_ttl_s = 5.0
+        line = line_to(stage)
+        said = await line.said(PATCH_REACTOR, json=FOLLOWING)
+        assert said["signal_ttl_s"] == 5
+        await told(stage)
+        await stage.clock.advance(4.0)
+        assert len(await pending(line)) == 1
+        await stage.clock.advance(1.0)
+        assert await pending(line) == []
+
+
+async def test_everything_survives_a_restart(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        hashes = await told(stage, 2)
+        first, _ = await pending(line)
+        await line.said(PLACE_TRADE, json=mirror_of(first, 0.999))
+        await line.said(DELETE_SIGNAL, path={"signal_id": hashes[0]})
+        await fail(line, 4)
+        before = await line.said(REACTOR), await pending(line), await line.said(REACTIONS)
+        key, agent_id = stage.key, stage.agent_id
+        # What a kill at this very moment would leave on disk is the same.
+        found = restore(stage.database)
+        assert found is not None
+        assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        line = line_to(stage)
+        after = await line.said(REACTOR), await pending(line), await line.said(REACTIONS)
+        assert after == before
+        # The fifth failure after the restart opens the breaker, and that survives as well.
+        assert (await fail(line))["state"] == "paused"
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        line = line_to(stage)
+        assert (await line.said(REACTOR))["breaker"]["state"] == "paused"
+        assert await pending(line) == []
+        await clock.advance(3_600.0)
+        assert (await line.said(REACTOR))["breaker"]["state"] == "running"
+        newest = (await line.said(REACTIONS, limit=5))["reactions"]
+        assert [one["decision"] for one in newest] == ["reset", *["failed"] * 4]
+
+
+async def test_the_operator_closes_the_breaker_and_nobody_else(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        assert (await fail(line, 5))["state"] == "paused"
+        path = {"agent_id": stage.agent_id}
+        assert (await line.ask(DESK_RESET_REACTOR, path=path)).status_code == 401
+        operator = Line(stage, OPERATOR)
+        said = await operator.said(DESK_RESET_REACTOR, path=path)
+        assert (said["breaker"]["state"], said["breaker"]["failures"]) == ("running", 0)
+        await told(stage)
+        assert len(await pending(line)) == 1
+        # Asked again it changes nothing.
+        before = dumps(fields_of(stage.world))
+        await operator.said(DESK_RESET_REACTOR, path=path)
+        assert dumps(fields_of(stage.world)) == before
+
+
+async def test_a_config_that_is_already_so_leaves_no_trace(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        said = await line.said(PATCH_REACTOR, json=FOLLOWING)
+        before = dumps(fields_of(stage.world))
+        for body in (FOLLOWING, {}, {"wallets": None, "venue": None, "enabled": None}):
+            assert await line.said(PATCH_REACTOR, json=body) == said
+        assert dumps(fields_of(stage.world)) == before
+
+
+@pytest.mark.parametrize("name", ["wallets", "mirror_fraction", "daily_cap", "price_buffer"])
+async def test_one_bad_field_keeps_the_good_ones_from_changing(tmp_path: Path, name: str) -> None:
+    bad = {"wallets": [ANN, ANN], "mirror_fraction": 2, "daily_cap": -1, "price_buffer": 0.3}
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        response = await line.ask(
+            PATCH_REACTOR, json={"enabled": True, "min_size": 5} | {name: bad[name]}
+        )
+        assert response.status_code == 422
+        assert response.json()["detail"][0]["loc"][:2] == ["body", name]
+        assert (await line.said(REACTOR))["enabled"] is False
+
+
+async def test_each_agent_has_a_reactor_of_its_own(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0, plan=Plan.ELITE) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING)
+        born = await line.said(REGISTER, json={"name": "other"})
+        other = Line(stage, born["api_key"])
+        await other.said(PATCH_REACTOR, json=FOLLOWING)
+        hashes = await told(stage, 2)
+        await line.said(DELETE_SIGNAL, path={"signal_id": hashes[0]})
+        await fail(line, 5)
+        assert await pending(line) == []
+        assert [one["tx_hash"] for one in await pending(other)] == hashes
+        assert (await other.said(REACTIONS))["reactions"] == []
+
+
+async def test_a_venue_answers_in_the_name_by_which_it_was_called(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        said = await line.said(PATCH_REACTOR, json=FOLLOWING | {"venue": "polymarket"})
+        assert said["venue"] == "polymarket"
+        assert (await line.said(REACTOR))["venue"] == "evm_venue"
+        await told(stage)
+        (signal,) = await pending(line)
+        assert signal["venue"] == "evm_venue"
+
+
+async def test_what_others_say_of_a_signal_comes_back_harmless(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        nasty = "\x1b]0;title\x07a\x1b[31mb\u202ec\x00\td"
+        body = {"event_tx_hash": "0x1", "decision": "failed", "reason": nasty, "outcome": nasty}
+        await line.said(POST_REACTION, json=body | {"taker_price": 0.25, "trade_id": "t1"})
+        (row,) = (await line.said(REACTIONS))["reactions"]
+        assert (row["reason"], row["outcome"], row["taker_price"]) == ("abc d", "abc d", 0.25)
+        assert (row["trade_id"], row["decision"]) == ("t1", "failed")
+
+
+async def test_the_known_wallets_have_names_and_a_record(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=60) as stage:
+        line = line_to(stage)
+        for _ in range(20):
+            await stage.clock.advance(1.0)
+        found = (await Line(stage, OPERATOR).said(DESK_WALLETS))["wallets"]
+        assert [one["label"] for one in found] == [wallet.label for wallet in ROSTER]
+        assert {one["venue"] for one in found} == {"sim", "evm_venue"}
+        busy = [one for one in found if one["trades_count"]]
+        assert busy
+        assert all(one["last_trade_at"] for one in busy)
+        # Whoever is offered can be followed.
+        wanted = [one["address"] for one in found]
+        assert (await line.said(PATCH_REACTOR, json={"wallets": wanted}))["wallets"] == wanted
+
+
+async def test_200_signals_come_in_one_answer_in_order(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING | {"daily_cap": 1_000_000})
+        hashes = await told(stage, 200)
+        assert [one["tx_hash"] for one in await pending(line)] == hashes
