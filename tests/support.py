@@ -116,11 +116,21 @@ def first_state(*, read_only: bool = False) -> DeskState:
 
 @asynccontextmanager
 async def open_test_desk(
-    stage: Stage, initial: DeskState | None = None, *, listen: Listen | None = None
+    stage: Stage,
+    initial: DeskState | None = None,
+    *,
+    listen: Listen | None = None,
+    renew: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[Desk]:
     ids = (f"id{count:06d}-{random.Random(count).getrandbits(64):x}" for count in itertools.count())
     around = Surroundings(
-        stage.client, stage.database, stage.clock, lambda: next(ids), random.Random(2), listen
+        stage.client,
+        stage.database,
+        stage.clock,
+        lambda: next(ids),
+        random.Random(2),
+        listen,
+        renew,
     )
     async with open_desk(initial or first_state(), around) as desk:
         yield desk

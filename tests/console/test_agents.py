@@ -10,10 +10,12 @@ from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.secret import Secret
+from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
 from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.state import DeskState
+from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -133,6 +135,7 @@ async def test_another_service_keeps_its_agents_to_itself() -> None:
     away = replace(without_rows(STATE), fleet=None, service=replace(STATE.service, embedded=False))
     async with running(away, first="agents") as seen:
         assert "its own dashboard" in seen.text
+        assert "asking for" not in seen.text
         await seen.press("A")
         assert given(seen) == []
 
@@ -166,6 +169,12 @@ async def test_a_trade_leads_to_its_market() -> None:
         assert seen.app.front.name_in_keys == "markets"
 
 
+def test_the_claim_page_names_the_keys_of_the_console() -> None:
+    keys = {key.ident: key.keys[0] for key in KEYS}
+    assert f"({keys['app.agents']})" in WAITS
+    assert f"press {keys['agents.code']}." in WAITS
+
+
 # -- what is done -------------------------------------------------------------------------------
 
 
@@ -190,7 +199,12 @@ async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "key", "act"), [(TIDE, "C", AgentAct.CLAIM), (HERON, "K", AgentAct.NEW_KEY)]
+    ("agent", "key", "act"),
+    [
+        (TIDE, "C", AgentAct.CLAIM),
+        (HERON, "K", AgentAct.NEW_KEY),
+        (DESK, "K", AgentAct.NEW_KEY),
+    ],
 )
 async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:
     wanted = agent
@@ -215,7 +229,6 @@ async def test_a_claim_code_is_made_without_a_question() -> None:
     [
         (HERON, "C", "claimed already"),
         (HERON, "O", "claimed already"),
-        (DESK, "K", "not changed from here"),
     ],
 )
 async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) -> None:

@@ -12,14 +12,18 @@ import pytest
 from faults import breaking, ready
 from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
+from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import AgentAct, Forget, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.handlers.agents import OWN_KEY
 from service_tui.desk.listening import NUDGE_S
-from service_tui.desk.records import Topic
+from service_tui.desk.records import Phase, Topic
 from service_tui.desk.state import DeskState
+from service_tui.engine.events import KeyRotated
 from service_tui.engine.liquidity import fee_rate_bps
+from service_tui.server.access import hash_of
+from service_tui.server.embedded import BASE_URL
 from service_tui.server.events import Subscription
 from service_tui.storage.blotter import Blotter
 from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
@@ -35,7 +39,7 @@ from service_tui.wire.endpoints import (
 )
 from service_tui.wire.events import EventBody
 from service_tui.wire.trades import TradeRequest
-from support import Stage, client_of, first_state, open_stage, open_test_desk
+from support import OPERATOR, Stage, client_of, first_state, open_stage, open_test_desk
 
 NAME = "heron"
 
@@ -301,14 +305,42 @@ async def test_a_claim_code_is_shown_with_the_page_that_asks_for_it(tmp_path: Pa
         assert revealed.expires_at > stage.clock.now()
 
 
-async def test_the_own_agents_key_is_not_changed_from_here(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, asked):
-        asked.clear()
+async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        kept, renewed = list[str](), list[str]()
+        stage.sim.service.keep_own_key = kept.append
+
+        def renew() -> bool:
+            others = kept != renewed
+            if others:
+                renewed[:] = kept
+                stage.client.renew(Keys(Key(kept[-1], BASE_URL), Key(OPERATOR, BASE_URL)))
+            return others
+
+        async with open_test_desk(stage, renew=renew) as desk:
+            await until(desk, ready, stage)
+            desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
+            state = await until(desk, lambda s: s.notices, stage)
+            assert state.notices[-1].text == OWN_KEY
+            assert state.revealed is None
+            assert kept == renewed != [stage.key]
+            # And when it was changed elsewhere, the desk finds out by itself.
+            service = stage.sim.service
+            kept.append("sk_live_a_third_key_of_the_desk")
+            event = KeyRotated(stage.agent_id, stage.clock.now(), hash_of(kept[-1]))
+            await service.keeper.commit(service.world.decide(event))
+            before = desk.state.seen[Topic.POSITIONS]
+            await until(desk, lambda s: s.seen[Topic.POSITIONS] > before, stage)
+            assert renewed == kept
+            assert desk.state.service.phase is Phase.ONLINE
+
+
+async def test_where_nobody_keeps_the_own_key_it_is_not_changed(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
         state = await until(desk, lambda s: s.notices, stage)
-        assert state.notices[-1].text == OWN_KEY
+        assert "the console itself trades with" in state.notices[-1].text
         assert state.revealed is None
-        assert not any(path.endswith("/key") for path in asked)
 
 
 async def test_a_read_only_desk_governs_nobody(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -37,7 +38,15 @@ from service_tui.engine.feed import Tape
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market
 from service_tui.engine.wallets import ROSTER, address_of
-from service_tui.engine.world import CROWD, ISSUER, LOSS_SLACK, MAKERS, RESOLVED_KEPT, World
+from service_tui.engine.world import (
+    CLOSED_KEPT,
+    CROWD,
+    ISSUER,
+    LOSS_SLACK,
+    MAKERS,
+    RESOLVED_KEPT,
+    World,
+)
 from service_tui.terms import Action, Category, MarketStatus, Plan, Side
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
@@ -378,6 +387,23 @@ def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(*, outcome: b
     assert agent.win_count + agent.loss_count == 3
     assert world.equity(agent) == world.cash(agent)
     assert books_balance(world)
+
+
+def test_an_agent_remembers_so_many_closed_positions_and_every_sum() -> None:
+    world = new_world()
+    agent = joined(world)
+    buy(world, agent, next_to_end(world))
+    go_to(world, min(one.listing.resolved_at for one in world.markets.values()) + 1)
+    (first,) = agent.closed
+    agent.closed[:] = [replace(first, market_id=f"old-{count}") for count in range(CLOSED_KEPT)]
+    market = next_to_end(world)
+    realized = agent.realized
+    buy(world, agent, market)
+    go_to(world, market.listing.resolved_at)
+    assert len(agent.closed) == CLOSED_KEPT
+    assert agent.closed[0].market_id == "old-1"
+    assert agent.closed[-1].market_id == market.market_id
+    assert agent.realized == realized + agent.closed[-1].realized
 
 
 def test_a_position_sold_whole_before_the_end_pays_nothing_and_counts_once() -> None:

@@ -241,3 +241,15 @@ async def test_a_batch_that_passes_a_milestone_carries_the_nudge(tmp_path: Path)
         # After 8, 16 and 24 trades: the second batch has passed the tenth.
         told = [one["go_live"] and one["go_live"]["sim_trades"] for one in said]
         assert told == [None, None, 16, None]
+
+
+async def test_a_sale_in_a_batch_is_refused_and_never_becomes_a_buy(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        (market_id,) = ids(stage, 1)
+        before = state(stage)
+        sale = leg(market_id) | {"action": "sell"}
+        said = await line.said(BATCH, 422, json={"trades": [leg(market_id), sale]})
+        assert said["detail"][0]["loc"] == ["body", "trades", 1, "action"]
+        assert state(stage) == before
+        assert (await batch(line, [leg(market_id) | {"action": "buy"}]))["success"]

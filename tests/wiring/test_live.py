@@ -17,9 +17,10 @@ from faults import buy, ready
 from scripted_service import said, scripted
 from service_tui.clock import ManualClock
 from service_tui.console.doors import DeskClosedError
-from service_tui.desk.commands import SetPreference, SetStar
+from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetStar
 from service_tui.desk.desk import Desk
-from service_tui.desk.records import Phase, TicketState
+from service_tui.desk.handlers.agents import OWN_KEY
+from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine import codec
 from service_tui.storage.errors import StorageFullError
@@ -27,7 +28,7 @@ from service_tui.terms import Plan
 from service_tui.units import ONE
 from service_tui.wiring import live
 from service_tui.wiring.doctor import findings
-from service_tui.wiring.keys import DESK_FILE, desk_keys
+from service_tui.wiring.keys import DESK_FILE, KeysError, desk_keys, stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.start import DATABASE_FILE, first_state, open_doors
@@ -135,6 +136,49 @@ async def test_the_keys_are_nowhere_but_in_their_file(
         assert files_with(secret, tmp_path) == [DESK_FILE]
         assert secret not in caplog.text
         assert secret not in shown
+
+
+async def test_a_new_key_of_the_own_agent_is_kept_and_the_desk_goes_on(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    async with started(asked) as start:
+        state = await start.go()
+        before = stored_desk_keys(asked.data_dir)
+        own = state.account.agent_id
+        start.desk.submit(Govern(AgentAct.NEW_KEY, own, "desk"))
+        await start.go(lambda s: any(one.text == OWN_KEY for one in s.notices))
+        after = stored_desk_keys(asked.data_dir)
+        assert (after.operator, after.agent_id) == (before.operator, before.agent_id)
+        assert after.agent != before.agent
+        seen_at = start.state.seen[Topic.ACCOUNT]
+        await start.go(lambda s: s.seen[Topic.ACCOUNT] > seen_at)
+        market = next(one for one in start.state.markets.values() if one.is_open)
+        ticket = start.desk.submit(buy(market))
+        await start.go(lambda _: ticket.view.state is TicketState.DONE)
+    assert files_with(before.agent, tmp_path) == []
+    assert files_with(after.agent, tmp_path) == [DESK_FILE]
+    async with started(asked) as start:
+        state = await start.go()
+        assert state.account.agent_id == own
+        assert not any(one.text == RENEWED for one in state.notices)
+
+
+async def test_a_new_key_that_cannot_be_kept_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = options(tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise KeysError("the disk is full")
+
+    async with started(asked) as start:
+        state = await start.go()
+        before = stored_desk_keys(asked.data_dir)
+        monkeypatch.setattr("service_tui.wiring.own_agent.keep_desk_keys", refuse)
+        start.desk.submit(Govern(AgentAct.NEW_KEY, state.account.agent_id, "desk"))
+        await start.go(lambda s: any("the disk is full" in one.text for one in s.notices))
+        seen_at = start.state.seen[Topic.ACCOUNT]
+        await start.go(lambda s: s.seen[Topic.ACCOUNT] > seen_at)
+        assert stored_desk_keys(asked.data_dir) == before
 
 
 async def test_a_seed_counts_for_a_new_world_only(tmp_path: Path) -> None:

@@ -302,6 +302,38 @@ async def test_an_attached_desk_finds_the_next_holder_by_itself(tmp_path: Path) 
             await seen(desk, lambda s: s.service.phase is Phase.ONLINE)
 
 
+async def test_an_attached_desk_takes_over_when_nobody_holds_the_directory(tmp_path: Path) -> None:
+    asked = options(tmp_path, listen=0, speed=60)
+    folder = tmp_path / "data"
+    async with (
+        served(tmp_path, "--speed", "0") as first,
+        live.local_desk(asked, first_state(asked)) as one,
+    ):
+        key = await registered(first.address)
+        async with live.local_desk(asked, first_state(asked)) as other:
+            state = await seen(one, ready)
+            await seen(other, ready)
+            me = await who_am_i(first.address, key)
+            first.process.kill()
+            await first.process.wait()
+            for desk in (one, other):
+                now = await seen(desk, lambda s: s.service.address != first.address)
+                await seen(desk, lambda s: s.service.phase is Phase.ONLINE)
+                assert await who_am_i(now.service.address, key) == me
+                assert (await desk.submit(an_order(state)).wait()).state is TicketState.DONE
+            # One of the two holds, and the world is as it was left.
+            assert sorted(d.state.service.attached for d in (one, other)) == [False, True]
+            assert one.state.world.speed == 0
+        # And when that one ends it is the other's turn.
+        await seen(one, lambda s: not s.service.attached)
+        await seen(one, lambda s: s.service.phase is Phase.ONLINE)
+        holder = holder_of(folder)
+        assert holder is not None
+        assert (holder.pid, holder.address) == (os.getpid(), one.state.service.address)
+        await seen(one, lambda s: len(s.trades) == 2)
+    assert holder_of(folder) is None
+
+
 async def test_whoever_only_looks_may_stand_beside_a_holder_that_serves_nobody(
     tmp_path: Path,
 ) -> None:

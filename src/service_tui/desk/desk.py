@@ -113,6 +113,7 @@ class Desk:
             state=lambda: self._state,
             say=self._say,
             poke=self._poke,
+            renew=around.renew,
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)

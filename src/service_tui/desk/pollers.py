@@ -330,6 +330,9 @@ async def poll(
         try:
             facts, latency_s = await _read(topic, ports, watched)
         except ServiceError as error:
+            if isinstance(error, UnauthenticatedError) and ports.renew():
+                # Another console, or the holder, has given the desk another key.
+                continue
             failures += 1
             ports.say(replace(_failure(topic, error, ports.now()), by_operator=by_operator))
             if topic is Topic.DETAIL:

@@ -53,6 +53,8 @@ IdSource = Callable[[], str]
 class Surroundings:
     """What a desk is opened with. Without `listen` everything is polled.
 
+    `renew` gives the client the keys as they lie now where they are kept, and says whether they
+    are others than before.
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
     `halts` are what the databases of the same operator's other consoles say of a halt.
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
@@ -65,6 +67,7 @@ class Surroundings:
     new_id: IdSource
     rng: random.Random
     listen: Listen | None = None
+    renew: Callable[[], bool] = lambda: False
     executes: bool = True
     halts: tuple[KeptHalt, ...] = ()
     exits_only: bool = False
@@ -75,7 +78,8 @@ class Ports:
     """The desk's surroundings.
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
-    `poke` asks a poller to look now. `gate` is closed while no entry may leave.
+    `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
+    `gate` is closed while no entry may leave.
     """
 
     client: Client
@@ -85,6 +89,7 @@ class Ports:
     state: Callable[[], DeskState]
     say: Callable[[Fact], None]
     poke: Callable[[Topic], None]
+    renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
 
     def now(self) -> Timestamp:

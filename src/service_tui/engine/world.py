@@ -74,6 +74,9 @@ LOSS_SLACK: Final = 10
 RESOLVED_KEPT: Final = 200
 """Resolved markets that stay listed; older ones are dropped, positions in them stay as closed."""
 
+CLOSED_KEPT: Final = 1_000
+"""Closed positions of an agent in each snapshot; older ones are in the history and the sums."""
+
 
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
@@ -419,6 +422,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         for agent in self.agents.values():
             agent.positions.pop(market.market_id, None)
             agent.sources.pop(market.market_id, None)
+            del agent.closed[:-CLOSED_KEPT]
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
         self._close_maker(market)

@@ -4,6 +4,7 @@ Knows the wire's request. Must not know calls.
 Used by client. Source: wire reference, 4.1, step 1.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -92,6 +93,8 @@ def signal_with(
     for key, entry in (signal_data or {}).items():
         if isinstance(entry, bool) or not isinstance(entry, str | int | float):
             raise ValueError(f"signal_data.{key} is neither a string nor a number")  # noqa: TRY004
+        if isinstance(entry, float) and not math.isfinite(entry):
+            raise ValueError(f"signal_data.{key} is not a finite number")
         notes[key] = entry
     return notes
 

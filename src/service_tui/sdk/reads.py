@@ -117,10 +117,16 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         return list(self._line.ask(on.EXPIRING, query=query).positions)
 
     def get_outcomes(
-        self, skill: str | None = None, *, since: datetime | None = None
+        self,
+        skill: str | None = None,
+        *,
+        since: datetime | None = None,
+        venue: str | Venue = "all",
     ) -> OutcomesBody:
-        """What the trades came to, of one skill where it is named."""
-        return self._line.ask(on.OUTCOMES, query=OutcomesQuery(skill=skill, since=since))
+        """What the trades came to, of one skill or on one venue where it is named."""
+        where = "all" if venue == "all" else venue_of(venue)
+        query = OutcomesQuery(skill=skill, since=since, venue=where)
+        return self._line.ask(on.OUTCOMES, query=query)
 
     def get_positions(
         self,

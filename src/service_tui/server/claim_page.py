@@ -28,6 +28,7 @@ label{display:block;margin-top:1.4rem;font-weight:600}
 input,button{width:100%;padding:.7rem .9rem;font:inherit;border-radius:9px}
 input{margin:.4rem 0 .8rem;color:inherit;background:var(--page);border:1px solid var(--line);
 font:600 1.25rem/1.4 ui-monospace,monospace;letter-spacing:.14em;text-transform:uppercase}
+::placeholder{color:var(--dim);opacity:.6;font-weight:400}
 button{border:0;background:var(--mark);color:var(--on);font-weight:600;cursor:pointer}
 :focus-visible{outline:3px solid var(--mark);outline-offset:2px}
 """

@@ -35,7 +35,9 @@ class Service:
     `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
-    the start. `signal_ttl_s` is the life of a reactor signal, seconds of wall time.
+    the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
+    it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
+    signal, seconds of wall time.
     """
 
     keeper: Keeper
@@ -46,6 +48,7 @@ class Service:
     plan: Plan
     repeats: Repeats
     operator_agent: str | None = None
+    keep_own_key: Callable[[str], None] | None = None
     claim_codes: ClaimCodes = field(default_factory=ClaimCodes)
     reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()

@@ -1,6 +1,6 @@
 """Several buys in one call. Source: wire reference, 2.3."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
@@ -33,6 +33,8 @@ class LegRequest(WireModel):
     market_id: Identifier
     side: Side
     amount: Spend
+    # ours: a batch buys only; passed over like any unknown field, a sale would become a buy.
+    action: Literal["buy"] = "buy"
 
 
 _ATOMIC_ON_SIM: JsonDict = {

@@ -17,7 +17,6 @@ import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Fact, Noticed, Served
@@ -34,6 +33,8 @@ from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import client_keys, renewing
+from service_tui.wiring.succession import succeeding
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +82,7 @@ class HolderTransport(httpx.AsyncBaseTransport):
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._say: Callable[[Fact], None] | None = None
+        self._own: Callable[[], str] = str
         self._told = ""
         limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
         self._line = httpx.AsyncHTTPTransport(retries=0, limits=limits)
@@ -109,12 +111,12 @@ class HolderTransport(httpx.AsyncBaseTransport):
         response = await self._line.handle_async_request(sent)
         if self._say is not None and address != self._told:
             self._told = address
-            self._say(Served(address, attached=True))
+            self._say(Served(address, attached=address != self._own()))
         return response
 
-    def tell(self, say: Callable[[Fact], None]) -> None:
-        """From now on say where the holder is found, whenever that is another place."""
-        self._say = say
+    def tell(self, say: Callable[[Fact], None], *, own: Callable[[], str]) -> None:
+        """From now on say where the holder is found, whenever that is another place than `own`."""
+        self._say, self._own = say, own
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -151,7 +153,7 @@ async def attached_parts(
 ) -> AsyncGenerator[Desk]:
     """A desk on the holder's service, with a blotter of its own beside the holder's database.
 
-    While nobody serves it stands offline, and it finds the next holder by itself.
+    While nobody serves it stands offline; it finds the next holder by itself, or becomes it.
 
     Yields:
         The desk.
@@ -165,6 +167,7 @@ async def attached_parts(
     transport = HolderTransport(options.data_dir)
     async with (
         open_beside(options.data_dir, clock) as data,
+        succeeding(options, clock) as succession,
         _client(transport, keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)
@@ -175,6 +178,7 @@ async def attached_parts(
             new_id=lambda: f"{rng.getrandbits(128):032x}",
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
+            renew=renewing(options.data_dir, client, keys, HOLDER_URL),
             # Exits run in one place: the holder's.
             executes=False,
             halts=kept_halts(options.data_dir),
@@ -182,7 +186,8 @@ async def attached_parts(
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
         async with open_desk(known, around) as desk:
-            transport.tell(desk.ports.say)
+            succession.tell(desk.ports.say)
+            transport.tell(desk.ports.say, own=lambda: succession.address)
             if unused := _unused(options):
                 said = f"{unused} not used: another program holds and serves this directory"
                 desk.ports.say(Noticed("warn", said))
@@ -208,6 +213,5 @@ def _client(
     *,
     read_only: bool,
 ) -> Client:
-    api = None if keys.agent is None else Key(keys.agent, HOLDER_URL)
-    both = Keys(api, Key(keys.operator, HOLDER_URL))
+    both = client_keys(keys, HOLDER_URL)
     return Client(transport, HOLDER_URL, both, clock=clock, rng=rng, read_only=read_only)

@@ -6,7 +6,6 @@ Used by start.
 
 import logging
 import random
-import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -28,13 +27,9 @@ from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Listen, Surroundings
-from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
-from service_tui.engine.reactor import SIGNAL_TTL_S
-from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
-from service_tui.storage.database import Database
+from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
@@ -42,40 +37,20 @@ from service_tui.storage.errors import (
     NewerSchemaError,
     StorageError,
 )
-from service_tui.terms import Mode, Venue
-from service_tui.wire.events import EventBody
 from service_tui.wiring import attached
 from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.keys import DeskKeys, KeysError, desk_keys
+from service_tui.wiring.holding import around, listen_to, open_embedded
+from service_tui.wiring.keys import KeysError
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
-from service_tui.wiring.own_agent import RENEWED, keys_of_own_agent
+from service_tui.wiring.own_agent import RENEWED
+from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 
 log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
-
-
-@asynccontextmanager
-async def open_embedded(
-    options: Options, database: Database, clock: Clock
-) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
-    """The embedded service of a data directory, with the desk's own agent registered."""
-    keys = desk_keys(options.data_dir)
-    settings = SimSettings(
-        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
-        plan=options.plan,
-        speed=options.speed,
-        operator_key=keys.operator,
-        limits=options.limits,
-        signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
-    )
-    async with open_sim(database, clock, settings) as sim:
-        keys = await keys_of_own_agent(sim, database, keys, clock)
-        sim.service.operator_agent = keys.agent_id
-        yield sim, keys
 
 
 def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
@@ -140,7 +115,7 @@ async def embedded_parts(
         Client(
             sim.transport,
             BASE_URL,
-            _embedded_keys(keys),
+            client_keys(keys, BASE_URL),
             clock=clock,
             rng=rng,
             read_only=options.read_only,
@@ -151,8 +126,9 @@ async def embedded_parts(
             open_desk(
                 initial,
                 replace(
-                    _around(client, data.database, clock, rng),
-                    listen=_listen_to(sim),
+                    around(client, data.database, clock, rng),
+                    listen=listen_to(sim),
+                    renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
                 ),
             ) as desk,
@@ -161,37 +137,6 @@ async def embedded_parts(
             if keys.is_renewed:
                 desk.ports.say(Noticed("warn", RENEWED))
             yield desk
-
-
-@asynccontextmanager
-async def exits_only(
-    sim: Sim, keys: DeskKeys, database: Database, clock: Clock
-) -> AsyncGenerator[None]:
-    """A desk that nobody looks at, for the exits of the desk's own agent while no console holds.
-
-    Yields:
-        Nothing; it works until the end of the context.
-    """
-    rng = random.SystemRandom()
-    api = _embedded_keys(keys)
-    async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
-        around = replace(
-            _around(client, database, clock, rng), listen=_listen_to(sim), exits_only=True
-        )
-        view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
-        async with open_desk(DeskState(service=view), around):
-            yield
-
-
-def _listen_to(sim: Sim) -> Listen:
-    """The stream of events without the way over HTTP."""
-
-    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
-        async with sim.service.subscribe(after) as events:
-            async for body in events:
-                yield body
-
-    return listen
 
 
 def _served(
@@ -226,7 +171,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
         open_desk(
             initial,
             replace(
-                _around(client, data.database, clock, random.SystemRandom()),
+                around(client, data.database, clock, random.SystemRandom()),
                 halts=kept_halts(options.data_dir),
             ),
         ) as desk,
@@ -245,15 +190,6 @@ async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
                 raise
             data = await stack.enter_async_context(open_beside(options.data_dir, clock))
         yield data
-
-
-def _embedded_keys(keys: DeskKeys) -> Keys:
-    api = Key(keys.agent, BASE_URL) if keys.agent is not None else None
-    return Keys(api, Key(keys.operator, BASE_URL))
-
-
-def _around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
-    return Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
 
 
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:

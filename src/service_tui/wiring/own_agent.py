@@ -8,7 +8,7 @@ Used by live.
 
 import logging
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -21,9 +21,16 @@ from service_tui.server.access import hash_of
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.storage.cache import Cache
 from service_tui.storage.database import Database
+from service_tui.storage.errors import StorageError
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import DESK_NEW_KEY, REGISTER
-from service_tui.wiring.keys import DESK_FILE, DeskKeys, KeysError, keep_desk_keys
+from service_tui.wiring.keys import (
+    DESK_FILE,
+    DeskKeys,
+    KeysError,
+    keep_desk_keys,
+    stored_desk_keys,
+)
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +81,21 @@ async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock:
     if keys.agent_id is not None and keys.agent_id != kept_id:
         await cache.put_preference(OWN_AGENT, keys.agent_id)
     return keys
+
+
+def keeper_of_own_key(data_dir: Path) -> Callable[[str], None]:
+    """What puts a new key of the desk's agent where every desk of the directory looks for it."""
+
+    def keep(key: str) -> None:
+        try:
+            found = stored_desk_keys(data_dir)
+            if found is None:
+                raise StorageError(f"{data_dir / DESK_FILE} is gone")
+            keep_desk_keys(data_dir, replace(found, agent=key))
+        except KeysError as error:
+            raise StorageError(str(error)) from error
+
+    return keep
 
 
 def _first_of_its_name(agents: Iterable[Agent]) -> Agent | None:

@@ -7,33 +7,24 @@ Used by cli ('serve').
 import asyncio
 import logging
 import os
-import random
 import signal
 import socket
 import sys
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from typing import Final
 
-import httpx
-
-from service_tui.client.client import Client
-from service_tui.client.keys import Keys
 from service_tui.clock import Clock, SystemClock
-from service_tui.server.loopback import address_of, bind, listen
-from service_tui.storage.database import Database
-from service_tui.storage.errors import DirectoryLockedError, StorageError
+from service_tui.server.loopback import address_of, bind
+from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.lock import holder_of
 from service_tui.wire.endpoints import REGISTER
 from service_tui.wiring import attached
-from service_tui.wiring.data import open_data
 from service_tui.wiring.forward import forwarding
-from service_tui.wiring.live import closed_in_plain_words, exits_only, open_embedded
+from service_tui.wiring.holding import BACK_UP_S, holding
+from service_tui.wiring.live import closed_in_plain_words
 from service_tui.wiring.options import Options
 
 log = logging.getLogger(__name__)
-
-BACK_UP_S: Final = 3_600.0
-"""How often it is looked whether the day has its copy."""
 
 LOOK_S: Final = 0.5
 """How often it is looked whether the other holder is gone."""
@@ -97,28 +88,18 @@ async def _hold(
     options: Options, listener: socket.socket, ending: asyncio.Event, clock: Clock
 ) -> None:
     """Hold the directory and serve it until the end."""
-    async with AsyncExitStack() as stack:
-        data = await stack.enter_async_context(open_data(options.data_dir, clock))
-        sim, keys = await stack.enter_async_context(open_embedded(options, data.database, clock))
-        address = await stack.enter_async_context(listen(sim.app, listener=listener.dup()))
-        sim.service.address = address
-        await _see_it_answer(address, clock)
-        await stack.enter_async_context(exits_only(sim, keys, data.database, clock))
-        data.publish(address)
-        world = sim.service.world
+    async with holding(options, clock, listener=listener) as held:
+        service = held.sim.service
         _say(
-            f"serving {address}",
+            f"serving {held.address}",
             f"  play money only; data in {options.data_dir}",
-            f"  world: seed {world.seed}, speed {world.speed}x; "
-            f"new agents get the {sim.service.plan.value} plan (--plan chooses another)",
+            f"  world: seed {service.world.seed}, speed {service.world.speed}x; "
+            f"new agents get the {service.plan.value} plan (--plan chooses another)",
             *([] if options.limits else [NO_LIMITS]),
-            *_how_to_register(address),
+            *_how_to_register(held.address),
         )
-        try:
-            while not await _ends_within(ending, BACK_UP_S):
-                await _back_up(data.database, clock)
-        finally:
-            data.publish(None)
+        while not await _ends_within(ending, BACK_UP_S):
+            await held.back_up()
 
 
 async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.Event) -> None:
@@ -137,20 +118,6 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
     async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
         while holder_of(options.data_dir) is not None and not await _ends_within(ending, LOOK_S):
             pass
-
-
-async def _see_it_answer(address: str, clock: Clock) -> None:
-    """Ask for the health as any agent would, before anybody is told the address."""
-    transport = httpx.AsyncHTTPTransport(retries=0)
-    async with Client(transport, address, Keys(), clock=clock, rng=random.SystemRandom()) as client:
-        await client.health()
-
-
-async def _back_up(database: Database, clock: Clock) -> None:
-    try:
-        await database.back_up(clock.now())
-    except StorageError as error:
-        log.warning("the daily copy was not made: %s", error)
 
 
 async def _ends_within(ending: asyncio.Event, seconds: float) -> bool:

@@ -22,7 +22,14 @@ from service_tui.terms import Plan
 Part = TypeVar("Part")
 
 _ON_A_ROW: Final = frozenset({"claim", "code", "pause", "plan", "new_key", "suspend"})
-_OWN_KEY: Final = "the desk's own key lies in its data directory and is not changed from here"
+_OTHERS_KEY: Final = (
+    " uses now is dead at once: whatever runs with it is refused. The new one is shown once. "
+    "This cannot be undone."
+)
+_OWN_KEY: Final = (
+    " uses now is dead at once: a program that was given it is refused. This desk and every other "
+    "one of its data directory go on with the new one, which is not shown. This cannot be undone."
+)
 _CLAIMED: Final = "it is claimed already"
 
 
@@ -81,14 +88,13 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
         self._ask(Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
     def action_new_key(self) -> None:
-        """Give it another key, once that is confirmed; the key is shown once."""
+        """Give it another key, once that is confirmed; that of others is shown once."""
         agent = self._agent("new_key")
         if agent is not None:
             body = Text.assemble(
                 "The key that ",
                 formats.plain(agent.name, 60),
-                " uses now is dead at once: whatever runs with it is refused. The new one is "
-                "shown once. This cannot be undone.",
+                _OWN_KEY if agent.is_own else _OTHERS_KEY,
             )
             self._ask(Question("New key?", body, "new key"), AgentAct.NEW_KEY, agent)
 
@@ -148,7 +154,7 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
             return "no row is highlighted"
         if action in {"claim", "code"} and agent.claimed:
             return _CLAIMED
-        return _OWN_KEY if action == "new_key" and agent.is_own else ""
+        return ""
 
     def _ask(self, question: Question, act: AgentAct, agent: AgentView) -> None:
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result

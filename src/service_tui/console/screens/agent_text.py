@@ -47,7 +47,8 @@ def fleet_bits(state: DeskState) -> tuple[Bit, ...]:
     """All agents in one line: how many, what they have, what the next one gets."""
     fleet, masked = state.fleet, is_private(state)
     if fleet is None:
-        return (Bit(Text("asking for the agents", "muted")),)
+        said = "asking for the agents" if state.service.embedded else "agents of another service"
+        return (Bit(Text(said, "muted")),)
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     told = Text("● live", "profit") if state.listening else Text("○ asked now and then", "muted")

@@ -25,14 +25,13 @@ from service_tui.wire.endpoints import (
 )
 
 OWN_KEY: Final = (
-    "this is the desk's own agent: its key lies in keys.json of the data directory, and every "
-    "console of this directory uses it; it is not changed from here"
+    "the desk's own key is another one; every console of this data directory finds it by itself"
 )
 
 
 async def govern(order: Govern, ports: Ports) -> None:
     """Do it, and say how it went."""
-    why = _objection(order, ports)
+    why = _objection(ports)
     if why:
         ports.say(Noticed("warn", why))
         return
@@ -46,14 +45,12 @@ async def govern(order: Govern, ports: Ports) -> None:
         ports.poke(Topic.ACCOUNT)
 
 
-def _objection(order: Govern, ports: Ports) -> str:
+def _objection(ports: Ports) -> str:
     """Why the desk itself says no; empty when it does not."""
     if not ports.state().service.embedded:
         return "only agents of the embedded service are governed from here"
     if ports.state().service.read_only:
         return "this desk is read-only: it changes nothing"
-    if order.act is AgentAct.NEW_KEY and order.agent_id == _own_id(ports):
-        return OWN_KEY
     return ""
 
 
@@ -86,6 +83,11 @@ async def _code(order: Govern, ports: Ports) -> None:
 
 async def _new_key(order: Govern, ports: Ports) -> None:
     reply = await ports.client.call(DESK_NEW_KEY, path={"agent_id": order.agent_id})
+    if order.agent_id == _own_id(ports):
+        # Nobody has to see it: it lies where every desk of this directory looks for it.
+        ports.renew()
+        ports.say(Noticed("good", OWN_KEY))
+        return
     ports.say(
         Revealed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
     )

@@ -21,7 +21,8 @@ from service_tui.wire.endpoints import CLAIM
 UNCLAIMED: Final = "Agent to claim"
 WAITS: Final = (
     "This agent asks for your approval. Until it is claimed it trades with play money only. "
-    "Your console shows a code for it; the code is good for ten minutes."
+    "The code comes from your console: choose the agent there (7) and press O. It is good for ten "
+    "minutes."
 )
 WRONG: Final = "That is not the code. Tries left: {}."
 VOID: Final = "That code is not good, or no longer. Make a new one in the console."

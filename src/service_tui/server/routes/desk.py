@@ -1,5 +1,6 @@
 """The operator's desk: all agents, their keys and claims, the account's plan, and what happens."""
 
+import asyncio
 from typing import Final
 
 from service_tui.engine.agents import Agent, status_of
@@ -16,6 +17,7 @@ from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
 from service_tui.server.routes.positions import UNSETTLED
 from service_tui.server.service import Asked, Routes, StreamHandler
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
@@ -168,17 +170,25 @@ async def new_key(asked: Asked) -> NewKeyBody:
         The key, shown here and never again.
 
     Raises:
-        Denied: 409 for the console's own agent, which would be shut out of its own desk.
+        Denied: 409 for the console's own agent where the key cannot be kept for its desks.
     """
     agent, service = _named(asked), asked.service
-    if agent.agent_id == service.operator_agent:
-        raise denied(
-            409,
-            "the console itself trades with this agent's key",
-            "register another agent for programs, and give them its key",
-        )
     key = service.new_key()
+    if agent.agent_id == service.operator_agent:
+        if service.keep_own_key is None:
+            raise denied(
+                409,
+                "the console itself trades with this agent's key",
+                "register another agent for programs, and give them its key",
+            )
+        try:
+            # First: a key that its desks do not find would shut the person out.
+            await asyncio.to_thread(service.keep_own_key, key)
+        except StorageError as error:
+            said = f"the new key cannot be kept: {error}"
+            raise denied(409, said, "the old one goes on; make room, then try again") from error
     event = KeyRotated(agent.agent_id, asked.now, hash_of(key))
+    service.keeper.check_whole()
     await service.keeper.commit(asked.world.decide(event))
     return NewKeyBody(agent_id=agent.agent_id, api_key=key, key_prefix=key[:PREFIX_LENGTH])
 

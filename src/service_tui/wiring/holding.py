@@ -1,0 +1,157 @@
+"""Holding a data directory: its service runs here, and answers on loopback.
+
+Knows both towers and the data directory. Must not know a screen.
+Used by live, by serve, and by a console that takes over from a holder that has ended.
+"""
+
+import logging
+import random
+import secrets
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+import httpx
+
+from service_tui.client.client import Client
+from service_tui.client.keys import Keys
+from service_tui.clock import Clock
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Listen, Surroundings
+from service_tui.desk.records import Phase, ServiceView
+from service_tui.desk.state import DeskState
+from service_tui.engine.reactor import SIGNAL_TTL_S
+from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.server.loopback import listen
+from service_tui.storage.database import Database
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Mode, Venue
+from service_tui.wire.events import EventBody
+from service_tui.wiring.data import open_data
+from service_tui.wiring.keys import DeskKeys, desk_keys
+from service_tui.wiring.options import Options
+from service_tui.wiring.own_agent import keeper_of_own_key, keys_of_own_agent
+from service_tui.wiring.renewal import client_keys, renewing
+
+log = logging.getLogger(__name__)
+
+BACK_UP_S: Final = 3_600.0
+"""How often it is looked whether the day has its copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held, and where it answers."""
+
+    sim: Sim
+    address: str
+    database: Database
+    clock: Clock
+
+    async def back_up(self) -> None:
+        """Copy everything once a day; a failing disk is no error here."""
+        try:
+            await self.database.back_up(self.clock.now())
+        except StorageError as error:
+            log.warning("the daily copy was not made: %s", error)
+
+
+@asynccontextmanager
+async def open_embedded(
+    options: Options, database: Database, clock: Clock
+) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
+    """The embedded service of a data directory, with the desk's own agent registered."""
+    keys = desk_keys(options.data_dir)
+    settings = SimSettings(
+        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        plan=options.plan,
+        speed=options.speed,
+        operator_key=keys.operator,
+        limits=options.limits,
+        signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
+    )
+    async with open_sim(database, clock, settings) as sim:
+        keys = await keys_of_own_agent(sim, database, keys, clock)
+        sim.service.operator_agent = keys.agent_id
+        sim.service.keep_own_key = keeper_of_own_key(options.data_dir)
+        yield sim, keys
+
+
+@asynccontextmanager
+async def holding(
+    options: Options, clock: Clock, *, listener: socket.socket | None = None
+) -> AsyncGenerator[Held]:
+    """Hold a data directory and serve it while the context lasts.
+
+    Args:
+        options: which directory, and how.
+        clock: time.
+        listener: where to answer, and stays open; any free port without it.
+
+    Yields:
+        The service, once it answers and others may find it.
+
+    Raises:
+        DirectoryLockedError: another process was faster.
+    """
+    async with (
+        open_data(options.data_dir, clock) as data,
+        open_embedded(options, data.database, clock) as (sim, keys),
+        listen(sim.app, listener=None if listener is None else listener.dup()) as address,
+    ):
+        sim.service.address = address
+        await _see_it_answer(address, clock)
+        async with _exits_only(sim, keys, data.database, clock):
+            data.publish(address)
+            try:
+                yield Held(sim, address, data.database, clock)
+            finally:
+                data.publish(None)
+
+
+@asynccontextmanager
+async def _exits_only(
+    sim: Sim, keys: DeskKeys, database: Database, clock: Clock
+) -> AsyncGenerator[None]:
+    """A desk that nobody looks at, for the exits of the desk's own agent while no console holds.
+
+    Yields:
+        Nothing; it works until the end of the context.
+    """
+    rng = random.SystemRandom()
+    api = client_keys(keys, BASE_URL)
+    async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
+        surroundings = replace(
+            around(client, database, clock, rng),
+            listen=listen_to(sim),
+            renew=renewing(database.path.parent, client, keys, BASE_URL),
+            exits_only=True,
+        )
+        view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
+        async with open_desk(DeskState(service=view), surroundings):
+            yield
+
+
+def listen_to(sim: Sim) -> Listen:
+    """The stream of events without the way over HTTP."""
+
+    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
+        async with sim.service.subscribe(after) as events:
+            async for body in events:
+                yield body
+
+    return listen
+
+
+def around(client: Client, database: Database, clock: Clock, rng: random.Random) -> Surroundings:
+    """What every desk is opened with."""
+    return Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+
+
+async def _see_it_answer(address: str, clock: Clock) -> None:
+    """Ask for the health as any agent would, before anybody is told the address."""
+    transport = httpx.AsyncHTTPTransport(retries=0)
+    async with Client(transport, address, Keys(), clock=clock, rng=random.SystemRandom()) as client:
+        await client.health()

@@ -1,0 +1,48 @@
+"""Who takes a data directory over, and what is said when it cannot be had."""
+
+from pathlib import Path
+
+import pytest
+
+from service_tui.clock import ManualClock
+from service_tui.desk.facts import Fact, Noticed
+from service_tui.storage.lock import LOCK_FILE, holder_of
+from service_tui.wiring.keys import DESK_FILE
+from service_tui.wiring.options import Options
+from service_tui.wiring.succession import AGAIN_S, GRACE_S, LOOK_S, succeeding
+
+
+def options(path: Path, **changes: object) -> Options:
+    return Options(path, path / "config", path / "log", **{"seed": 7, "listen": 0, **changes})
+
+
+async def pass_by(clock: ManualClock, seconds: float) -> None:
+    for _ in range(int(seconds / LOOK_S) + 2):
+        await clock.advance(LOOK_S)
+
+
+@pytest.mark.parametrize("changes", [{"read_only": True}, {"listen": None}], ids=str)
+async def test_whoever_only_looks_or_serves_nobody_takes_nothing_over(
+    changes: dict[str, object], tmp_path: Path
+) -> None:
+    clock = ManualClock()
+    (tmp_path / LOCK_FILE).touch(0o600)
+    async with succeeding(options(tmp_path, **changes), clock):
+        await pass_by(clock, GRACE_S * 3)
+        assert holder_of(tmp_path) is None
+    assert not (tmp_path / DESK_FILE).exists()
+
+
+async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Path) -> None:
+    clock, told = ManualClock(), list[Fact]()
+    (tmp_path / DESK_FILE).write_text("no keys")
+    (tmp_path / DESK_FILE).chmod(0o600)
+    async with succeeding(options(tmp_path), clock) as succession:
+        succession.tell(told.append)
+        await pass_by(clock, GRACE_S)
+        assert [type(fact) for fact in told] == [Noticed]
+        assert DESK_FILE in str(told[0])
+        await pass_by(clock, AGAIN_S + GRACE_S + 2)
+        assert len(told) == 2
+        assert succession.address == ""
+    assert holder_of(tmp_path) is None
