@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from doors import RecordingDoors, Running, running, seen_before
 from samples import NOW, sample_state
+from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.dialogs import confirm
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.welcome import Welcome
@@ -60,6 +61,13 @@ def front(seen: Running) -> str:
 
 
 # -- state down ---------------------------------------------------------------------------------
+
+
+def test_a_console_that_is_late_shows_new_states_less_often_within_a_bound() -> None:
+    assert breath(-0.001) == 0.0
+    assert breath(0.05) == pytest.approx(0.15)
+    assert breath(60.0) == BREATH_MAX_S
+    assert breath(60.0) + REPAINT_S < 1.0
 
 
 async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:

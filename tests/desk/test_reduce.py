@@ -15,7 +15,7 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
-    FillHeard,
+    FillsHeard,
     FleetSeen,
     HaltChanged,
     LimitsSeen,
@@ -141,11 +141,17 @@ FACTS = {
     StarSet: st.builds(StarSet, texts, st.booleans()),
     PreferenceSet: st.builds(PreferenceSet, texts, texts),
     FleetSeen: st.just(FleetSeen(STATE.fleet)),
-    FillHeard: st.builds(
-        lambda fill, seq, price: FillHeard(replace(fill, seq=seq, price_after=price)),
-        st.sampled_from(STATE.fills),
-        st.integers(0, 900),
-        st.floats(0, 1),
+    FillsHeard: st.builds(
+        FillsHeard,
+        st.lists(
+            st.builds(
+                lambda fill, seq, price: replace(fill, seq=seq, price_after=price),
+                st.sampled_from(STATE.fills),
+                st.integers(0, 900),
+                st.floats(0, 1),
+            ),
+            max_size=5,
+        ).map(tuple),
     ),
     Revealed: st.sampled_from([
         Revealed(None),

@@ -235,12 +235,22 @@ async def test_a_sign_of_life_comes_only_where_nothing_else_waits() -> None:
     events = one.subscribe(AT)
     one.beat()
     assert len(waiting(events)) == 1
-    assert (await events.next()) is not None
+    assert [body.kind for body in await events.next()] == ["ready"]
     one.beat()
     one.beat()
     assert waiting(events) == [None]
     one.publish(speeds(101, 1))
     assert (await anext(events)).kind == "speed"
+    one.beat()
+    assert await events.next() == []
+
+
+async def test_what_waits_is_handed_over_together_within_a_bound() -> None:
+    one = hub()
+    events = one.subscribe(AT)
+    one.publish(speeds(101, 5))
+    assert [body.seq for body in await events.next(4)] == [100, 101, 102, 103]
+    assert [body.seq for body in await events.next(4)] == [104, 105]
 
 
 async def test_the_end_of_the_service_ends_every_subscription(tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ SPEEDS: Final = (0, 1, 10, 60)
 REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
 
+BREATH_MAX_S: Final = 0.4
+"""So that with everything else a trade is still seen within a second."""
+
 TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
 """How long the end waits for the desk, which itself takes two seconds at most."""
@@ -46,6 +49,15 @@ LOOKED_AT: Final = frozenset({"attention", "monitors"})
 """Screens on which what is counted as unseen is seen."""
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
+
+
+def breath(late_s: float) -> float:
+    """How long nothing new is shown after a state that took so long: keys come first.
+
+    Returns:
+        Seconds; three times of what the state took, so that a quarter of the time is paint at most.
+    """
+    return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
 class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
@@ -124,12 +136,16 @@ class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
     async def _follow(self) -> None:
         """Open the desk and show what it knows, the latest only, until it or we end."""
         self._desk_gone.clear()
+        loop = asyncio.get_running_loop()
         try:
             async with self._open_desk() as desk:
                 self._outbox.open(desk)
                 async for state in desk.changes():
+                    began = loop.time()
                     self.take(state)
                     await asyncio.sleep(REPAINT_S)
+                    # What we woke too late went into paint, or into other programs.
+                    await asyncio.sleep(breath(loop.time() - began - REPAINT_S))
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))

@@ -205,8 +205,8 @@ class Desk:
                 tasks.create_task(watch)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
-                tasks.create_task(ears.run())
-                tasks.create_task(ears.nudge())
+                for ear in (ears.run(), ears.nudge(), ears.tell()):
+                    tasks.create_task(ear)
 
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""

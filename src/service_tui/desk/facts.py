@@ -191,10 +191,10 @@ class FleetSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class FillHeard:
-    """Some agent traded, a moment ago."""
+class FillsHeard:
+    """Some agents traded, a moment ago; oldest first."""
 
-    fill: FillView
+    fills: tuple[FillView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ Fact = (
     | StarSet
     | PreferenceSet
     | FleetSeen
-    | FillHeard
+    | FillsHeard
     | Revealed
     | Listening
     | Noticed

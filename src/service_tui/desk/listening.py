@@ -1,7 +1,7 @@
 """Hearing at once what the service tells, instead of waiting for the next look.
 
 Knows the events of the stream, and which topics each touches. Must not know how the stream comes.
-Used by desk.desk, which owns the two loops. While there is no stream everything is polled as ever.
+Used by desk.desk, which owns its loops. While there is no stream everything is polled as ever.
 """
 
 import asyncio
@@ -12,7 +12,8 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.client.retry import next_delay
-from service_tui.desk.facts import FillHeard, Listening, Noticed
+from service_tui.desk.facts import FillsHeard, Listening, Noticed
+from service_tui.desk.fleet import FillView
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.translate import fill_view
@@ -22,6 +23,9 @@ log = logging.getLogger(__name__)
 
 NUDGE_S: Final = 0.5
 """A topic that is touched again and again is looked at no more often than this."""
+
+TELL_S: Final = 0.1
+"""So often trades are told of at most: twenty busy programs make hundreds a second."""
 
 RETURN_S: Final = 4.0
 """How long it may take until a service that is back is heard again. Source: failures, F-08."""
@@ -45,7 +49,8 @@ _PLAIN: Final = {
 class Ears:
     """Follows the stream of events, and has touched topics looked at.
 
-    `run` hears, `nudge` pokes; both go on for ever. What is heard twice does no harm.
+    `run` hears, `nudge` pokes, `tell` tells of trades; all go on for ever. What is heard twice does
+    no harm.
     """
 
     def __init__(self, listen: Listen, ports: Ports, rng: random.Random) -> None:
@@ -54,6 +59,8 @@ class Ears:
         self._rng = rng
         self._touched: set[Topic] = set()
         self._awake = asyncio.Event()
+        self._fills: list[FillView] = []
+        self._traded = asyncio.Event()
         self._last: int | None = None
         self._failures = 0
 
@@ -78,6 +85,15 @@ class Ears:
                 self._ports.poke(topic)
             await self._ports.clock.sleep(NUDGE_S)
 
+    async def tell(self) -> None:
+        """Say what was traded: at once, then now and then, all of it together."""
+        while True:
+            await self._traded.wait()
+            self._traded.clear()
+            fills, self._fills = self._fills, []
+            self._ports.say(FillsHeard(tuple(fills)))
+            await self._ports.clock.sleep(TELL_S)
+
     async def _follow(self) -> None:
         """Hear one stream to its end."""
         async with aclosing(self._listen(self._last)) as events:
@@ -90,7 +106,8 @@ class Ears:
         if body.kind in {EventKind.READY, EventKind.RESET}:
             self._ports.say(Listening(on=True))
         if body.fill is not None:
-            self._ports.say(FillHeard(fill_view(body, body.fill)))
+            self._fills.append(fill_view(body, body.fill))
+            self._traded.set()
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
             said = f"{body.agent.name} has registered; 7 shows the agents"
             self._ports.say(Noticed("info", said))

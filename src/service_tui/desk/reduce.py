@@ -13,7 +13,7 @@ from service_tui.desk.facts import (
     DetailSeen,
     EquityMarked,
     Fact,
-    FillHeard,
+    FillsHeard,
     FleetSeen,
     HaltChanged,
     LimitsSeen,
@@ -37,6 +37,7 @@ from service_tui.desk.facts import (
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
 from service_tui.desk.records import (
     EquityPoint,
+    MarketView,
     Notice,
     NoticeKind,
     Phase,
@@ -109,8 +110,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, preferences={**state.preferences, fact.name: fact.value})
         case FleetSeen():
             return replace(state, fleet=fact.fleet)
-        case FillHeard():
-            return _with_fill(state, fact)
+        case FillsHeard():
+            return _with_fills(state, fact)
         case Revealed():
             return replace(state, revealed=fact.revealed)
         case Listening():
@@ -158,19 +159,23 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
     return after
 
 
-def _with_fill(state: DeskState, fact: FillHeard) -> DeskState:
-    """One more trade, and the price that it left behind; told twice, it counts once."""
-    fill = fact.fill
-    if any(known.seq == fill.seq for known in state.fills):
+def _with_fills(state: DeskState, fact: FillsHeard) -> DeskState:
+    """More trades, and the prices that they left behind; told twice, one counts once."""
+    known = {fill.seq for fill in state.fills}
+    fresh = {fill.seq: fill for fill in fact.fills if fill.seq not in known}
+    if not fresh:
         return state
-    fills = (fill, *state.fills)[:FILLS_MAX]
-    market = state.markets.get(fill.market_id)
-    # The price of a market is that of the market maker; order books have their own.
-    if market is None or fill.venue is not Venue.SIM or not 0 < fill.price_after < 1:
+    fills = (*reversed(fresh.values()), *state.fills)[:FILLS_MAX]
+    moved: dict[str, MarketView] = {}
+    for fill in fresh.values():
+        market = state.markets.get(fill.market_id)
+        # The price of a market is that of the market maker; order books have their own.
+        if market is not None and fill.venue is Venue.SIM and 0 < fill.price_after < 1:
+            yes = fill.price_after if fill.side is Side.YES else 1.0 - fill.price_after
+            moved[fill.market_id] = replace(market, price=Probability(yes))
+    if not moved:
         return replace(state, fills=fills)
-    yes = fill.price_after if fill.side is Side.YES else 1.0 - fill.price_after
-    moved = replace(market, price=Probability(yes))
-    return _marked(replace(state, fills=fills, markets={**state.markets, fill.market_id: moved}))
+    return _marked(replace(state, fills=fills, markets={**state.markets, **moved}))
 
 
 def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:

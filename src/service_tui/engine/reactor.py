@@ -41,7 +41,7 @@ SIGNAL_TTL_S: Final = 60.0
 SIGNAL_TTL_MAX_S: Final = 600.0
 """Life of a signal, wall time. Source: wire reference, 8; how long at most is ours."""
 
-RECENT_MAX: Final = 2_000
+RECENT_MAX: Final = 1_000
 """Settlements kept; at the fastest pace of the tape a minute brings half as many."""
 
 REACTIONS_KEPT: Final = 200

@@ -82,8 +82,8 @@ class Subscription:
         self._leave(self)
         self._ready.set()
 
-    async def next(self) -> EventBody | None:
-        """The next event, or None for a sign of life.
+    async def next(self, at_most: int = 1) -> list[EventBody]:
+        """The next events, as many as wait, or none for a sign of life.
 
         Returns:
             What happened, as soon as it has.
@@ -91,12 +91,14 @@ class Subscription:
         Raises:
             StopAsyncIteration: there is nothing more to hear.
         """
-        while not self._waiting:
+        waiting = self._waiting
+        while not waiting:
             if self._is_ended:
                 raise StopAsyncIteration
             self._ready.clear()
             await self._ready.wait()
-        return self._waiting.popleft()
+        told = [waiting.popleft() for _ in range(min(at_most, len(waiting)))]
+        return [body for body in told if body is not None]
 
     def __aiter__(self) -> Self:
         """The subscription itself."""
@@ -105,8 +107,7 @@ class Subscription:
     async def __anext__(self) -> EventBody:
         """The next event, signs of life passed over."""
         while True:
-            body = await self.next()
-            if body is not None:
+            for body in await self.next():
                 return body
 
     async def __aenter__(self) -> Self:

@@ -19,6 +19,9 @@ MEDIA_TYPE: Final = "text/event-stream"
 RETRY_MS: Final = 1_000
 """After this long a browser-like client comes back."""
 
+FRAMES_MAX: Final = 64
+"""Events that go out together: to send is dearer than to write, and trades come in groups."""
+
 STATE: Final = "streams"
 """Where the app keeps them."""
 
@@ -90,10 +93,10 @@ async def _frames(subscription: Subscription) -> AsyncGenerator[str]:
     yield f"retry: {RETRY_MS}\n\n"
     while True:
         try:
-            body = await subscription.next()
+            bodies = await subscription.next(FRAMES_MAX)
         except StopAsyncIteration:
             return
-        yield ": beat\n\n" if body is None else frame(body)
+        yield "".join(map(frame, bodies)) or ": beat\n\n"
 
 
 def frame(body: EventBody) -> str:
