@@ -23,15 +23,21 @@ FIRST = 10_000_000_000
 """Micros of a new agent."""
 
 
-def trade_for(url: str, seconds: float, number: int) -> None:
-    """One program: registers, then buys and sells what comes to its mind; prints what it met."""
+def trade_for(url: str, seconds: float, number: int, key: str = "") -> None:
+    """One program: registers, then buys and sells what comes to its mind; prints what it met.
+
+    With a key it is a second program of that agent.
+    """
     from service_tui import ServiceClient  # noqa: PLC0415
     from service_tui.client.errors import RateLimitedError, ServiceError  # noqa: PLC0415
 
     rng, met = random.Random(number), Counter[str]()
-    born = ServiceClient.register(f"soak {number}", base_url=url)
+    agent_id = ""
+    if not key:
+        born = ServiceClient.register(f"soak {number}", base_url=url)
+        key, agent_id = born.api_key, born.agent_id
     until = time.monotonic() + seconds
-    with ServiceClient(born.api_key, url) as client:
+    with ServiceClient(key, url) as client:
         markets = [market.id for market in client.get_markets(limit=40)]
         held: dict[tuple[str, str], float] = {}
         while time.monotonic() < until:
@@ -52,7 +58,7 @@ def trade_for(url: str, seconds: float, number: int) -> None:
                 time.sleep(min(error.retry_after_s, 2.0))  # noqa: TID251  (a program of its own)
             except ServiceError as error:
                 met[f"error {type(error).__name__}: {error}"] += 1
-    print(json.dumps({"agent_id": born.agent_id, "met": met}))
+    print(json.dumps({"agent_id": agent_id, "met": met}))
 
 
 def check_agent(stage: Any, agent_id: str, rows: list[Any]) -> None:
@@ -128,7 +134,7 @@ async def soak(seconds: float, programs: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--program"]:
-        trade_for(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+        trade_for(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])
     else:
         given = [float(word) for word in sys.argv[1:3]]
         seconds, programs = [*given, *(60.0, 20.0)[len(given) :]]
