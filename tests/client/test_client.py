@@ -39,6 +39,7 @@ from service_tui.client.resources import (
 from service_tui.clock import Clock, ManualClock, SystemClock
 from service_tui.terms import Side, Venue
 from service_tui.wire import endpoints as on
+from service_tui.wire import endpoints_desk as on_desk
 from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingQuery
@@ -643,9 +644,9 @@ class Recorder:
         (lambda c: Positions(c).list(), on.POSITIONS),
         (lambda c: Positions(c).portfolio(), on.PORTFOLIO),
         (lambda c: Briefing(c).get(), on.BRIEFING),
-        (lambda c: World(c).get(), on.WORLD),
-        (lambda c: World(c).set_speed(SpeedRequest(speed=10)), on.SET_SPEED),
-        (lambda c: World(c).tape("m-1", TapeQuery()), on.TAPE),
+        (lambda c: World(c).get(), on_desk.WORLD),
+        (lambda c: World(c).set_speed(SpeedRequest(speed=10)), on_desk.SET_SPEED),
+        (lambda c: World(c).tape("m-1", TapeQuery()), on_desk.TAPE),
     ],
 )
 async def test_a_noun_is_its_endpoint(

@@ -31,11 +31,13 @@ from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import (
     AGENT,
-    DESK_AGENTS,
     MARKETS,
     PLACE_TRADE,
     POSITIONS,
     REGISTER,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_AGENTS,
 )
 from service_tui.wire.events import EventBody
 from service_tui.wire.trades import TradeRequest

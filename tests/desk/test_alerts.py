@@ -28,12 +28,14 @@ from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints import (
     BRIEFING,
-    DESK_PATCH_AGENT,
     MONITORS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     REGISTER,
     RISK_ALERTS,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_PATCH_AGENT,
 )
 from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.settings import UserSettingsPatch

@@ -23,7 +23,11 @@ from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.batch import BatchRequest, LegRequest
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints import DESK_HALT, DESK_PATCH_AGENT, DESK_RESUME
+from service_tui.wire.endpoints_desk import (
+    DESK_HALT,
+    DESK_PATCH_AGENT,
+    DESK_RESUME,
+)
 from service_tui.wire.trades import TradeRequest
 from support import Stage, first_state, open_stage, open_test_desk
 

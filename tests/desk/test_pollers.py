@@ -12,7 +12,14 @@ from service_tui.desk import market_pages, pollers
 from service_tui.desk.commands import AskQuote, Refresh, WatchMarket
 from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
-from service_tui.wire.endpoints import BRIEFING, MARKETS, POSITIONS, WORLD
+from service_tui.wire.endpoints import (
+    BRIEFING,
+    MARKETS,
+    POSITIONS,
+)
+from service_tui.wire.endpoints_desk import (
+    WORLD,
+)
 from support import first_state, open_stage, open_test_desk
 
 Answer = Fault | httpx.Response | None

@@ -8,7 +8,9 @@ from service_tui.desk.commands import Refresh, SetPreference, SetSpeed, SetStar
 from service_tui.desk.records import Topic
 from service_tui.storage.cache import Cache
 from service_tui.storage.errors import StorageFullError
-from service_tui.wire.endpoints import SET_SPEED
+from service_tui.wire.endpoints_desk import (
+    SET_SPEED,
+)
 from support import first_state, open_stage, open_test_desk
 
 

@@ -22,7 +22,9 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_desk import (
+    DESK_PATCH_AGENT,
+)
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state

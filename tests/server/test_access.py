@@ -35,6 +35,8 @@ from service_tui.wire.endpoints import (
     SKILLS,
     TRADES,
     TROUBLESHOOT,
+)
+from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from support import OPERATOR, Stage, open_stage

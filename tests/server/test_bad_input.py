@@ -24,8 +24,6 @@ from service_tui.wire.endpoints import (
     CANCEL_MARKET_ORDERS,
     CHECK_MARKET,
     DELETE_MONITOR,
-    DESK_PATCH_ACCOUNT,
-    DESK_PATCH_AGENT,
     END_RISK_ALERT,
     EXECUTABLE_PRICE,
     EXPIRING,
@@ -53,12 +51,16 @@ from service_tui.wire.endpoints import (
     RISK_ALERTS,
     SDK_LEADERS,
     SET_MONITOR,
-    SET_SPEED,
     SKILLS,
-    TAPE,
     TRADES,
     TROUBLESHOOT,
     VERSION_CHECK,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    SET_SPEED,
+    TAPE,
 )
 from support import OPERATOR, Stage, open_stage
 

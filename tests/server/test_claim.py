@@ -20,9 +20,11 @@ from service_tui.wire.endpoints import (
     AGENT,
     CLAIM,
     CONTEXT,
+    PLACE_TRADE,
+)
+from service_tui.wire.endpoints_desk import (
     DESK_CLAIM,
     DESK_CLAIM_CODE,
-    PLACE_TRADE,
     SET_SPEED,
 )
 from support import OPERATOR, Stage, open_stage

@@ -18,15 +18,17 @@ from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     AGENT,
+    LEADERS,
+    PLACE_TRADE,
+    REGISTER,
+    SDK_LEADERS,
+)
+from service_tui.wire.endpoints_desk import (
     DESK_ACCOUNT,
     DESK_AGENTS,
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
-    LEADERS,
-    PLACE_TRADE,
-    REGISTER,
-    SDK_LEADERS,
 )
 from support import OPERATOR, SEED, Stage, open_directory, open_stage
 

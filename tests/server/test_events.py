@@ -29,7 +29,15 @@ from service_tui.server.stream import frame
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints import EVENTS, PATCH_AGENT, PLACE_TRADE, REGISTER, SET_SPEED
+from service_tui.wire.endpoints import (
+    PATCH_AGENT,
+    PLACE_TRADE,
+    REGISTER,
+)
+from service_tui.wire.endpoints_desk import (
+    EVENTS,
+    SET_SPEED,
+)
 from service_tui.wire.events import EventBody
 from support import OPERATOR, SEED, Stage, open_stage
 

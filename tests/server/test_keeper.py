@@ -28,8 +28,10 @@ from service_tui.wire.endpoints import (
     PLACE_TRADE,
     POSITIONS,
     REGISTER,
-    SET_SPEED,
     TRADES,
+)
+from service_tui.wire.endpoints_desk import (
+    SET_SPEED,
 )
 from support import OPERATOR, Stage, open_directory, open_stage
 

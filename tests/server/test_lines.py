@@ -13,7 +13,13 @@ from service_tui.server import lines
 from service_tui.server.loopback import listen
 from service_tui.server.stream import streams_of
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import EVENTS, HEALTH, TROUBLESHOOT
+from service_tui.wire.endpoints import (
+    HEALTH,
+    TROUBLESHOOT,
+)
+from service_tui.wire.endpoints_desk import (
+    EVENTS,
+)
 from support import OPERATOR, Stage, open_stage
 
 WAIT_S: Final = 20

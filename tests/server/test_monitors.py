@@ -18,7 +18,6 @@ from service_tui.wire.endpoints import (
     AGENT,
     BRIEFING,
     DELETE_MONITOR,
-    DESK_PATCH_AGENT,
     END_RISK_ALERT,
     MONITORS,
     PATCH_SETTINGS,
@@ -28,6 +27,9 @@ from service_tui.wire.endpoints import (
     SET_MONITOR,
     SETTINGS,
     TRADES,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_PATCH_AGENT,
 )
 from support import OPERATOR, Stage, open_stage
 

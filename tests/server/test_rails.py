@@ -11,11 +11,13 @@ from service_tui.terms import Plan, Venue
 from service_tui.units import ONE
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints import (
-    DESK_AGENTS,
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
     USER_SETTINGS,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_AGENTS,
 )
 from service_tui.wire.rails import RailsBody
 from support import OPERATOR, open_stage

@@ -26,6 +26,8 @@ from service_tui.wire.endpoints import (
     PORTFOLIO,
     POSITIONS,
     REGISTER,
+)
+from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from support import OPERATOR, SEED, Stage, open_directory, open_stage

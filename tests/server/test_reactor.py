@@ -17,8 +17,6 @@ from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints import (
     DELETE_SIGNAL,
-    DESK_RESET_REACTOR,
-    DESK_WALLETS,
     PATCH_REACTOR,
     PENDING_SIGNALS,
     PLACE_TRADE,
@@ -26,6 +24,10 @@ from service_tui.wire.endpoints import (
     REACTIONS,
     REACTOR,
     REGISTER,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_RESET_REACTOR,
+    DESK_WALLETS,
 )
 from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
 from support import OPERATOR, SEED, Stage, open_stage

@@ -39,7 +39,13 @@ from service_tui.wire import endpoints
 from service_tui.wire.agents import AgentBody, ContextBody, RegisterBody
 from service_tui.wire.base import AnyVenue, SignalData, WireModel
 from service_tui.wire.briefing import BriefingBody
-from service_tui.wire.endpoints import ALL, DESK
+from service_tui.wire.endpoint import (
+    DESK,
+    SDK,
+)
+from service_tui.wire.endpoints import (
+    ALL,
+)
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.orders import OrderBody
@@ -325,7 +331,7 @@ def test_every_endpoint_has_its_row_in_the_documents() -> None:
 
 
 def test_all_paths_of_the_spec_are_under_one_root_without_a_version() -> None:
-    roots = (f"{endpoints.SDK}/", f"{endpoints.LEADERBOARD}/")
+    roots = (f"{SDK}/", f"{endpoints.LEADERBOARD}/")
     assert all(row.path.startswith(roots) for row in ENDPOINTS)
     assert all(row.path.startswith(roots[0]) for row in ENDPOINTS if row.section == "spec")
     assert not any("/v1" in one.path or "/v2" in one.path for one in ALL)

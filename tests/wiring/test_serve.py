@@ -26,7 +26,9 @@ from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_desk import (
+    DESK_PATCH_AGENT,
+)
 from service_tui.wiring import live
 from service_tui.wiring.attached import HolderTransport, address_of
 from service_tui.wiring.data import BESIDE

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from service_tui.client.reply import Answer, Reply
 from service_tui.wire import endpoints as on
+from service_tui.wire import endpoints_desk as on_desk
 from service_tui.wire.agents import (
     AgentBody,
     AgentSettingsBody,
@@ -164,12 +165,12 @@ class World(_Resource):
 
     async def get(self) -> Reply[WorldBody]:
         """Its time, pace and news."""
-        return await self._call(on.WORLD)
+        return await self._call(on_desk.WORLD)
 
     async def set_speed(self, request: SpeedRequest) -> Reply[WorldBody]:
         """Change its pace."""
-        return await self._call(on.SET_SPEED, body=request)
+        return await self._call(on_desk.SET_SPEED, body=request)
 
     async def tape(self, market_id: str, query: TapeQuery | None = None) -> Reply[TapeBody]:
         """Chart, news and trades of one market."""
-        return await self._call(on.TAPE, path={"market_id": market_id}, query=query)
+        return await self._call(on_desk.TAPE, path={"market_id": market_id}, query=query)

@@ -66,15 +66,17 @@ from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import (
     AGENT,
     BRIEFING,
-    DESK_AGENTS,
     MARKET_HISTORY,
     MONITORS,
     PORTFOLIO,
     POSITIONS,
     RISK_ALERTS,
     SETTINGS,
-    TAPE,
     USER_SETTINGS,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_AGENTS,
+    TAPE,
     WORLD,
 )
 from service_tui.wire.markets import HistoryQuery

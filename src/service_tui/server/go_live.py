@@ -11,7 +11,13 @@ from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
 from service_tui.server.present import claim_url
 from service_tui.terms import Venue
-from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SDK
+from service_tui.wire.endpoint import (
+    SDK,
+)
+from service_tui.wire.endpoints import (
+    PATCH_SETTINGS,
+    PLACE_TRADE,
+)
 from service_tui.wire.trades import GoLiveBody, GoLiveStep
 
 MILESTONES: Final = frozenset({10, 50, 100, 250})

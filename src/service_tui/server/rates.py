@@ -10,7 +10,12 @@ from typing import Final
 
 from service_tui.engine.limits import PLANS
 from service_tui.terms import Plan
-from service_tui.wire.endpoints import ALL, SDK
+from service_tui.wire.endpoint import (
+    SDK,
+)
+from service_tui.wire.endpoints import (
+    ALL,
+)
 
 MINUTE_S: Final = 60.0
 

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from service_tui.engine.errors import LimitReached, NotAllowed, NotClaimed, NotFound, Refusal
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoints import SDK
+from service_tui.wire.endpoint import (
+    SDK,
+)
 from service_tui.wire.errors import ErrorBody, ValidationBody, ValidationItem
 
 STATUS: Final[tuple[tuple[type[Refusal], int], ...]] = (

@@ -5,10 +5,13 @@ Used by both towers.
 """
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
+
+SDK: Final = "/api/sdk"
+DESK: Final = "/api/desk"
 
 Answer = TypeVar("Answer", bound=WireModel)
 Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)

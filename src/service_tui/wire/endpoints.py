@@ -13,9 +13,6 @@ from service_tui.wire import (
     agents,
     batch,
     briefing,
-    desk,
-    events,
-    halt,
     importing,
     leaderboard,
     market_context,
@@ -28,13 +25,11 @@ from service_tui.wire import (
     settings,
     skills,
     trades,
-    world,
 )
 from service_tui.wire.base import Line, Moment, WireModel
-from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoint import SDK, Endpoint
+from service_tui.wire.endpoints_desk import ALL_DESK
 
-SDK: Final = "/api/sdk"
-DESK: Final = "/api/desk"
 LEADERBOARD: Final = "/api/leaderboard"
 CLAIM_PAGE: Final = "/claim/{claim_code}"
 """The one page for people; the link to it is the `claim_url`."""
@@ -139,25 +134,6 @@ BRIEFING = Endpoint(
     briefing.BriefingBody,
     query=briefing.BriefingQuery,
     summary="The heartbeat",
-)
-WORLD = Endpoint(
-    "GET", f"{DESK}/world", world.WorldBody, operator=True, summary="The offline world"
-)
-SET_SPEED = Endpoint(
-    "POST",
-    f"{DESK}/world/speed",
-    world.WorldBody,
-    asks=world.SpeedRequest,
-    operator=True,
-    summary="Set the pace of the offline world",
-)
-TAPE = Endpoint(
-    "GET",
-    f"{DESK}/markets/{{market_id}}/tape",
-    world.TapeBody,
-    query=world.TapeQuery,
-    operator=True,
-    summary="Chart, news and trades of one market",
 )
 # Before MARKET among the routes: their last word could be read as an id.
 IMPORTABLE = Endpoint(
@@ -269,72 +245,7 @@ SKILLS = Endpoint(
     keyless=True,
     summary="The strategy packages that are installed here",
 )
-DESK_AGENTS = Endpoint(
-    "GET", f"{DESK}/agents", desk.DeskAgentsBody, operator=True, summary="All agents"
-)
-DESK_PATCH_AGENT = Endpoint(
-    "PATCH",
-    f"{DESK}/agents/{{agent_id}}",
-    desk.DeskAgentBody,
-    asks=desk.DeskAgentPatch,
-    operator=True,
-    summary="Change an agent's name or plan, pause or suspend it",
-)
-DESK_CLAIM = Endpoint(
-    "POST",
-    f"{DESK}/agents/{{agent_id}}/claim",
-    desk.DeskAgentBody,
-    operator=True,
-    summary="Claim an agent",
-)
-DESK_CLAIM_CODE = Endpoint(
-    "POST",
-    f"{DESK}/agents/{{agent_id}}/claim-code",
-    desk.ClaimCodeBody,
-    operator=True,
-    summary="A one-time code for the agent's claim page",
-)
-DESK_NEW_KEY = Endpoint(
-    "POST",
-    f"{DESK}/agents/{{agent_id}}/key",
-    desk.NewKeyBody,
-    operator=True,
-    summary="Give an agent a new key, shown once; the old one is dead at once",
-)
-DESK_ACCOUNT = Endpoint(
-    "GET", f"{DESK}/account", desk.AccountBody, operator=True, summary="The plan of the account"
-)
-DESK_PATCH_ACCOUNT = Endpoint(
-    "PATCH",
-    f"{DESK}/account",
-    desk.AccountBody,
-    asks=desk.AccountPatch,
-    operator=True,
-    summary="Choose the plan of new agents, and on request of all",
-)
-EVENTS = Endpoint(
-    "GET",
-    f"{DESK}/events",
-    events.EventBody,
-    operator=True,
-    streams=True,
-    summary="What happens, as it happens: server-sent events",
-)
 
-DESK_HALT = Endpoint(
-    "POST",
-    f"{DESK}/halt",
-    halt.HaltBody,
-    operator=True,
-    summary="Refuse the entries of every agent, kept over a restart; cancel the buys that rest",
-)
-DESK_RESUME = Endpoint(
-    "POST",
-    f"{DESK}/resume",
-    halt.HaltBody,
-    operator=True,
-    summary="Take entries again",
-)
 
 OPEN_ORDERS = Endpoint(
     "GET", f"{SDK}/orders/open", orders.OrdersBody, summary="Orders that rest on a book"
@@ -437,20 +348,6 @@ POST_REACTION = Endpoint(
     plan=Plan.PRO,
     summary="Say what became of a signal; five failures in a row pause the reactor",
 )
-DESK_WALLETS = Endpoint(
-    "GET",
-    f"{DESK}/wallets",
-    reactor.KnownWalletsBody,
-    operator=True,
-    summary="Wallets that trade here and can be followed",
-)
-DESK_RESET_REACTOR = Endpoint(
-    "POST",
-    f"{DESK}/agents/{{agent_id}}/reactor/reset",
-    reactor.ReactorConfigBody,
-    operator=True,
-    summary="Close an agent's circuit breaker before its hour is over",
-)
 
 ALL: Final = (
     HEALTH,
@@ -470,9 +367,6 @@ ALL: Final = (
     POSITIONS,
     PORTFOLIO,
     BRIEFING,
-    WORLD,
-    SET_SPEED,
-    TAPE,
     IMPORTABLE,
     CHECK_MARKET,
     IMPORT_MARKET,
@@ -488,14 +382,6 @@ ALL: Final = (
     LEADERS,
     SDK_LEADERS,
     SKILLS,
-    DESK_AGENTS,
-    DESK_PATCH_AGENT,
-    DESK_CLAIM,
-    DESK_CLAIM_CODE,
-    DESK_NEW_KEY,
-    DESK_ACCOUNT,
-    DESK_PATCH_ACCOUNT,
-    EVENTS,
     OPEN_ORDERS,
     CANCEL_ORDER,
     CANCEL_MARKET_ORDERS,
@@ -506,15 +392,12 @@ ALL: Final = (
     MONITORS,
     RISK_ALERTS,
     END_RISK_ALERT,
-    DESK_HALT,
-    DESK_RESUME,
     REACTOR,
     PATCH_REACTOR,
     PENDING_SIGNALS,
     DELETE_SIGNAL,
     REACTIONS,
     POST_REACTION,
-    DESK_WALLETS,
-    DESK_RESET_REACTOR,
+    *ALL_DESK,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -27,7 +27,10 @@ from service_tui.storage.cold import read_preferences
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.wire.endpoints import EVENTS, WORLD
+from service_tui.wire.endpoints_desk import (
+    EVENTS,
+    WORLD,
+)
 from service_tui.wiring.data import open_beside
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys

@@ -23,7 +23,12 @@ from service_tui.storage.cache import Cache
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints import DESK_NEW_KEY, REGISTER
+from service_tui.wire.endpoints import (
+    REGISTER,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_NEW_KEY,
+)
 from service_tui.wiring.keys import (
     DESK_FILE,
     DeskKeys,

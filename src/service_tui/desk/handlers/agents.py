@@ -16,7 +16,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.wire.base import timestamp
 from service_tui.wire.desk import AccountPatch, DeskAgentPatch
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints_desk import (
     DESK_CLAIM,
     DESK_CLAIM_CODE,
     DESK_NEW_KEY,

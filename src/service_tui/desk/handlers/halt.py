@@ -11,10 +11,12 @@ from service_tui.desk.records import TicketState, Topic
 from service_tui.terms import Action
 from service_tui.wire.endpoints import (
     CANCEL_ORDER,
-    DESK_HALT,
-    DESK_RESUME,
     OPEN_ORDERS,
     PATCH_USER_SETTINGS,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_HALT,
+    DESK_RESUME,
 )
 from service_tui.wire.settings import UserSettingsPatch
 

@@ -12,7 +12,9 @@ from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import TicketView, Topic
 from service_tui.desk.translate import news_view, world_view
-from service_tui.wire.endpoints import SET_SPEED
+from service_tui.wire.endpoints_desk import (
+    SET_SPEED,
+)
 from service_tui.wire.world import SPEEDS, SpeedRequest
 
 STARS: Final = "stars"

@@ -32,7 +32,7 @@ from service_tui.wire.desk import (
     NewKeyBody,
 )
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import (
+from service_tui.wire.endpoints_desk import (
     DESK_ACCOUNT,
     DESK_AGENTS,
     DESK_CLAIM,

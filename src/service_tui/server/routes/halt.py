@@ -8,7 +8,10 @@ from service_tui.engine.events import Event, OrderEnded
 from service_tui.server.service import Asked, Routes
 from service_tui.units import decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import DESK_HALT, DESK_RESUME
+from service_tui.wire.endpoints_desk import (
+    DESK_HALT,
+    DESK_RESUME,
+)
 from service_tui.wire.halt import CancelledBody, HaltBody
 
 

@@ -20,13 +20,15 @@ from service_tui.units import NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints import (
     DELETE_SIGNAL,
-    DESK_RESET_REACTOR,
-    DESK_WALLETS,
     PATCH_REACTOR,
     PENDING_SIGNALS,
     POST_REACTION,
     REACTIONS,
     REACTOR,
+)
+from service_tui.wire.endpoints_desk import (
+    DESK_RESET_REACTOR,
+    DESK_WALLETS,
 )
 from service_tui.wire.reactor import (
     BreakerBody,

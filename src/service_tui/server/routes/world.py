@@ -10,7 +10,11 @@ from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints import SET_SPEED, TAPE, WORLD
+from service_tui.wire.endpoints_desk import (
+    SET_SPEED,
+    TAPE,
+    WORLD,
+)
 from service_tui.wire.world import (
     MeanwhileBody,
     ResolvedBody,
