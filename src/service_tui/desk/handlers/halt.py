@@ -17,6 +17,7 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     DESK_HALT,
     DESK_RESUME,
+    WORLD,
 )
 from service_tui.wire.settings import UserSettingsPatch
 
@@ -46,6 +47,13 @@ async def halt_service(ports: Ports) -> str:
         raise NotDoneError("the service answers that it is not halted")
     ports.poke(Topic.WORLD)
     return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
+
+
+async def service_is_halted(ports: Ports) -> bool:
+    """What the embedded service says of its halt, asked now; the world shown is asked for too."""
+    answer = (await ports.client.call(WORLD)).answer
+    ports.poke(Topic.WORLD)
+    return answer.halted_at is not None
 
 
 async def pause_agent(ports: Ports) -> str:
