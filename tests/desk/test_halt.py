@@ -295,9 +295,12 @@ async def test_a_slow_service_holds_up_no_other_line(tmp_path: Path) -> None:
         await until(desk, acked, stage, step_s=0.1)
 
 
-async def test_an_answer_without_the_pause_is_no_acknowledgement(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [{"trading_paused": False}, {}])
+async def test_an_answer_without_the_pause_is_no_acknowledgement(
+    tmp_path: Path, answer: dict[str, bool]
+) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
-        fault = faked({"trading_paused": False, "auto_risk_monitor_enabled": True})
+        fault = faked({"auto_risk_monitor_enabled": True, **answer})
         line.fault = lambda one: fault() if one.method == "PATCH" else None
         desk.submit(Halt())
         state = await until(desk, lambda s: states_of(s)["pause"] is AckState.FAILED, stage)

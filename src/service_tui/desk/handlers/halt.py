@@ -60,7 +60,8 @@ async def pause_agent(ports: Ports) -> str:
     """`trading_paused` stands on the service, for the agent whose key this desk uses."""
     body = UserSettingsPatch(trading_paused=True)
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
-    if not answer.trading_paused:
+    # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
+    if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
         raise NotDoneError("the service answers that trading is not paused")
     ports.poke(Topic.ACCOUNT)
     return ""
