@@ -330,6 +330,21 @@ async def test_a_resting_buy_is_cancelled_by_the_public_calls_and_a_sale_stays(
         assert state.halt.acks[-1].detail == "2 cancelled"
 
 
+async def test_a_buy_that_is_not_cancelled_is_no_acknowledgement(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        resting = {"orders": [row("b-1", "buy"), row("b-2", "buy")], "count": 2}
+        answers = {
+            "GET": faked(resting),
+            "DELETE": faked({"success": False, "message": "the book is closing"}),
+        }
+        line.fault = lambda one: answers[one.method]() if "/orders" in one.url.path else None
+        desk.submit(Halt())
+        state = await until(desk, lambda s: states_of(s)["orders"] is AckState.FAILED, stage)
+        assert state.halt.acks[-1].detail == "2 of 2 are not cancelled: the book is closing"
+        answers["DELETE"] = faked({"success": True, "cancelled": 1})
+        await until(desk, acked, stage)
+
+
 def row(order_id: str, action: str) -> dict[str, object]:
     return {
         "order_id": order_id, "trade_id": order_id, "market_id": "m", "side": "yes",

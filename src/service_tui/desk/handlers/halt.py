@@ -71,12 +71,18 @@ async def cancel_buys(ports: Ports) -> str:
     """No buy of ours rests on a book; sales stay, they bring money."""
     reply = await ports.client.call(OPEN_ORDERS)
     buys = [order for order in reply.answer.orders if order.trade_type is not Action.SELL]
+    refused: list[str] = []
     for order in buys:
         try:
-            await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
+            said = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
         except NotFoundError:
             # It was filled, or ended by itself, since it was listed.
             continue
+        if not said.answer.success:
+            refused.append(said.answer.message)
+    if refused:
+        why = f": {refused[0]}" if refused[0] else ""
+        raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
     if reply.dropped:
         raise NotDoneError(f"{reply.dropped} open orders cannot be read")
     # What had left before the halt may still come to rest.
