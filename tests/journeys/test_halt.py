@@ -189,7 +189,14 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
                 assert refused["error_code"] == "TRADING_HALTED"
                 sale = {**order, "action": "sell", "amount": 0, "shares": bought["shares_bought"]}
                 assert (await http.post(f"{SDK}/trade", json=sale)).json()["success"]
-            assert [kept.on for kept in kept_halts(tmp_path)] == [True]
+                # The word in one console ends the halt in the one that began it, too.
+                assert [kept.on for kept in kept_halts(tmp_path)] == [True]
+                holder.submit(Resume("RESUME"))
+                await until(guest, clock, lambda s: s.halted_since is None)
+                assert not guest.ports.gate.is_closed
+                guest.submit(Halt())
+                await until(guest, clock, lambda s: not s.halt.missing)
+                await until(holder, clock, lambda s: s.halted_since)
             holder.submit(Resume("RESUME"))
             await until(holder, clock, lambda s: s.halted_since is None)
             assert (await http.post(f"{SDK}/trade", json=order)).json()["success"]

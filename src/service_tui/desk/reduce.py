@@ -206,8 +206,8 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
-        for tone, text, kind in news_of(state.risk, risk, is_first=is_first):
-            after = _noticed(after, Noticed(tone, text, kind))
+        for told in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, told)
     return after
 
 
@@ -291,7 +291,7 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text, fact.kind)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind, fact.about)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 
