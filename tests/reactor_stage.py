@@ -115,7 +115,7 @@ def has(state: SignalState, count: int = 1) -> Callable[[DeskState], bool]:
 
 def bought(line: Line) -> list[dict[str, Any]]:
     """Bodies of the mirrors that were sent."""
-    return [one for one in line.orders() if (one.get("signal_data") or {}).get("tx_hash")]
+    return [one for one in line.orders() if "tx_hash" in one["signal_data"]]
 
 
 def deleted(line: Line) -> list[str]:

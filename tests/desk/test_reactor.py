@@ -20,9 +20,9 @@ async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path:
         await stage.clock.advance(5.0)
         assert bought(line) == []
         desk.submit(MirrorSignal(signal.signal_id))
-        state = await until(desk, has(SignalState.MIRRORED), stage)
+        state = await until(desk, lambda s: s.reactor.signals[0].shares, stage)
         (signal,) = state.reactor.signals
-        assert signal.shares > 0
+        assert signal.state is SignalState.MIRRORED
         assert signal.fill_price is not None
         assert signal.fill_price <= signal.price_max
         await until(desk, lambda s: s.positions and deleted(line), stage)
