@@ -10,7 +10,12 @@ import httpx
 from faults import Line, breaking, ready, until
 from service_tui.desk.commands_reactor import SetWalletPolicy
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_reactor import Policy, SignalState, SignalView
+from service_tui.desk.records_reactor import (
+    Policy,
+    ReactorConfigView,
+    SignalState,
+    SignalView,
+)
 from service_tui.desk.state import DeskState
 from service_tui.engine.events import Settlement, Ticked
 from service_tui.engine.market import Market
@@ -96,6 +101,13 @@ async def following(
 
 def is_read(state: DeskState) -> bool:
     return state.reactor.config is not None or bool(state.reactor.barred)
+
+
+def config_of(state: DeskState) -> ReactorConfigView:
+    """The config, which was read."""
+    config = state.reactor.config
+    assert config is not None
+    return config
 
 
 async def choose(desk: Desk, stage: Stage, policy: Policy, wallet: str = ANN) -> None:
