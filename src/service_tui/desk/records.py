@@ -61,6 +61,7 @@ class Topic(StrEnum):
     DETAIL = "detail"
     AGENTS = "agents"
     MONITORS = "monitors"
+    REACTOR = "reactor"
 
 
 @dataclass(frozen=True, slots=True)
