@@ -23,7 +23,9 @@ from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 NAMES = ("Quiet Abacus", "Windvane", "Second Glance", "Big Pendulum", "Backroom", "Coin Fountain")
-WALLETS = tuple(checksummed(f"0x{random.Random(place).getrandbits(160):040x}") for place in range(9))
+WALLETS = tuple(
+    checksummed(f"0x{random.Random(place).getrandbits(160):040x}") for place in range(9)
+)
 HOSTILE = "[/red] [@click=app.quit]free money[/] \x1b]0;x\x07\u202eyenom"
 TTL_S = 60.0
 
@@ -45,7 +47,7 @@ def signal(place: int, state: DeskState, *, wallet: int | None = None) -> Signal
     """One signal, the newest at place 0; its states go round."""
     rng = random.Random(100 + place)
     markets = tuple(state.markets.values())
-    market = markets[(place * 7) % len(markets)]
+    market = markets[(place * 5) % len(markets)]
     side = Side.YES if rng.random() < 0.6 else Side.NO
     price_now = round(market.price_of(side), 4)
     price = round(min(0.97, max(0.03, price_now + rng.gauss(0, 0.02))), 4)
@@ -74,7 +76,9 @@ def signal(place: int, state: DeskState, *, wallet: int | None = None) -> Signal
         state=what,
         words=words,
         price_now=price_now,
-        ticket_id=f"mirror-{place}" if what not in {SignalState.PENDING, SignalState.SKIPPED} else "",
+        ticket_id=f"mirror-{place}"
+        if what not in {SignalState.PENDING, SignalState.SKIPPED}
+        else "",
         shares=Micros(int(amount / paid)) if filled else Micros(0),
         cost=amount if filled else Micros(0),
     )
@@ -106,8 +110,19 @@ def reactor(state: DeskState, count: int = 14) -> ReactorView:
     strange = replace(
         signals[4], signal_id="0xbad", question=HOSTILE, label=HOSTILE, words=HOSTILE, price=1e-9
     )
-    past = {WALLETS[0]: Tally(31, 12, 17, 2, Micros(82 * ONE), Micros(150 * ONE),
-                              Micros(80_400_000), Micros(11_300_000), Timestamp(NOW - 9_000))}  # fmt: skip
+    past = {
+        WALLETS[0]: Tally(
+            signals_count=31,
+            mirrored_count=12,
+            skipped_count=17,
+            failed_count=2,
+            spent=Micros(82 * ONE),
+            shares=Micros(150 * ONE),
+            source_cost=Micros(80_400_000),
+            pnl=Micros(11_300_000),
+            last_at=Timestamp(NOW - 9_000),
+        )
+    }
     return ReactorView(
         config=ReactorConfigView(
             wallets=WALLETS[:5],

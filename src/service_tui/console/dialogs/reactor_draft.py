@@ -6,19 +6,20 @@ Used by the forms of the reactor screen, at every key.
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from service_tui.addresses import checked_address, checksummed, is_address
 from service_tui.console.dialogs.order_draft import DraftError, read_amount, typed
+from service_tui.desk.commands_reactor import SetReactorConfig
+from service_tui.desk.records_reactor import WALLETS_MAX, ReactorConfigView
 from service_tui.units import Micros
+
+Value = TypeVar("Value")
 
 PERCENT: Final = 100.0
 FRACTION_MAX: Final = 100.0
 BUFFER_MAX: Final = 20.0
 """Percent. Source: spec, "Reactor config"."""
-
-WALLETS_MAX: Final = 100
-"""Source: wire.reactor, WALLETS_MAX."""
 
 LABEL_MAX: Final = 32
 """Letters of a wallet's name that fit beside its trades."""
@@ -48,7 +49,10 @@ LINES: Final = (
 
 
 def read_size(text: str, what: str, *, decimals: int) -> Micros:
-    """Shares or money, 0 allowed.
+    """Shares or money as they were typed.
+
+    Returns:
+        Micros, 0 or more.
 
     Raises:
         DraftError: it is no such figure; `what` names it.
@@ -67,7 +71,10 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
 
 
 def read_percent(text: str, what: str, most: float) -> float:
-    """A fraction typed in percent, 0 to `most` percent.
+    """A fraction as it was typed, in percent.
+
+    Returns:
+        The fraction, 0 to `most` percent.
 
     Raises:
         DraftError: it is none; `what` names it.
@@ -125,7 +132,10 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
 
 
 def read_label(text: str) -> str:
-    """A name for a wallet; empty is none.
+    """A name for a wallet as it was typed.
+
+    Returns:
+        The name on one line; empty is none.
 
     Raises:
         DraftError: it is too long.
@@ -139,3 +149,20 @@ def read_label(text: str) -> str:
 def checked_or_as_is(text: str) -> str:
     """An address with its checksum; what is none as it is."""
     return checksummed(text) if is_address(text) else text
+
+
+def changes(before: ReactorConfigView, wanted: ReactorConfigView) -> SetReactorConfig:
+    """The command that turns one config into the other: only what differs is sent."""
+    return SetReactorConfig(
+        min_size=_new(before.min_size, wanted.min_size),
+        max_size=_new(before.max_size, wanted.max_size),
+        mirror_fraction=_new(before.mirror_fraction, wanted.mirror_fraction),
+        daily_cap=_new(before.daily_cap, wanted.daily_cap),
+        venue=_new(before.venue, wanted.venue),
+        enabled=_new(before.enabled, wanted.enabled),
+        price_buffer=_new(before.price_buffer, wanted.price_buffer),
+    )
+
+
+def _new(before: Value, wanted: Value) -> Value | None:
+    return None if wanted == before else wanted

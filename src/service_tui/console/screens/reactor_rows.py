@@ -103,6 +103,11 @@ def _of_wallet(row: WalletView, column: str) -> float | None:
     }[column]
 
 
+def by_follow(reactor: ReactorView) -> tuple[WalletView, ...]:
+    """Every wallet: those followed first, each group in the desk's own order."""
+    return tuple(sorted(reactor.wallets(), key=lambda one: not one.is_followed))
+
+
 def held_still(frozen: tuple[SignalView, ...], reactor: ReactorView) -> tuple[SignalView, ...]:
     """The rows of a frozen feed as they are now: none comes, none goes, none moves."""
     newest = {one.signal_id: one for one in reactor.signals}
