@@ -22,7 +22,17 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-NAMES = ("Quiet Abacus", "Windvane", "Second Glance", "Big Pendulum", "Backroom", "Coin Fountain")
+NAMES = (
+    "Quiet Abacus",
+    "Windvane",
+    "Second Glance",
+    "Big Pendulum",
+    "Backroom",
+    "Coin Fountain",
+    "Tin Whistle",
+    "Ferris Row",
+    "Rainy Sunday",
+)
 WALLETS = tuple(
     checksummed(f"0x{random.Random(place).getrandbits(160):040x}") for place in range(9)
 )

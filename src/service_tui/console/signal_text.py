@@ -61,6 +61,14 @@ def left_bar(signal: SignalView, now: Timestamp, width: int = BAR) -> Text:
     )
 
 
+def dearer_text(points: float | None) -> Text:
+    """How much dearer than the source a share was, in points: above 0 is a loss."""
+    text = formats.points(points)
+    if points is None or text.style == "flat":
+        return text
+    return Text(text.plain, "loss" if points > 0 else "profit", no_wrap=True)
+
+
 def end_text(signal: SignalView, now: Timestamp) -> Text:
     """What is left of its time while it waits, else what became of it."""
     waits = signal.state is SignalState.PENDING and signal.left_s(now) > 0

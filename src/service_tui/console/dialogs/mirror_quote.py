@@ -13,6 +13,7 @@ from service_tui.console import formats
 from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.quoting import Quoting
 from service_tui.console.figures import Figure
+from service_tui.console.signal_text import dearer_text
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.records import QuoteView
 from service_tui.desk.records_reactor import SignalView
@@ -71,11 +72,11 @@ class Preview:
         found = quote if quote is not None and quote.ok else None
         shown = quote_figures(found, Action.BUY, None, masked=masked)
         average = None if found is None else found.average
-        above = None if average is None else average - signal.price
+        above = dearer_text(None if average is None else average - signal.price)
         ink = "loss" if average is not None and average > signal.price_max else ""
         return (
             *(figure for figure in shown if figure[0] in _WANTED),
-            ("above the source", Text.assemble(formats.points(above), (" points", "muted"))),
+            ("above source", Text.assemble(above, (" pt", "muted"))),
             ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
             ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (" $", "muted"))),
         )

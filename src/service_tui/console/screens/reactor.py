@@ -273,6 +273,7 @@ class ReactorScreen(ReactorActs[ReactorPart]):  # noqa: PLR0904 - one action a k
         self._pane.set_class(width >= TWO_FROM, "-two")
         self.call_after_refresh(self._show_top)
         self.call_after_refresh(self._show_focus)
+        self.call_after_refresh(self._ask)
 
     def _look(self) -> Look:
         return Look(self.now, is_private(self.state))

@@ -12,7 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.screens.monitor_columns import side_text
-from service_tui.console.signal_text import BAR, Look, end_text, name_text
+from service_tui.console.signal_text import BAR, Look, dearer_text, end_text, name_text
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_reactor import Policy, SignalView, WalletView
 
@@ -207,7 +207,7 @@ def wallet_columns(look: Callable[[], Look]) -> tuple[Column[WalletView], ...]:
             "slip",
             "slip pt",
             7,
-            lambda row: formats.points(row.tally.slippage),
+            lambda row: dearer_text(row.tally.slippage),
             sort_key=lambda row: row.tally.slippage,
             numeric=True,
             tier=78,

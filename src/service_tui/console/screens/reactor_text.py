@@ -4,6 +4,7 @@ Knows the desk's records and the formats. Must not know a widget.
 Used by the reactor screen.
 """
 
+from textwrap import wrap
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -17,7 +18,7 @@ from service_tui.console.screens.monitor_columns import side_text
 from service_tui.console.screens.monitor_text import Told
 from service_tui.console.screens.reactor_columns import drift_text, policy_text, won_text
 from service_tui.console.screens.reactor_rows import FEED, STATES, Narrowed, ReactorRow
-from service_tui.console.signal_text import Look, end_text, name_text
+from service_tui.console.signal_text import Look, dearer_text, end_text, name_text
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import Phase, Topic
@@ -33,6 +34,9 @@ from service_tui.terms import Mode
 from service_tui.units import Micros, Timestamp
 
 _METER: Final = 10
+
+_LINE: Final = 72
+"""Cells of a line in the text of an empty list."""
 
 _WAITING: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nSignals appear with its first answers.",
@@ -83,13 +87,13 @@ def why_empty(state: DeskState, place: int) -> str:  # noqa: PLR0911 - a table
 
 def barred_words(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
-    said = formats.plain(state.reactor.barred).plain
+    said = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
-        "Agents (7): put the cursor on this desk's agent, P changes its plan."
+        "Agents (7): the cursor on this desk's agent, P changes its plan."
         if state.service.embedded
-        else "The plan is changed on the service's own dashboard; r asks again afterwards."
+        else "It is changed on the service's own dashboard; r asks again afterwards."
     )
-    return f"{said}\n\nThe reactor comes with the Pro plan. {todo}"
+    return f"{said}\n\nThe reactor comes with the Pro plan.\n{todo}"
 
 
 def state_line(state: DeskState, now: Timestamp, width: int) -> Text:
@@ -248,7 +252,7 @@ def told_of(row: ReactorRow, sight: Sight, preview: Preview) -> Told:
 def mirror_words(row: SignalView, state: DeskState) -> str:
     """What the mirroring key does next."""
     if row.is_too_dear:
-        return "too dear now, d dismisses it"
+        return "too dear now"
     if state.service.mode is Mode.LIVE:
         return "f asks once more, then buys for real money"
     return "f mirrors it now, d dismisses it"
@@ -282,7 +286,7 @@ def _outcome(row: SignalView, sight: Sight) -> Text:
         ("bought", formats.shares(row.shares or None, masked=masked)),
         ("for $", formats.money(row.cost if row.shares else None, masked=masked)),
         ("paid a share", formats.price(row.fill_price)),
-        ("above the source", formats.points(row.slippage)),
+        ("above source, pt", dearer_text(row.slippage)),
         ("now", formats.price(row.price_now)),
         ("P&L $", formats.pnl(row.pnl, masked=masked)),
     )
@@ -333,7 +337,7 @@ def _wallet(row: WalletView, sight: Sight) -> Told:
         ("failed", formats.count(tally.failed_count)),
         ("spent $", formats.money(tally.spent if tally.shares else None, masked=masked)),
         ("P&L $", formats.pnl(tally.pnl if tally.shares else None, masked=masked)),
-        ("above the source", Text.assemble(formats.points(tally.slippage), (" points", "muted"))),
+        ("above source, pt", dearer_text(tally.slippage)),
         ("P&L of spent", formats.percent_change(tally.pnl_pct)),
     )
     if row.is_followed:

@@ -104,7 +104,8 @@ def many_words(state: DeskState, signals: Sequence[SignalView]) -> Text:
     masked = is_private(state)
     total = Micros(sum(one.amount for one in signals))
     said = Text.assemble(
-        f"{len(signals)} signals, ", formats.money(total, masked=masked), " $ in all, ",
+        f"{len(signals)} signal{'s' if len(signals) != 1 else ''}, ",
+        formats.money(total, masked=masked), " $ in all, ",
         _mode(state), ".\nEach buys at most at its bound, once; what has expired by its turn, "
         "or does not fit the day's cap, is skipped.\n",
     )  # fmt: skip
