@@ -39,12 +39,27 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
+from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.exit_all import exit_all
-from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
+from service_tui.desk.facts import (
+    Fact,
+    LookedUp,
+    Noticed,
+    Revealed,
+    TicketChanged,
+    WorldSeen,
+)
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
+from service_tui.desk.handlers import (
+    agents,
+    monitors,
+    price_alerts,
+    rails,
+    settings,
+    trades,
+)
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
@@ -52,6 +67,7 @@ from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
+from service_tui.desk.reactor_work import ReactorWork
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
@@ -118,6 +134,13 @@ class Desk:
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
+        self._reactor = ReactorWork(
+            self.ports,
+            around.database,
+            self._watched.reactor,
+            executes=around.executes,
+            held_back=self._unsettled,
+        )
         around.client.last_word = self.ports.gate.last_word
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
@@ -203,6 +226,8 @@ class Desk:
             tasks.create_task(mark_equity(self.ports))
             for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
                 tasks.create_task(watch)
+            for work in self._reactor.loops():
+                tasks.create_task(work)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
                 for ear in (ears.run(), ears.nudge(), ears.tell()):
@@ -212,10 +237,12 @@ class Desk:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
         self._exits.close()
+        self._reactor.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
+        await self._reactor.flush()
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
@@ -223,6 +250,7 @@ class Desk:
         return (
             not self._inbox.empty()
             or self._exits.is_busy
+            or self._reactor.is_busy
             or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
@@ -278,16 +306,22 @@ class Desk:
         """
         if self._settled.is_set() or not is_entry(command):
             return ""
-        if self._held_s() > 0:
-            return (
-                "an earlier order is unknown and not looked up yet: "
-                f"in {self._held_s():.0f} s buys pass without"
-            )
+        if why := self._unsettled():
+            return why
         for ticket in self._state.tickets:
             if ticket.state is TicketState.UNKNOWN:
                 said = f"{ticket.what} is still unknown: what it may take stays reserved"
                 self._say(Noticed("warn", said))
         return ""
+
+    def _unsettled(self) -> str:
+        """Why no buy is placed while what an earlier run left is not looked up; empty if one is."""
+        if self._settled.is_set() or self._held_s() <= 0:
+            return ""
+        return (
+            "an earlier order is unknown and not looked up yet: "
+            f"in {self._held_s():.0f} s buys pass without"
+        )
 
     def _held_s(self) -> float:
         """Seconds for which buys are still held back at most."""
@@ -301,6 +335,9 @@ class Desk:
         ticket.end()
 
     async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
+        if isinstance(ticket.command, ReactorCommand):
+            await self._reactor.handle(ticket.command)
+            return
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -372,6 +409,7 @@ class Desk:
             self._state = reduce(self._state, told)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
+        self._reactor.hear(before, self._state, fact)
         if was_away and self._state.service.phase is Phase.ONLINE:
             # Whoever still rests from the outage may ask again as well.
             self._poke_all()

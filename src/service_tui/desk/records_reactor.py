@@ -62,6 +62,7 @@ class SignalView:
     for a share. `price_now` is the price of the side now (1 or 0 once the outcome is final), None
     where the market is not known here. `words` say how it stands and what to do. `ticket_id` names
     the row of the blotter, empty before there is one. `shares` and `cost` are what was bought.
+    `name` is the id in the service's own spelling.
     """
 
     signal_id: str
@@ -84,6 +85,7 @@ class SignalView:
     ticket_id: str = ""
     shares: Micros = Micros(0)
     cost: Micros = Micros(0)
+    name: str = ""
 
     @property
     def drift(self) -> float | None:

@@ -56,8 +56,14 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
     )
 
 
-async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest) -> None:
-    """Send an order once, under its ticket's reference, and settle the ticket by the answer."""
+async def send(
+    ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest
+) -> TradeBody | None:
+    """Send an order once, under its ticket's reference, and settle the ticket by the answer.
+
+    Returns:
+        The answer, whatever it says; None where none came.
+    """
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.say(TicketChanged(ticket))
     try:
@@ -77,6 +83,8 @@ async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: Tra
         await settle(ports, ticket, TicketState.FAILED, said)
     else:
         await take_answer(ports, ticket, order, reply.answer)
+        return reply.answer
+    return None
 
 
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:

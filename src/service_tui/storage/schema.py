@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=3,
+    version=4,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -41,10 +41,25 @@ SCHEMA: Final = Schema(
             created_at REAL NOT NULL, armed INTEGER NOT NULL, triggered_at REAL,
             triggered_price REAL, PRIMARY KEY (alert_id) ) STRICT""",
         ),
+        3: (
+            """CREATE TABLE reactorsignals (
+            signal_id TEXT NOT NULL, tx_hash TEXT NOT NULL, wallet TEXT NOT NULL,
+            label TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+            side TEXT NOT NULL, venue TEXT NOT NULL, size INTEGER NOT NULL, price REAL NOT NULL,
+            amount INTEGER NOT NULL, price_max REAL NOT NULL, at REAL NOT NULL,
+            expires_at REAL NOT NULL, state TEXT NOT NULL, words TEXT NOT NULL, price_now REAL,
+            ticket_id TEXT NOT NULL, shares INTEGER NOT NULL, cost INTEGER NOT NULL,
+            name TEXT NOT NULL, PRIMARY KEY (signal_id) ) STRICT""",
+            "CREATE INDEX reactorsignals_by_time ON reactorsignals (at, signal_id)",
+            """CREATE TABLE reactorwallets (
+            address TEXT NOT NULL, label TEXT NOT NULL, policy TEXT NOT NULL,
+            PRIMARY KEY (address) ) STRICT""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
-Version 3 has price alerts."""
+Version 3 has price alerts.
+Version 4 has the signals of the reactor, and what was chosen for wallets."""
 
 
 def create(path: Path, *, version: int) -> None:
