@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -81,7 +81,7 @@ class View:
         order = self.screen.table.order
         return [order[place] for place in range(len(order))]
 
-    def keys(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [key_of(row) for row in self.rows()]
 
     @property
@@ -139,7 +139,7 @@ class View:
 
 
 @asynccontextmanager
-async def reactor(state: DeskState = STATE, size: tuple[int, int] = WIDE) -> AsyncIterator[View]:
+async def reactor(state: DeskState = STATE, size: tuple[int, int] = WIDE) -> AsyncGenerator[View]:
     app = Host(state, ReactorScreen)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
@@ -152,7 +152,7 @@ async def reactor(state: DeskState = STATE, size: tuple[int, int] = WIDE) -> Asy
 
 async def test_the_feed_stands_in_the_order_in_which_the_desk_tells_it() -> None:
     async with reactor() as view:
-        assert view.keys() == [one.signal_id for one in STATE.reactor.signals]
+        assert view.shown() == [one.signal_id for one in STATE.reactor.signals]
 
 
 async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> None:
@@ -221,7 +221,7 @@ async def test_absurd_figures_are_shown_and_break_nothing(price: float) -> None:
 
 async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
     async with reactor() as view:
-        everything = view.keys()
+        everything = view.shown()
         await view.press("c")
         assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
             SignalState.PENDING,
@@ -233,7 +233,7 @@ async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
             SignalState.MIRRORED
         }
         await view.press("c", "c", "c")
-        assert view.keys() == everything
+        assert view.shown() == everything
 
 
 async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_back() -> None:
@@ -259,8 +259,8 @@ async def test_search_takes_words_and_comparisons_of_the_feed() -> None:
         await view.press("slash", *"amount:>0")
         assert len(view.rows()) == len(TWO.reactor.signals)
         await view.press("escape", "slash", *"drift:<-1")
-        assert CHEAP.signal_id in view.keys()
-        assert OTHER.signal_id not in view.keys()
+        assert CHEAP.signal_id in view.shown()
+        assert OTHER.signal_id not in view.shown()
         await view.press("escape", "slash", *"skipped")
         assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
             SignalState.SKIPPED
@@ -269,19 +269,19 @@ async def test_search_takes_words_and_comparisons_of_the_feed() -> None:
 
 async def test_a_frozen_feed_keeps_its_rows_shows_their_ends_and_counts_what_came() -> None:
     async with reactor(TWO) as view:
-        before = view.keys()
+        before = view.shown()
         await view.press("p")
         ended = replace(CHEAP, state=SignalState.MIRRORED, words="bought")
         newer = waiting(3, STATE, age_s=1.0)
         view.app.bring(with_signals(newer, ended, OTHER))
         await view.pilot.pause()
-        assert view.keys() == before
+        assert view.shown() == before
         first = view.rows()[0]
         assert isinstance(first, SignalView)
         assert first.state is SignalState.MIRRORED
         assert "frozen, 1 newer" in view.part("#reactor-filter")
         await view.press("p")
-        assert view.keys() == [newer.signal_id, CHEAP.signal_id, OTHER.signal_id]
+        assert view.shown() == [newer.signal_id, CHEAP.signal_id, OTHER.signal_id]
 
 
 async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
