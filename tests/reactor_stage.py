@@ -10,7 +10,12 @@ import httpx
 from faults import Line, breaking, ready, until
 from service_tui.desk.commands_reactor import SetWalletPolicy
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_reactor import Policy, SignalState, SignalView
+from service_tui.desk.records_reactor import (
+    Policy,
+    ReactorConfigView,
+    SignalState,
+    SignalView,
+)
 from service_tui.desk.state import DeskState
 from service_tui.engine.events import Settlement, Ticked
 from service_tui.engine.market import Market
@@ -98,6 +103,13 @@ def is_read(state: DeskState) -> bool:
     return state.reactor.config is not None or bool(state.reactor.barred)
 
 
+def config_of(state: DeskState) -> ReactorConfigView:
+    """The config, which was read."""
+    config = state.reactor.config
+    assert config is not None
+    return config
+
+
 async def choose(desk: Desk, stage: Stage, policy: Policy, wallet: str = ANN) -> None:
     desk.submit(SetWalletPolicy(wallet, policy))
     await until(desk, lambda s: s.reactor.policy_of(wallet) is policy, stage)
@@ -115,7 +127,7 @@ def has(state: SignalState, count: int = 1) -> Callable[[DeskState], bool]:
 
 def bought(line: Line) -> list[dict[str, Any]]:
     """Bodies of the mirrors that were sent."""
-    return [one for one in line.orders() if (one.get("signal_data") or {}).get("tx_hash")]
+    return [one for one in line.orders() if "tx_hash" in one["signal_data"]]
 
 
 def deleted(line: Line) -> list[str]:

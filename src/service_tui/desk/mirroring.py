@@ -64,6 +64,7 @@ REACTIONS_LOOKED: Final = 200
 SLACK: Final = 0.0005
 """ours: prices come rounded; so far above its bound a fill is no fault."""
 
+UNSENT: Final = "the desk was closed before anything was sent"
 DISMISSED: Final = "dismissed by you"
 
 
@@ -190,6 +191,7 @@ class Mirrors:
 
     async def run(self) -> None:
         """Work through what was asked for, in its order; goes on for ever."""
+        await self._take_up()
         async with asyncio.TaskGroup() as tasks:
             while True:
                 signal_id, why = await self._queue.get()
@@ -197,6 +199,31 @@ class Mirrors:
                 self._queued.discard(signal_id)
                 self._working.add(signal_id)
                 tasks.create_task(self._work(signal_id, why))
+
+    async def _take_up(self) -> None:
+        """Show how the mirrors stand that an earlier run left on their way."""
+        for signal in self._ports.state().reactor.signals:
+            if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
+                continue
+            try:
+                row = await asyncio.to_thread(self._ports.blotter.find, signal.ticket_id)
+            except StorageError as error:
+                log.warning("a mirror of an earlier run cannot be read: %s", error)
+                continue
+            if row is None:
+                # Intent and signal are written together: without the one nothing was sent.
+                failed = replace(signal, state=SignalState.FAILED, words=UNSENT)
+                self._ports.say(SignalChanged(failed))
+                continue
+            ticket = ticket_of(row)
+            self._ports.say(TicketChanged(ticket))
+            if not ticket.in_flight:
+                self._tell(ticket.what, ticket.outcome)
+
+    def _tell(self, what: str, outcome: str) -> None:
+        """An outcome that nobody may have seen, as the program ended."""
+        said = f"{what}, left by an earlier run: {outcome}"
+        self._ports.say(Noticed("info", said, NoticeKind.FILL))
 
     async def _work(self, signal_id: str, why: _Why) -> None:
         try:
@@ -349,6 +376,8 @@ class Mirrors:
             log.info("a signal is not finished: %s", error)
             return
         self._finished.add(signal.signal_id)
+        if signal.signal_id not in self._ended_here:
+            self._tell(f"mirror, {signal.question or signal.market_id}", signal.words)
         self._trade_ids.pop(signal.signal_id, None)
 
     async def _report(self, signal: SignalView, decision: Decision) -> None:

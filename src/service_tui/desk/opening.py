@@ -113,7 +113,7 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     risk = replace(initial.risk, price_alerts=told, executes=executes)
     kept = StoredReactor(around.database)
     began = replace(initial.reactor, mirrors_here=executes)
-    reactor = await asyncio.to_thread(known_reactor, kept, blotter.find, began)
+    reactor = await asyncio.to_thread(known_reactor, kept, began)
     desk = Desk(
         replace(
             initial,

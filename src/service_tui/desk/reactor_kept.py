@@ -5,11 +5,9 @@ Used by opening (to read) and by the desk's mirrors and handlers (to write).
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 
-from service_tui.desk.blotter import ticket_of
 from service_tui.desk.records_reactor import (
     Policy,
     ReactorView,
@@ -18,16 +16,13 @@ from service_tui.desk.records_reactor import (
     Tally,
     WalletChoice,
 )
-from service_tui.desk.reduce_reactor import SIGNALS_MAX, state_of, words_of
-from service_tui.storage.blotter import StoredTicket
+from service_tui.desk.reduce_reactor import SIGNALS_MAX
 from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import StoredReactor, StoredSignal, StoredTally, StoredWallet
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
 log = logging.getLogger(__name__)
-
-_UNSENT: Final = "the desk was closed before anything was sent"
 
 
 def row_of(signal: SignalView) -> StoredSignal:
@@ -96,12 +91,8 @@ def choice_of(row: StoredWallet) -> WalletChoice | None:
         return None
 
 
-def known_reactor(
-    stored: StoredReactor, ticket: Callable[[str], StoredTicket | None], initial: ReactorView
-) -> ReactorView:
+def known_reactor(stored: StoredReactor, initial: ReactorView) -> ReactorView:
     """The slice with which a desk begins: what it saw and chose before. Blocks.
-
-    What was on its way when an earlier run ended stands as its ticket says.
 
     Returns:
         The slice; the given one where nothing can be read.
@@ -110,23 +101,12 @@ def known_reactor(
         views = [view_of(row) for row in stored.recent(SIGNALS_MAX)]
         choices = [choice_of(row) for row in stored.wallets()]
         past = past_of(stored.tallies(beyond=SIGNALS_MAX))
-        signals = tuple(_as_it_stands(one, ticket) for one in views if one is not None)
     except StorageError as error:
         log.warning("the signals of earlier runs cannot be read: %s", error)
         return initial
+    signals = tuple(one for one in views if one is not None)
     chosen = {one.address: one for one in choices if one is not None}
     return replace(initial, signals=signals, choices=chosen, past=past)
-
-
-def _as_it_stands(signal: SignalView, ticket: Callable[[str], StoredTicket | None]) -> SignalView:
-    if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
-        return signal
-    row = ticket(signal.ticket_id)
-    if row is None:
-        # Intent and signal are written together: without the one the other never left.
-        return replace(signal, state=SignalState.FAILED, words=_UNSENT)
-    found = ticket_of(row)
-    return replace(signal, state=state_of(found), words=words_of(found))
 
 
 def past_of(rows: Iterable[StoredTally]) -> dict[str, Tally]:
