@@ -3,7 +3,6 @@
 import math
 import random
 
-from service_tui.addresses import checksummed
 from service_tui.desk.briefing import (
     BriefingView,
     NewMarketView,
@@ -29,17 +28,6 @@ from service_tui.desk.records import (
     WorldView,
 )
 from service_tui.desk.records_rails import CooldownView, RailsView, RiskDefaults, SkillSpend
-from service_tui.desk.records_reactor import (
-    BreakerView,
-    KnownWalletView,
-    Policy,
-    ReactorConfigView,
-    ReactorView,
-    SignalState,
-    SignalView,
-    Tally,
-    WalletChoice,
-)
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,
@@ -220,108 +208,6 @@ def sample_rails() -> RailsView:
     )
 
 
-def sample_reactor(views: list[MarketView]) -> ReactorView:
-    """Watched wallets, signals in every state, and statistics that fit them."""
-    wallets = tuple(
-        checksummed(f"0x{place:02x}{'5a3c71e9' * 4}{place * 7:06x}") for place in range(1, 7)
-    )
-    names = ("Harbour Pilot", "Saltmarsh", "Night Ferry", "", "Big [b]Pendulum", "Backroom")
-    states = (
-        (SignalState.PENDING, ""),
-        (SignalState.PENDING, ""),
-        (SignalState.MIRRORING, "buy YES for 12.40"),
-        (SignalState.MIRRORED, "bought 41.20 shares, for 20.10 (average 0.488)"),
-        (SignalState.SKIPPED, "it expired before anybody mirrored it"),
-        (SignalState.FAILED, "insufficient balance: 12.10 $SIM — lower the amount"),
-        (SignalState.UNKNOWN, "sent, no answer; it is looked up, and never sent again"),
-        (SignalState.MIRRORED, "bought 12.00 shares, for 6.10 (average 0.508)"),
-        (SignalState.SKIPPED, "dismissed by you"),
-        (SignalState.PENDING, ""),
-    )
-    signals: list[SignalView] = []
-    for place, (state, words) in enumerate(states):
-        one = views[(place * 3 + 2) % len(views)]
-        side = Side.YES if place % 3 else Side.NO
-        price = round(min(0.95, max(0.05, one.price_of(side) - 0.011 * (place % 4 - 1))), 4)
-        at = Timestamp(NOW - 6 - 11 * place)
-        done = state is SignalState.MIRRORED
-        shares = Micros(41_200_000 - 2_900_000 * place) if done else Micros(0)
-        signals.append(
-            SignalView(
-                signal_id=f"0x{place:064x}",
-                tx_hash=f"0x{place:064x}",
-                wallet=wallets[place % len(wallets)],
-                label=names[place % len(names)],
-                market_id=one.market_id,
-                question=one.question,
-                side=side,
-                venue=Venue.SIM,
-                size=Micros(310_000_000 + 47_000_000 * place),
-                price=price,
-                amount=Micros(12_400_000 + 1_310_000 * place),
-                price_max=round(min(0.999, price * 1.02), 6),
-                at=at,
-                expires_at=Timestamp(at + 60),
-                state=state,
-                words=words,
-                price_now=one.price_of(side),
-                ticket_id=""
-                if state in {SignalState.PENDING, SignalState.SKIPPED}
-                else f"k-{place}",
-                shares=shares,
-                cost=Micros(round(shares * (price + 0.006))),
-            )
-        )
-    return ReactorView(
-        config=ReactorConfigView(
-            wallets=wallets[:5],
-            min_size=Micros(50_000_000),
-            max_size=Micros(200_000_000),
-            mirror_fraction=0.1,
-            daily_cap=Micros(100_000_000),
-            venue=Venue.SIM,
-            enabled=True,
-            price_buffer=0.02,
-        ),
-        breaker=BreakerView(failures=1),
-        day_spent=Micros(38_600_000),
-        signals=tuple(signals),
-        choices={
-            wallets[1]: WalletChoice(wallets[1], "Saltmarsh (mine)", Policy.AUTO),
-            wallets[4]: WalletChoice(wallets[4], "", Policy.OFF),
-        },
-        known={
-            address: KnownWalletView(
-                address=address,
-                label=name,
-                venue=Venue.SIM if place % 2 else Venue.EVM,
-                trades_count=180 - 21 * place,
-                bought=Micros((9_000 - 1_100 * place) * 1_000_000),
-                win_count=40 - 6 * place,
-                loss_count=11 + 5 * place,
-                realized=Micros((900 - 420 * place) * 1_000_000),
-                last_trade_at=Timestamp(NOW - 30 * place),
-            )
-            for place, (address, name) in enumerate(zip(wallets, names, strict=True))
-            if name
-        },
-        past={
-            wallets[0]: Tally(
-                signals_count=42,
-                mirrored_count=17,
-                skipped_count=21,
-                failed_count=4,
-                spent=Micros(212_000_000),
-                shares=Micros(431_000_000),
-                source_cost=Micros(207_500_000),
-                pnl=Micros(31_700_000),
-                last_at=Timestamp(NOW - 4_000),
-            )
-        },
-        mirrors_here=True,
-    )
-
-
 def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
     rng = random.Random(seed)
     markets = {view.market_id: view for view in (market(i, rng) for i in range(count))}
@@ -451,7 +337,6 @@ def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
             day_trades=7,
         ),
         rails=sample_rails(),
-        reactor=sample_reactor(views),
         briefing=sample_briefing(views),
         markets=markets,
         positions=positions,

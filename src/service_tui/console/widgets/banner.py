@@ -93,6 +93,7 @@ def lasting_things(
         found.append(
             Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
         )
+    found.extend(_breaker(state, now))
     found.extend(Lasting("warn", word, said) for word, said in lasting_words(state))
     stale = stale_topic(state, now)
     if stale is not None and state.service.phase is Phase.ONLINE:
@@ -100,6 +101,16 @@ def lasting_things(
         said = f"the {topic.value} are {formats.duration(age)} old; r asks for them now"
         found.append(Lasting("stale", "stale", said))
     return tuple(found)
+
+
+def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
+    """The reactor's circuit breaker, while it holds signals back."""
+    reactor = state.reactor
+    if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
+        left = reactor.breaker.left_s(now)
+        again = f" for {formats.duration(left)}" if left is not None else ""
+        said = f"the reactor is paused after failures{again}: signals are skipped; 4 shows it"
+        yield Lasting("warn", "breaker", said)
 
 
 def _halt(state: DeskState) -> Iterator[Lasting]:
