@@ -1,0 +1,2 @@
+STAND_IN_TOKENS = b""
+STAND_IN_MONEY = b""
