@@ -41,6 +41,7 @@ class InnerNode:
             "eth_getBalance": lambda address, _: hex(self._tester.get_balance(address)),
             "eth_getTransactionCount": lambda address, _: hex(self._tester.get_nonce(address)),
             "eth_getStorageAt": lambda address, slot, _: self._tester.get_storage_at(address, slot),
+            "eth_getCode": lambda address, _: self._tester.get_code(address),
             "eth_accounts": lambda: [self._unlocked],
             "eth_call": lambda wanted, _: self._call(wanted),
             "eth_estimateGas": lambda wanted: hex(self._tester.estimate_gas(wanted)),

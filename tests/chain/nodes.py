@@ -1,7 +1,7 @@
 """The EVMs of these tests behind one JSON-RPC, and the real node among them."""
 
 import subprocess
-import time
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,6 +39,8 @@ class AnvilNode:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        # What it tells is read to the end, or it would stand still at a full pipe.
+        self._reader = threading.Thread(target=self._drain, daemon=True)
         try:
             self._line = httpx.Client(base_url=f"http://{self._address()}", timeout=10.0)
             for address, runtime in code.items():
@@ -50,13 +52,23 @@ class AnvilNode:
             raise
 
     def _address(self) -> str:
+        """Where it listens; a node that does not say so in time is ended, which ends its output."""
         assert self._process.stdout is not None
-        until = time.monotonic() + START_S
-        for line in self._process.stdout:
-            if line.startswith("Listening on "):
-                return line.split()[-1]
-            assert time.monotonic() < until
+        late = threading.Timer(START_S, self._process.kill)
+        late.start()
+        try:
+            for line in self._process.stdout:
+                if line.startswith("Listening on "):
+                    self._reader.start()
+                    return line.split()[-1]
+        finally:
+            late.cancel()
         raise AssertionError("the node did not start")
+
+    def _drain(self) -> None:
+        assert self._process.stdout is not None
+        for _ in self._process.stdout:
+            continue
 
     def ask(self, method: str, parameters: list[Any]) -> Any:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
@@ -74,5 +86,6 @@ class AnvilNode:
         self._line.close()
         self._process.kill()
         self._process.wait()
+        self._reader.join()
         assert self._process.stdout is not None
         self._process.stdout.close()

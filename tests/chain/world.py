@@ -21,12 +21,12 @@ MILLION = 1_000_000
 
 @dataclass
 class World:
-    """One node, and who acts on it. `standing` says which contracts are stand-ins."""
+    """One node, and who acts on it. `is_real`: its contracts are the published ones."""
 
     node: Node
     book: AddressBook
     oracle: str
-    standing: str = ""
+    is_real: bool = True
     questions: Any = field(default_factory=lambda: itertools.count(1))
 
     async def rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
@@ -95,7 +95,7 @@ class World:
         return self.mined(self.node.ask("eth_sendRawTransaction", [signed.hex]))
 
 
-def opened(node: Node, token_code: bytes, standing: str) -> World:
+def opened(node: Node, token_code: bytes, *, is_real: bool) -> World:
     """A world on a node that holds the conditional tokens already."""
     oracle = checksummed(node.ask("eth_accounts", [])[0])
     made = {"from": oracle, "data": "0x" + token_code.hex(), "gas": hex(6_000_000)}
@@ -103,7 +103,7 @@ def opened(node: Node, token_code: bytes, standing: str) -> World:
     receipt = node.ask("eth_getTransactionReceipt", [tx_hash])
     token = checksummed(receipt["contractAddress"])
     book = replace(POLYGON, usdc_bridged=token, usdc_native=token)
-    return World(node, book, oracle, standing)
+    return World(node, book, oracle, is_real)
 
 
 def call_data(signature: str, *values: object) -> bytes:
