@@ -126,12 +126,11 @@ def wallet_of(**other: Any) -> WalletView:
             ApprovalView("usdc_bridged_2", "USDC.e", "neg-risk exchange", CTF, is_set=False),
         ),
         "has_credentials": True, "real_trading": True, "simulated": True,
-        "checks": (
+        "served": (
             CheckView("agent claimed", is_done=True, says="it is yours"),
             CheckView("wallet linked", is_done=True, says="external, 0x5290…9EE7"),
             CheckView("approvals", is_done=False, says="1 of 3 missing", fix="press A"),
             CheckView("gas", is_done=True, says="1.84 POL, enough for 157 redemptions"),
-            CheckView("real money on", is_done=False, says="off", fix="press L and type LIVE"),
         ),
     }  # fmt: skip
     return WalletView(**{**given, **other})

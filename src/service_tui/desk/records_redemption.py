@@ -170,8 +170,12 @@ class RedemptionRow:
     lost: bool = False
     manual: bool = False
     condition_id: str = ""
+    token_id: str = ""
+    neg_risk: bool = False
     next_words: str = ""
     simulated: bool = False
+    tx_hash: str = ""
+    reported: bool = False
 
     @property
     def key(self) -> str:

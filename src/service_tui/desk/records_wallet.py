@@ -6,6 +6,7 @@ Used by desk.handlers.wallet (which makes it), desk.checklist and the wallet pan
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from service_tui.desk.records_redemption import CallView
 from service_tui.units import Micros, Timestamp
@@ -57,6 +58,24 @@ class CheckView:
     is_done: bool | None
     says: str
     fix: str = ""
+
+
+KEY_CHECK: Final = {
+    True: CheckView("key", is_done=True, says="this machine can sign for the wallet"),
+    False: CheckView(
+        "key",
+        is_done=False,
+        says="this machine cannot sign for the wallet now",
+        fix="press U and give its passphrase, or K to keep a key here",
+    ),
+}
+LIVE_CHECK: Final = {
+    True: CheckView("real money", is_done=True, says="orders may leave for the real venues"),
+    False: CheckView(
+        "real money", is_done=False, says="switched off on this desk", fix="press L and type LIVE"
+    ),
+}
+"""What this desk itself adds to the list."""
 
 
 class WalletJob(StrEnum):
@@ -112,7 +131,8 @@ class WalletView:
     for; both empty where there is none. Balances are micros of their money, None until known:
     `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own.
     `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
-    switched real money on in this session. `problem` is why the last job failed, `fix` what to do.
+    switched real money on in this session. `served` is what the service says is needed for real
+    trades; `problem` why the last job failed, `fix` what to do about it.
     """
 
     address: str = ""
@@ -137,7 +157,7 @@ class WalletView:
     job_words: str = ""
     problem: str = ""
     fix: str = ""
-    checks: tuple[CheckView, ...] = ()
+    served: tuple[CheckView, ...] = ()
     pay: PayView = PayView()
 
     @property
@@ -150,6 +170,12 @@ class WalletView:
         """Whether a signature of the linked wallet can be made here and now."""
         same = self.key_address.lower() == self.address.lower()
         return self.key_state is KeyState.UNLOCKED and (same or not self.address)
+
+    @property
+    def checks(self) -> tuple[CheckView, ...]:
+        """What real trades need: the service's list, and what this desk adds."""
+        own = (KEY_CHECK[self.can_sign],) if self.ownership is not Ownership.MANAGED else ()
+        return (*self.served, *own, LIVE_CHECK[self.live])
 
     @property
     def lacks(self) -> tuple[CheckView, ...]:
