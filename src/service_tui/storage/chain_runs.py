@@ -157,6 +157,19 @@ class ChainRuns:
         with self._database.reader() as session:
             return [_run(row) for row in session.exec(query)]
 
+    def last_signed(self, subject: str) -> ChainRun | None:
+        """What was signed last for a subject, whatever became of it; None for nothing. Blocks."""
+        table = tables.Chainruns
+        query = (
+            select(table)
+            .where(SIGNED_RUN, col(table.subject) == subject)
+            .order_by(col(table.number).desc())
+            .limit(1)
+        )
+        with self._database.reader() as session:
+            row = session.exec(query).first()
+            return None if row is None else _run(row)
+
     def open_nonce(self, wallet: str) -> int | None:
         """The highest nonce of this wallet that waits for its end; None where none does. Blocks."""
         table = tables.Chainruns
