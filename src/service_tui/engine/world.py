@@ -11,6 +11,8 @@ from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
+from service_tui.engine.chain import Chain
+from service_tui.engine.chain_events import ChainEvent
 from service_tui.engine.crossing import next_stop
 from service_tui.engine.crowd import crowd_trade, intentions
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
@@ -41,7 +43,9 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
+from service_tui.engine.mining import mine
 from service_tui.engine.reactor import Reactor
+from service_tui.engine.redemption import redeem_managed
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
@@ -94,6 +98,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
+        self.chain = Chain(self.ledger)
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
@@ -120,7 +125,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
+    def note(self, event: ClientSeen | TradeFailed | ReactorEvent | ChainEvent) -> list[Event]:
         """Take note of something that happened to an agent, or that it did with its reactor."""
         return self._did([event])
 
@@ -178,7 +183,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if pace == 0 and self.markets:
             self.at = at
             ended = end_due(self.venues, (at, self.world_at))
-            return [*ended, *watch(self, (at, self.world_at))]
+            redeemed = self.redeem_due(at)
+            return [*ended, *redeemed, *watch(self, (at, self.world_at))]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         is_away = gap_s > AWAY_MIN_S
         # Of every agent and all that it holds: not for an ordinary tick.
@@ -194,6 +200,11 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
         return events
 
+    def redeem_due(self, at: Timestamp) -> list[Event]:
+        """Redeem what the service holds for its agents, and let the chain come to a wall time."""
+        times = (at, self.world_at)
+        return [*redeem_managed(self.venues, times), *mine(self.chain, self.venues, times)]
+
     def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
         """One move of the tape, and what it brings to orders and to what is watched."""
         events: list[Event] = [*end_due(self.venues, (at, world_at))]
@@ -205,6 +216,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         events += self._did(missing_listings(self._around, settled, (at, world_at)))
         events += self._did([Ticked(at, world_at, tuple(trades), crossed, settled)])
         events += match_due(self.venues, (at, world_at))
+        events += self.redeem_due(at)
         return events + watch(self, (at, world_at))
 
     # -- readings --------------------------------------------------------------------------
@@ -275,6 +287,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return
         if isinstance(event, ReactorEvent):
             self.reactor.apply(event)
+            return
+        if isinstance(event, ChainEvent):
+            self.chain.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)
