@@ -79,23 +79,7 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
     """Carry out one transaction: gas is burned whatever comes of it."""
     sent, fee = tx.sent, cost_of(tx, chain.pace.gas_price)
     outcome = _outcome_of(chain, venues, tx)
-    events: list[Event] = []
-    for burn in outcome.burns if outcome.found else ():
-        account, holding = outcome.found
-        position = holding.position
-        burned = Redeemed(
-            sent.agent_id,
-            account.venue,
-            position.market_id,
-            burn.side,
-            burn.shares,
-            position.on(burn.side).cost_of(burn.shares),
-            burn.shares if holding.winner() is burn.side else Micros(0),
-            *times,
-            sent.tx_hash,
-        )
-        venues.apply(burned)
-        events.append(burned)
+    events: list[Event] = [*_burned(venues, outcome, tx, times)]
     mined = TxMined(
         sent.tx_hash,
         sent.agent_id,
@@ -109,6 +93,31 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
     )
     chain.apply(mined)
     return [*events, mined]
+
+
+def _burned(venues: Venues, outcome: Outcome, tx: Tx, times: Times) -> list[Redeemed]:
+    """Take the shares, and pay for those that have won."""
+    if outcome.found is None:
+        return []
+    account, holding = outcome.found
+    position, winner = holding.position, holding.winner()
+    events = [
+        Redeemed(
+            tx.sent.agent_id,
+            account.venue,
+            position.market_id,
+            burn.side,
+            burn.shares,
+            position.on(burn.side).cost_of(burn.shares),
+            burn.shares if winner is burn.side else Micros(0),
+            *times,
+            tx.sent.tx_hash,
+        )
+        for burn in outcome.burns
+    ]
+    for event in events:
+        venues.apply(event)
+    return events
 
 
 def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> Outcome:

@@ -6,7 +6,6 @@ writes them down before it answers, and a restart applies them again.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
@@ -14,13 +13,12 @@ from service_tui.engine.belief import belief
 from service_tui.engine.chain import Chain
 from service_tui.engine.chain_events import ChainEvent
 from service_tui.engine.crossing import next_stop
-from service_tui.engine.crowd import crowd_trade, intentions
-from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
+from service_tui.engine.crowd import corrections, crowd_trades
+from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
     ClientSeen,
-    CrowdTrade,
     Event,
     Fill,
     HaltSet,
@@ -52,7 +50,7 @@ from service_tui.engine.risk import UNSEEN_MAX, Risk
 from service_tui.engine.settling import apply_settled, missing_listings
 from service_tui.engine.venues import Venues
 from service_tui.engine.wallet_trades import Around, trades_of_wallets
-from service_tui.terms import MarketStatus, Plan
+from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp
 
 ISSUER: Final = "issuer"
@@ -210,7 +208,11 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         events: list[Event] = [*end_due(self.venues, (at, world_at))]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
-        trades = self._correct(world_at) if crossed else self._crowd(world_at)
+        if crossed:
+            trades = corrections(self.markets.values(), world_at)
+        else:
+            step = (self.tick_count, self.world_at, world_at)
+            trades = crowd_trades(self.seed, self.markets, step)
         span = (self.tick_count, self.world_at, world_at)
         settled = () if crossed else trades_of_wallets(self._around, span, trades)
         events += self._did(missing_listings(self._around, settled, (at, world_at)))
@@ -486,38 +488,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             for listing in self.tape.listings_at(world_at)
             if listing.market_id not in self.markets and listing.resolves_at > world_at
         ])
-
-    def _correct(self, world_at: Timestamp) -> list[CrowdTrade]:
-        """The crowd's trades over a long gap, as one a market: to the belief of now."""
-        trades: list[CrowdTrade] = []
-        for market in self.markets.values():
-            if market.status(world_at) is MarketStatus.ACTIVE:
-                target = belief(market.listing, world_at)
-                trades.extend(crowd_trade(market, target, "the crowd"))
-        return trades
-
-    def _crowd(self, world_at: Timestamp) -> list[CrowdTrade]:
-        """The crowd's trades of one ordinary step; an order that the market refuses is no trade."""
-        quotes = [
-            (market.listing, market.price())
-            for market in self.markets.values()
-            if market.resolved_at is None
-        ]
-        wishes = intentions(
-            self.seed,
-            quotes,
-            tick=self.tick_count,
-            at=world_at,
-            span_s=world_at - self.world_at,
-        )
-        trades: list[CrowdTrade] = []
-        for wish in wishes:
-            with suppress(Refusal):
-                quote = self.markets[wish.market_id].quote_buy(wish.side, wish.spend)
-                trades.append(
-                    CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
-                )
-        return trades
 
     def question_of(self, market_id: str) -> str:
         """What a market asks or asked; empty when it is forgotten."""
