@@ -7,6 +7,7 @@
     │   └── UnknownCallError   call data of no function that is known here
     ├── PolicyRefusedError     well formed, but nothing that a person would sign
     ├── NotRedeemableError     the chain says that there is nothing to redeem; four topics
+    ├── NotEnoughGasError      the wallet cannot pay for it; top it up, then it goes on
     ├── ChainError             the chain's answer is missing or makes no sense
     └── KeystoreError          a key file that cannot be read, opened or written
 
@@ -76,7 +77,6 @@ class Obstacle(StrEnum):
     NOT_FINALIZED = "not_finalized"
     ALREADY_REDEEMED = "already_redeemed"
     POSITION_LOST = "position_lost"
-    NOT_HELD = "not_held"
 
 
 class NotRedeemableError(SigningError):
@@ -85,6 +85,15 @@ class NotRedeemableError(SigningError):
     def __init__(self, obstacle: Obstacle, sentence: str) -> None:
         super().__init__(sentence)
         self.obstacle = obstacle
+
+
+class NotEnoughGasError(SigningError):
+    """The wallet holds less of the gas token than the transaction may cost; both in wei."""
+
+    def __init__(self, *, needed: int, held: int) -> None:
+        super().__init__("the wallet holds too little POL for gas: top it up")
+        self.needed = needed
+        self.held = held
 
 
 class ChainError(SigningError):

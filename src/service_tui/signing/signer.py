@@ -10,7 +10,7 @@ from typing import Final, NoReturn, Protocol
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.errors import KeyFormatError, LockedError, MalformedError
 
-ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+ORDER: Final = 2**256 - 0x1_45512319_50B75FC4_402DA173_2FC9BEBF
 """Order of the curve: keys and the halves of a signature are below it. Source: SEC 2, 2.4.1."""
 
 SIGNATURE_BYTES: Final = 65
