@@ -20,7 +20,7 @@ from service_tui.desk.rails import DAY_S
 from service_tui.desk.records_redemption import CallView
 from service_tui.desk.run_body import Body, SignedCall, frozen, thawed
 from service_tui.desk.vault import Vault
-from service_tui.signing.chain import Chain, Parameter, Receipt
+from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, MalformedError
 from service_tui.signing.policy import GWEI, Judged, Policy, Price
@@ -174,7 +174,7 @@ class ChainLine:
             raise ChainError("the node's answer for the nonce is no number")
         return int(found, 16)
 
-    async def _rpc(self, method: str, parameters: list[Parameter], /) -> object:
+    async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, through the service.
 
         Returns:

@@ -37,7 +37,6 @@ from service_tui.desk.run_turn import (
     SIGN,
     RunTurn,
 )
-from service_tui.desk.run_turn import BROADCAST as SEND
 from service_tui.desk.translate import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, SigningError
@@ -69,7 +68,6 @@ class Redeeming(RunTurn):
         own = {
             ASK: self._ask,
             CHECK: self._check,
-            SIGN: self._sign,
             REPORT: self._report,
             SERVED: self._wait_served,
         }
@@ -237,6 +235,10 @@ class Redeeming(RunTurn):
         self.body = self.body.with_run(amount=Micros(found.payout))
         return ""
 
+    async def check(self) -> None:
+        """The chain is asked again whether it pays."""
+        await self._check_chain(self._asked())
+
     async def _place(self) -> int | None:
         """The place that an earlier transaction of the same position has, if it may still come.
 
@@ -252,36 +254,6 @@ class Redeeming(RunTurn):
             return None
         is_dead = await self.line.next_nonce(self.wallet) > last.nonce
         return None if is_dead else last.nonce
-
-    # -- signing ---------------------------------------------------------------------------------
-
-    async def _sign(self) -> None:
-        """Sign what was shown, and keep it before anybody is told of it."""
-        to_sign = self.body.to_sign
-        if to_sign is None or not self.body.confirmed:
-            raise Refusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
-        body = self.told(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
-        try:
-            async with self.line.turn:
-                await self._check_chain(self._asked())
-                await self._check_place(to_sign.nonce)
-                signed = await self.line.sign(self.number, body, self.wallet)
-        except SigningError as error:
-            raise refusal_for(error) from error
-        self.raw, self.nonce, self.step = signed.raw, signed.nonce, SEND
-        self.body = body.with_run(tx_hash=signed.tx_hash)
-        self.say()
-
-    async def _check_place(self, nonce: int) -> None:
-        """Look once more right before signing: a dialog may have stood open for long."""
-        taken = await self.line.next_nonce(self.wallet)
-        waiting = await asyncio.to_thread(self.line.runs.open_nonce, self.wallet)
-        if nonce < taken or (waiting is not None and nonce <= waiting):
-            raise Refusal(
-                NoReason.CHAIN,
-                f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
-                "look at it again, and confirm it again",
-            )
 
     # -- the end ---------------------------------------------------------------------------------
 

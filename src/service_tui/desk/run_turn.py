@@ -9,6 +9,7 @@ could; from there on the same bytes are sent again, and others never. Source: fa
 T-06, F-18 to F-20.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -28,10 +29,10 @@ from service_tui.desk.records_redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.refusing import FIXES, Refusal
+from service_tui.desk.refusing import FIXES, Refusal, refusal_for
 from service_tui.desk.run_body import Body, Changes, frozen
 from service_tui.signing.chain import Receipt
-from service_tui.signing.errors import ChainError
+from service_tui.signing.errors import ChainError, SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import StorageError
 from service_tui.units import Timestamp
@@ -69,7 +70,7 @@ NOT_FINAL_S: Final = 600.0
 """Retry after 10 to 30 minutes. Source: spec, "Redemption error messages"."""
 
 
-class RunTurn:
+class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
     """One run of the journal, from where it stands to its end, or to where it has to wait."""
 
     def __init__(self, ports: Ports, line: ChainLine, run: ChainRun, body: Body) -> None:
@@ -90,7 +91,7 @@ class RunTurn:
 
     def steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """What is done for each step that comes next."""
-        return {BROADCAST: self._broadcast, CONFIRM: self._confirm}
+        return {SIGN: self._sign, BROADCAST: self._broadcast, CONFIRM: self._confirm}
 
     async def go(self) -> None:
         """Take steps until the end, or until one that waits for somebody."""
@@ -117,6 +118,19 @@ class RunTurn:
         await self.move(SIGN, state=RunState.RUNNING, words="about to be signed")
         return True
 
+    async def signed(self) -> bool:
+        """Sign now, and no more: the next run's place depends on it.
+
+        Returns:
+            Whether it stands on disk; else the run has ended.
+        """
+        try:
+            await self._sign()
+        except Refusal as refusal:
+            await self._refuse(refusal)
+            return False
+        return True
+
     async def drop(self, words: str) -> None:
         """End a run of which nothing has left this machine."""
         await self.settle(REFUSED, state=RunState.REFUSED, words=words)
@@ -125,7 +139,38 @@ class RunTurn:
         """What follows on a receipt that is sure and good."""
         raise NotImplementedError
 
+    async def check(self) -> None:
+        """Look once more right before signing; a refusal ends the run."""
+
     # -- steps -----------------------------------------------------------------------------------
+
+    async def _sign(self) -> None:
+        """Sign what was shown, and keep it before anybody is told of it."""
+        to_sign = self.body.to_sign
+        if to_sign is None or not self.body.confirmed:
+            raise Refusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
+        body = self.told(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
+        try:
+            async with self.line.turn:
+                await self.check()
+                await self._check_place(to_sign.nonce)
+                signed = await self.line.sign(self.number, body, self.wallet)
+        except SigningError as error:
+            raise refusal_for(error) from error
+        self.raw, self.nonce, self.step = signed.raw, signed.nonce, BROADCAST
+        self.body = body.with_run(tx_hash=signed.tx_hash)
+        self.say()
+
+    async def _check_place(self, nonce: int) -> None:
+        """Whether the place is still free: a dialog may have stood open for long."""
+        taken = await self.line.next_nonce(self.wallet)
+        waiting = await asyncio.to_thread(self.line.runs.open_nonce, self.wallet)
+        if nonce < taken or (waiting is not None and nonce <= waiting):
+            raise Refusal(
+                NoReason.CHAIN,
+                f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
+                "look at it again, and confirm it again",
+            )
 
     async def _broadcast(self) -> None:
         """Send the bytes that stand on disk, and no others, until the relay has an opinion."""

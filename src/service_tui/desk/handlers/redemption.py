@@ -139,8 +139,7 @@ class Redemptions:
             return
         if order.on:
             await self._allow(said)
-        on_service = reply.answer.auto_redeem_enabled
-        self._ports.say(AutoChanged(on_service=order.on if on_service is None else on_service))
+        self._ports.say(AutoChanged(on_service=reply.answer.auto_redeem_enabled))
         self._tried.clear()
         self._awake.set()
 
@@ -169,9 +168,8 @@ class Redemptions:
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes or state.service.read_only:
             return Refusal(NoReason.SERVICE, HOLDER)
-        if row is None:
-            return Refusal(NoReason.SERVICE, "the queue does not have this position any more")
-        if (refusal := _against(row)) is not None:
+        refusal = _against(row)
+        if row is None or refusal is not None:
             return refusal
         if key in self._busy or (turn is not None and turn.step != PREPARED):
             return Refusal(NoReason.SERVICE, "it is under way already")
@@ -415,14 +413,15 @@ class Redemptions:
             self._ports.say(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))
 
 
-def _against(row: RedemptionRow) -> Refusal | None:
+def _against(row: RedemptionRow | None) -> Refusal | None:
     """Why a position cannot be redeemed from here, by what the queue says of it."""
+    if row is None or row.is_ready:
+        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
+        return gone if row is None else None
     if row.manual or row.venue is Venue.SOL:
         return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
-    if row.lost:
-        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
     if row.stage is Stage.REDEEMED:
         return Refusal(NoReason.ALREADY, "it is redeemed already")
-    if row.stage is not Stage.READY:
-        return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
-    return None
+    if row.lost:
+        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
+    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
