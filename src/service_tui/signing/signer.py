@@ -18,6 +18,7 @@ DIGEST_BYTES: Final = 32
 V_OFFSET: Final = 27
 """What is added to the parity in the last byte of a signature. Source: Yellow Paper, appendix F."""
 
+# ours: wallets write their keys with 0x, the spec's variable is read either way.
 _KEY: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{64})\Z")
 
 
