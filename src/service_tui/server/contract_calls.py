@@ -5,6 +5,7 @@ Used by the route of the chain. Every figure is that of the venue's own account:
 view of it.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -21,8 +22,6 @@ from service_tui.terms import Side, Venue
 
 WRAPPED: Final = checksummed("0x" + keccak256(b"wrapped collateral")[-20:].hex())
 """Collateral of negative-risk questions. # ours: the simulated chain has one of its own."""
-
-ONE_WORD: Final = 64
 
 
 class Reverted(Exception):
@@ -152,7 +151,7 @@ def _tokens(world: World, data: bytes) -> bytes:
 
 def _collection(condition: str, index_set: int) -> bytes:
     # ours: the real one is a point of a curve; here it only has to be one word of its own.
-    return keccak256(f"{condition}:{index_set}".encode())
+    return hashlib.sha256(f"{condition}:{index_set}".encode()).digest()
 
 
 def _collection_of(_: World, data: bytes) -> bytes:
@@ -168,11 +167,11 @@ def _position_of(world: World, data: bytes) -> bytes:
         if market.listing.home is Venue.EVM
     } | {market_id: holding.neg_risk for market_id, holding in _holdings(world)}
     for market_id, neg_risk in known.items():
+        if collateral != (WRAPPED if neg_risk else POLYGON.usdc_bridged):
+            continue
         for slot, side in enumerate(SIDES):
             if _collection(condition_of(market_id), 1 << slot) == collection:
-                fits = collateral == (WRAPPED if neg_risk else POLYGON.usdc_bridged)
-                if fits:
-                    return uint_word(int(token_of(market_id, side)))
+                return uint_word(int(token_of(market_id, side)))
     return keccak256(data[: 2 * WORD])
 
 

@@ -43,14 +43,12 @@ class LinkChallenges:
         self._open: dict[str, Challenge] = {}
         self._asked: dict[str, deque[float]] = {}
 
-    def make(
-        self, agent_id: str, address: str, nonce: str, *, now: Timestamp, host: str
-    ) -> Challenge:
+    def make(self, agent_id: str, address: str, nonce: str, *, now: Timestamp) -> Challenge:
         """A fresh one. Its text says for what it is good, and that it moves nothing."""
         expires_at = Timestamp(now + CHALLENGE_S)
         until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         message = (
-            f"Link this wallet to an agent of {host}.\n\n"
+            "Link this wallet to your agent.\n\n"
             f"Wallet: {address}\nAgent: {agent_id}\nNonce: {nonce}\nExpires: {until}\n\n"
             "This signature proves that the wallet is yours. It moves no money."
         )

@@ -14,7 +14,6 @@ from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import CHAIN_ID, POLYGON, Exchange
 from service_tui.signing.calls import (
-    UINT_MAX,
     ZERO_32,
     Approve,
     Call,
@@ -59,6 +58,13 @@ def approval_keys(exchange: Exchange) -> tuple[str, ...]:
     return tuple(one.key for one in approvals(POLYGON, exchange) if "native" not in one.key)
 
 
+def order_keys(exchange: Exchange) -> tuple[str, ...]:
+    """The approvals that the venue asks of whoever orders: those of its exchanges."""
+    adapters = (POLYGON.neg_risk_adapter, POLYGON.collateral_adapter)
+    others = tuple(one.lower() for one in (*adapters, POLYGON.neg_risk_collateral_adapter))
+    return tuple(key for key in approval_keys(exchange) if not key.endswith(others))
+
+
 ADAPTER_KEY: Final = f"ctf_{POLYGON.neg_risk_adapter.lower()}"
 
 
@@ -68,7 +74,9 @@ def relay(world: World, agent_id: str, signed_tx: str, at: Timestamp) -> Taken |
         signed = decode_transaction(signed_tx)
     except MalformedError as error:
         kind = "WRONG_TYPE" if "type 2" in str(error) else "MALFORMED"
-        return Refused(kind, str(error), "sign a type 2 transaction, and send 0x and its hex digits")
+        return Refused(
+            kind, str(error), "sign a type 2 transaction, and send 0x and its hex digits"
+        )
     known = world.chain.txs.get(signed.tx_hash)
     if known is not None and known.status is not TxStatus.DROPPED:
         # The same bytes again: nothing is carried out twice.
@@ -93,24 +101,19 @@ def _of_others() -> Refused:
 def _call_of(signed: SignedTransaction) -> ChainCall | Refused:
     """What a transaction asks for, where that may be asked."""
     said = signed.transaction
-    if said.chain_id != CHAIN_ID:
-        return Refused("WRONG_CHAIN", f"chain {said.chain_id} is not {CHAIN_ID}", SIGN_AGAIN)
-    if said.value:
-        return Refused("WRONG_VALUE", "the transaction moves POL", "sign it with value 0")
+    for is_wrong, code, why, fix in (
+        (said.chain_id != CHAIN_ID, "WRONG_CHAIN", f"chain {said.chain_id} is not {CHAIN_ID}", ""),
+        (said.value != 0, "WRONG_VALUE", "the transaction moves POL", "sign it with value 0"),
+        (said.gas > GAS_MAX, "GAS_TOO_HIGH", f"more than {GAS_MAX} gas", "estimate the gas again"),
+    ):
+        if is_wrong:
+            return Refused(code, why, fix or SIGN_AGAIN)
     try:
-        call = decode_call(said.data)
+        found = chain_call(said.to, decode_call(said.data))
     except MalformedError as error:
         return Refused("WRONG_CALL", str(error), SIGN_AGAIN)
-    found = chain_call(said.to, call)
-    if found is None:
-        return Refused(
-            "WRONG_TARGET",
-            f"{said.to} is no known redemption contract for this call",
-            SIGN_AGAIN,
-        )
-    if said.gas > GAS_MAX:
-        return Refused("GAS_TOO_HIGH", f"more than {GAS_MAX} gas", "estimate the gas again")
-    return found
+    why = f"{said.to} is no known redemption contract for this call"
+    return found or Refused("WRONG_TARGET", why, SIGN_AGAIN)
 
 
 def chain_call(to: str, call: Call) -> ChainCall | None:
@@ -122,9 +125,7 @@ def chain_call(to: str, call: Call) -> ChainCall | None:
             return ChainCall(CallKind.REDEEM, "0x" + call.condition_id.hex(), sets)
         case RedeemNegRisk() if to == POLYGON.neg_risk_adapter:
             condition = "0x" + call.condition_id.hex()
-            return ChainCall(
-                CallKind.REDEEM_ADAPTER, condition, call.amounts, operator=ADAPTER_KEY
-            )
+            return ChainCall(CallKind.REDEEM_ADAPTER, condition, call.amounts, operator=ADAPTER_KEY)
         case Approve() | SetApprovalForAll():
             return _approval(to, call)
         case _:
@@ -145,7 +146,8 @@ def _fees(world: World, signed: SignedTransaction, wallet: Wallet) -> Refused | 
     said, chain = signed.transaction, world.chain
     if said.max_fee < chain.pace.gas_price or said.max_priority_fee > said.max_fee:
         price = chain.pace.gas_price / GWEI
-        return Refused("UNDERPRICED", f"gas costs {price:g} gwei now", "raise maxFeePerGas", True)
+        why = f"gas costs {price:g} gwei now"
+        return Refused("UNDERPRICED", why, "raise maxFeePerGas", retryable=True)
     if said.cost_max > wallet.gas:
         return Refused(
             "INSUFFICIENT_GAS",

@@ -35,12 +35,12 @@ class UnsignedTxBody(WireModel):
     to: Annotated[str, StringConstraints(max_length=100)] | None = None
     data: Annotated[str, StringConstraints(max_length=RAW_MAX)] = ""
     sender: Annotated[str, StringConstraints(max_length=100)] | None = Field(
-        default=None, alias="from"
+        default=None, validation_alias="from", serialization_alias="from"
     )
     # A number, or hex text as a node writes it.
     gas: int | Annotated[str, StringConstraints(max_length=100)] | None = None
     chain_id: int | Annotated[str, StringConstraints(max_length=100)] | None = Field(
-        default=None, alias="chainId"
+        default=None, validation_alias="chainId", serialization_alias="chainId"
     )
     value: int | Annotated[str, StringConstraints(max_length=100)] | None = None
     # ours: for a list of approvals: what the transaction is for, and whether it is done already.

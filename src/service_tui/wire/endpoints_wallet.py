@@ -113,6 +113,14 @@ DESK_PATCH_WALLET = Endpoint(
     operator=True,
     summary="Fill or empty an agent's simulated wallet, or restrict it",
 )
+DESK_REDEEM = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/redeem",
+    redemption.RedeemBody,
+    asks=redemption.RedeemRequest,
+    operator=True,
+    summary="Redeem by hand what its venue redeems on its own page only",
+)
 
 ALL_WALLET: Final = (
     WALLET,
@@ -131,5 +139,6 @@ ALL_WALLET: Final = (
     DESK_CHAIN,
     DESK_PATCH_CHAIN,
     DESK_PATCH_WALLET,
+    DESK_REDEEM,
 )
 """Every one of them."""

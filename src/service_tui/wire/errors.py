@@ -17,7 +17,9 @@ class ErrorBody(WireModel):
     x402_url: Line | None = None
     x402_price: Line | None = None
     # ours: the offer in full, so that whoever may pay knows whom, how much and where.
-    x402_version: int | None = Field(default=None, alias="x402Version")
+    x402_version: int | None = Field(
+        default=None, validation_alias="x402Version", serialization_alias="x402Version"
+    )
     accepts: tuple[PayOfferBody, ...] | None = None
 
 

@@ -47,12 +47,22 @@ class PayOfferBody(WireModel):
 
     scheme: Line = "exact"
     network: Line = ""
-    max_amount_required: Whole = Field(default="0", alias="maxAmountRequired")
+    max_amount_required: Whole = Field(
+        default="0", validation_alias="maxAmountRequired", serialization_alias="maxAmountRequired"
+    )
     resource: Annotated[str, StringConstraints(max_length=500)] = ""
     description: Line = ""
-    mime_type: Line = Field(default="application/json", alias="mimeType")
-    pay_to: Annotated[str, StringConstraints(max_length=100)] = Field(default="", alias="payTo")
-    max_timeout_seconds: Count = Field(default=PAY_SECONDS, alias="maxTimeoutSeconds")
+    mime_type: Line = Field(
+        default="application/json", validation_alias="mimeType", serialization_alias="mimeType"
+    )
+    pay_to: Annotated[str, StringConstraints(max_length=100)] = Field(
+        default="", validation_alias="payTo", serialization_alias="payTo"
+    )
+    max_timeout_seconds: Count = Field(
+        default=PAY_SECONDS,
+        validation_alias="maxTimeoutSeconds",
+        serialization_alias="maxTimeoutSeconds",
+    )
     asset: Annotated[str, StringConstraints(max_length=100)] = ""
     extra: TokenDomainBody | None = None
 
@@ -60,11 +70,11 @@ class PayOfferBody(WireModel):
 class AuthorizationBody(WireModel):
     """A transfer that its sender has signed: EIP-3009, `TransferWithAuthorization`."""
 
-    sender: Address = Field(alias="from")
+    sender: Address = Field(validation_alias="from", serialization_alias="from")
     to: Address
     value: Whole
-    valid_after: Whole = Field(alias="validAfter")
-    valid_before: Whole = Field(alias="validBefore")
+    valid_after: Whole = Field(validation_alias="validAfter", serialization_alias="validAfter")
+    valid_before: Whole = Field(validation_alias="validBefore", serialization_alias="validBefore")
     nonce: Hash
 
 
@@ -78,7 +88,9 @@ class ExactPayloadBody(WireModel):
 class PaymentBody(WireModel):
     """What the header `X-PAYMENT` holds, base64 of JSON."""
 
-    version: Literal[1] = Field(default=1, alias="x402Version")
+    version: Literal[1] = Field(
+        default=1, validation_alias="x402Version", serialization_alias="x402Version"
+    )
     scheme: Literal["exact"] = "exact"
     network: Annotated[str, StringConstraints(max_length=50)]
     payload: ExactPayloadBody

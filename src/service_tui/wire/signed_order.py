@@ -16,11 +16,13 @@ class SignedOrderBody(WireModel):
     salt: Whole | Annotated[int, Field(ge=0, lt=2**256)]
     maker: Address
     signer: Address
-    token_id: Whole = Field(alias="tokenId")
-    maker_amount: Whole = Field(alias="makerAmount")
-    taker_amount: Whole = Field(alias="takerAmount")
+    token_id: Whole = Field(validation_alias="tokenId", serialization_alias="tokenId")
+    maker_amount: Whole = Field(validation_alias="makerAmount", serialization_alias="makerAmount")
+    taker_amount: Whole = Field(validation_alias="takerAmount", serialization_alias="takerAmount")
     side: Literal["BUY", "SELL"]
-    signature_type: Annotated[int, Field(ge=0, le=3)] = Field(default=0, alias="signatureType")
+    signature_type: Annotated[int, Field(ge=0, le=3)] = Field(
+        default=0, validation_alias="signatureType", serialization_alias="signatureType"
+    )
     signature: Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{130,1000}$")]
     expiration: Whole = "0"
     # Version 2.
@@ -30,7 +32,9 @@ class SignedOrderBody(WireModel):
     # Version 1.
     taker: Address | None = None
     nonce: Whole | None = None
-    fee_rate_bps: Whole | None = Field(default=None, alias="feeRateBps")
+    fee_rate_bps: Whole | None = Field(
+        default=None, validation_alias="feeRateBps", serialization_alias="feeRateBps"
+    )
 
     @property
     def version(self) -> Literal["v1", "v2"]:
