@@ -194,6 +194,7 @@ TO_VERSION_1 = """
 DROP INDEX journal_of_the_tape;
 CREATE INDEX journal_of_the_crowd ON journal (seq) WHERE agent_id IS NULL AND kind = 'crowd';
 DROP TABLE pricealerts;
+DROP TABLE chainruns;
 PRAGMA user_version=1;
 """
 

@@ -56,7 +56,9 @@ from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.wire.endpoints import HEALTH
 
@@ -114,10 +116,15 @@ class Desk:
             say=self._say,
             poke=self._poke,
             renew=around.renew,
+            vault=around.vault,
+            policy=around.policy,
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
+        self._wallet = WalletDesk(
+            self.ports, ChainRuns(around.database), memory, executes=around.executes
+        )
         around.client.last_word = self.ports.gate.last_word
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
@@ -201,7 +208,12 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
-            for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
+            for watch in (
+                self._exits.run(),
+                self._prices.run(),
+                self._wallet.run(),
+                watch_briefing(self.ports),
+            ):
                 tasks.create_task(watch)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
@@ -212,6 +224,7 @@ class Desk:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
         self._exits.close()
+        self._wallet.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
@@ -223,6 +236,7 @@ class Desk:
         return (
             not self._inbox.empty()
             or self._exits.is_busy
+            or self._wallet.is_busy
             or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
@@ -344,6 +358,8 @@ class Desk:
             case Halt():
                 # Done when it was given.
                 pass
+            case _ as other:
+                await self._wallet.handle(other)
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
@@ -370,6 +386,7 @@ class Desk:
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):
             self._state = reduce(self._state, told)
+        self._wallet.hear(fact)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
         if was_away and self._state.service.phase is Phase.ONLINE:

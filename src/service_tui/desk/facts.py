@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts_risk import RiskFact
+from service_tui.desk.facts_wallet import WalletFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -253,5 +254,6 @@ Fact = (
     | Noticed
     | RiskFact
     | HaltChanged
+    | WalletFact
 )
 """Every fact there is."""

@@ -61,6 +61,8 @@ class Topic(StrEnum):
     DETAIL = "detail"
     AGENTS = "agents"
     MONITORS = "monitors"
+    REDEMPTIONS = "redemptions"
+    WALLET = "wallet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_redemption import RedemptionView
 from service_tui.desk.records_risk import RiskView
+from service_tui.desk.records_wallet import WalletView
 from service_tui.units import Timestamp
 
 
@@ -40,7 +42,8 @@ class DeskState:
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
-    `halt` is this desk's own halt, None while there is none.
+    `halt` is this desk's own halt, None while there is none. `redemption` is how positions on real
+    venues become money, `wallet` the wallet behind them.
     """
 
     service: ServiceView
@@ -70,6 +73,8 @@ class DeskState:
     risk: RiskView = field(default_factory=RiskView)
     rails: RailsView | None = None
     halt: HaltView | None = None
+    redemption: RedemptionView = field(default_factory=RedemptionView)
+    wallet: WalletView = field(default_factory=WalletView)
 
     @property
     def halted_since(self) -> Timestamp | None:

@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=3,
+    version=4,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -41,10 +41,21 @@ SCHEMA: Final = Schema(
             created_at REAL NOT NULL, armed INTEGER NOT NULL, triggered_at REAL,
             triggered_price REAL, PRIMARY KEY (alert_id) ) STRICT""",
         ),
+        3: (
+            """CREATE TABLE chainruns (
+            number INTEGER NOT NULL, subject TEXT NOT NULL, wallet TEXT NOT NULL,
+            opened_at REAL NOT NULL, changed_at REAL NOT NULL, step TEXT NOT NULL,
+            body TEXT NOT NULL, nonce INTEGER, raw TEXT, tx_hash TEXT, settled_at REAL,
+            PRIMARY KEY (number) ) STRICT""",
+            """CREATE UNIQUE INDEX chainruns_open ON chainruns (subject)
+            WHERE settled_at IS NULL""",
+            """CREATE INDEX chainruns_by_nonce ON chainruns (wallet, nonce)
+            WHERE raw IS NOT NULL""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
-Version 3 has price alerts."""
+Version 3 has price alerts. Version 4 has what goes to a chain, step by step."""
 
 
 def create(path: Path, *, version: int) -> None:
