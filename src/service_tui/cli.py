@@ -20,6 +20,7 @@ from service_tui import __version__
 from service_tui.config import (
     KEY_VARIABLE,
     URL_VARIABLE,
+    WALLET_VARIABLE,
     Environment,
     read_environment,
 )
@@ -268,6 +269,8 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         url, key = _remote(given, environment, url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
+    if environment.wallet_key:
+        _check_wallet_key(environment.wallet_key)
     data_dir = base / folder_of(url) if url else base
     try:
         is_other = base.exists() and not base.is_dir()
@@ -293,6 +296,17 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
     )
+
+
+def _check_wallet_key(key: str) -> None:
+    """Say at once that the environment's key is none; without repeating it."""
+    from service_tui.signing.errors import KeyFormatError  # noqa: PLC0415
+    from service_tui.signing.signer import key_bytes  # noqa: PLC0415
+
+    try:
+        key_bytes(key)
+    except KeyFormatError as error:
+        raise CannotError(f"{WALLET_VARIABLE} cannot be used: {error}") from None
 
 
 def _remote(
@@ -389,7 +403,7 @@ def _keys(options: Options, given: argparse.Namespace) -> int:
     from service_tui.wiring.key_words import Asked, KeyWordsError, said  # noqa: PLC0415
     from service_tui.wiring.wallet_keys import WalletKeys, system_keyring  # noqa: PLC0415
 
-    keys = WalletKeys(options.data_dir, keyring=system_keyring())
+    keys = WalletKeys(options.data_dir, keyring=system_keyring)
     asked = Asked(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
     try:
         sys.stdout.writelines(f"{line}\n" for line in said(keys, asked))

@@ -1,5 +1,9 @@
+import base64
 import copy
+import io
 import json
+import os
+import random
 import stat
 import traceback
 from collections.abc import Mapping
@@ -10,6 +14,7 @@ from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service_tui import cli
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
 from service_tui.wiring.key_words import Asked, KeyWordsError, said
@@ -197,7 +202,7 @@ def test_files_of_others_and_of_another_name_are_passed_over(tmp_path: Path) -> 
 
 def test_a_keyring_holds_a_passphrase_that_opens(tmp_path: Path) -> None:
     ring = FakeKeyring()
-    keys = WalletKeys(tmp_path / "desk", keyring=ring, work=LIGHT)
+    keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
     keys.keep(WORDS, KEY)
     with pytest.raises(KeystoreError):
         keys.hold(ADDRESS, "wrong horse")
@@ -223,7 +228,8 @@ def asked(action: str, answers: list[str], **changes: object) -> Asked:
 
 
 def test_the_words_make_take_in_list_and_remove(tmp_path: Path) -> None:
-    keys = WalletKeys(tmp_path / "desk", keyring=FakeKeyring(), work=LIGHT)
+    ring = FakeKeyring()
+    keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
     assert "create" in said(keys, asked("list", []))[0]
     made = said(keys, asked("create", [WORDS, WORDS]))[0]
     told = said(keys, asked("import", [KEY, WORDS, WORDS], is_held=True))
@@ -264,3 +270,52 @@ def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: Ask
         said(keys, wish)
     assert KEY[:-1] not in str(refused.value)
     assert WORDS not in str(refused.value)
+
+
+def spellings(secret: str) -> tuple[str, ...]:
+    """A secret in the encodings in which it could turn up."""
+    raw = bytes.fromhex(secret) if len(secret) == 64 else secret.encode()
+    return (
+        secret,
+        secret.upper(),
+        raw.hex(),
+        base64.b64encode(raw).decode(),
+        base64.urlsafe_b64encode(raw).decode(),
+        str(int.from_bytes(raw, "big")),
+        repr(raw)[2:-1],
+        raw.decode("latin-1"),
+    )
+
+
+@pytest.mark.parametrize("action", ["import", "list", "remove"])
+def test_no_word_of_the_program_shows_a_secret(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(action)
+    key, words = rng.randbytes(32).hex(), f"canary {rng.random()}"
+    address = Account.from_key(key).address
+    desk = tmp_path / "desk"
+    typed = {"import": f"{key}\n{words}\n{words}\n", "list": "", "remove": f"{address[-6:]}\n"}
+    if action != "import":
+        WalletKeys(desk, work=LIGHT).keep(words, key)
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed[action]))
+    given = [action, *([address] if action == "remove" else [])]
+    assert cli.run(["keys", *given, "--data-dir", str(desk)]) == cli.OK
+    said_there = capfd.readouterr()
+    assert address in said_there.out
+    seen = [said_there.out, said_there.err]
+    seen += [path.read_text("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
+    for secret in (key, words):
+        assert not [text for text in seen for way in spellings(secret) if way in text]
+
+
+def test_a_key_of_the_environment_is_taken_out_of_it_and_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    canary = "5e" * 31
+    monkeypatch.setenv("WALLET_PRIVATE_KEY", canary)
+    assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
+    said_there = capfd.readouterr()
+    assert "WALLET_PRIVATE_KEY" in said_there.err
+    assert canary not in said_there.err + said_there.out
+    assert "WALLET_PRIVATE_KEY" not in os.environ

@@ -5,16 +5,20 @@ Used by cli (`keys`) and by the desk's vault. Every call blocks; opening takes a
 """
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
 
+from service_tui.desk.records_wallet import StoredKeyView
+from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
 from service_tui.signing.signer import LocalSigner, address_of, key_bytes
 from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import private_directory
 from service_tui.wiring.keys import KeysError, read_private, write_private
+from service_tui.wiring.options import Options
 
 FOLDER: Final = "wallets"
 KEYRING_SERVICE: Final = "service-tui"
@@ -38,23 +42,32 @@ class Keyring(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StoredKey:
-    """A key that lies here; `name` is its file's."""
-
-    address: str
-    name: str = ""
-
-
 class WalletKeys:
     """The key files of one data directory."""
 
-    def __init__(self, data_dir: Path, *, keyring: Keyring | None = None, work: int = WORK) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        keyring: Callable[[], Keyring | None] = lambda: None,
+        work: int = WORK,
+    ) -> None:
+        """Look nowhere yet.
+
+        Args:
+            data_dir: the data directory.
+            keyring: finds the system's keyring, when it is first needed; it is slow to load.
+            work: rounds of scrypt for new files.
+        """
         self._folder = data_dir / FOLDER
-        self._keyring = keyring
+        self._find_keyring = keyring
         self._work = work
 
-    def stored(self) -> tuple[StoredKey, ...]:
+    @cached_property
+    def _keyring(self) -> Keyring | None:
+        return self._find_keyring()
+
+    def stored(self) -> tuple[StoredKeyView, ...]:
         """The keys that lie here, by address; what is no key file is passed over.
 
         Returns:
@@ -68,7 +81,7 @@ class WalletKeys:
         except OSError as error:
             raise KeystoreError(f"{self._folder} cannot be read: {error.strerror}") from error
         found = {self._address_of(path): path.name for path in paths}
-        return tuple(StoredKey(address, name) for address, name in found.items() if address)
+        return tuple(StoredKeyView(address, name) for address, name in found.items() if address)
 
     def opened(self, address: str, passphrase: str) -> LocalSigner:
         """Who signs for an address.
@@ -91,7 +104,7 @@ class WalletKeys:
             raise KeystoreError("the key file names another address than its key has")
         return signer
 
-    def keep(self, passphrase: str, secret: str) -> StoredKey:
+    def keep(self, passphrase: str, secret: str) -> StoredKeyView:
         """Write a key down, encrypted; without a secret a new one is made.
 
         Returns:
@@ -114,7 +127,7 @@ class WalletKeys:
             write_private(path, content)
         except (KeysError, StorageError) as error:
             raise KeystoreError(str(error)) from error
-        return StoredKey(address, path.name)
+        return StoredKeyView(address, path.name)
 
     def remove(self, address: str) -> None:
         """Delete a key, and its passphrase from the keyring.
@@ -188,6 +201,21 @@ def system_keyring() -> Keyring | None:
         return None
     backend = keyring.get_keyring()
     return None if isinstance(backend, fail.Keyring) else backend
+
+
+def vault_of(options: Options) -> Vault:
+    """The vault of a desk: the keys of its data directory, and the environment's as its own.
+
+    Returns:
+        The vault; nothing is read or loaded yet. A desk that only reads has an empty one.
+
+    Raises:
+        KeyFormatError: the environment holds something that is no key.
+    """
+    if options.read_only:
+        return Vault()
+    signer = LocalSigner(options.wallet_key) if options.wallet_key else None
+    return Vault(WalletKeys(options.data_dir, keyring=system_keyring), signer)
 
 
 def _fresh() -> bytes:
