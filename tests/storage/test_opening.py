@@ -196,6 +196,7 @@ CREATE INDEX journal_of_the_crowd ON journal (seq) WHERE agent_id IS NULL AND ki
 DROP TABLE pricealerts;
 DROP TABLE reactorsignals;
 DROP TABLE reactorwallets;
+DROP TABLE chainruns;
 PRAGMA user_version=1;
 """
 

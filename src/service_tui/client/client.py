@@ -152,6 +152,11 @@ class Client:
         """Close the transport."""
         await self.aclose()
 
+    @property
+    def host(self) -> str:
+        """The service's host; what is signed for another one is refused."""
+        return self._base.host
+
     async def aclose(self) -> None:
         """Close the transport and its connections."""
         await self._transport.aclose()

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
+from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal
@@ -370,5 +371,6 @@ Command = (
     | SetDefaults
     | SetPaused
     | ReactorCommand
+    | WalletCommand
 )
 """Every command there is."""

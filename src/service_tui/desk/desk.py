@@ -64,7 +64,8 @@ from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
 from service_tui.desk.lookup import give_up, is_overdue, reconcile
-from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
+from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
+from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.reactor_work import ReactorWork
@@ -72,7 +73,9 @@ from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.wire.endpoints import HEALTH
 
@@ -130,6 +133,8 @@ class Desk:
             say=self._say,
             poke=self._poke,
             renew=around.renew,
+            vault=around.vault,
+            policy=around.policy,
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
@@ -140,6 +145,9 @@ class Desk:
             self._watched.reactor,
             executes=around.executes,
             held_back=self._unsettled,
+        )
+        self._wallet = WalletDesk(
+            self.ports, ChainRuns(around.database), memory, executes=around.executes
         )
         around.client.last_word = self.ports.gate.last_word
         self._halting = Halting(self.ports, memory, around.rng, self._either)
@@ -224,7 +232,12 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
-            for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
+            for watch in (
+                self._exits.run(),
+                self._prices.run(),
+                self._wallet.run(),
+                watch_briefing(self.ports),
+            ):
                 tasks.create_task(watch)
             for work in self._reactor.loops():
                 tasks.create_task(work)
@@ -238,6 +251,7 @@ class Desk:
         self._closing = True
         self._exits.close()
         self._reactor.close()
+        self._wallet.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
@@ -251,6 +265,7 @@ class Desk:
             not self._inbox.empty()
             or self._exits.is_busy
             or self._reactor.is_busy
+            or self._wallet.is_busy
             or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
@@ -381,6 +396,8 @@ class Desk:
             case Halt():
                 # Done when it was given.
                 pass
+            case _ as other:
+                await self._wallet.handle(other)
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
@@ -407,6 +424,7 @@ class Desk:
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):
             self._state = reduce(self._state, told)
+        self._wallet.hear(fact)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
         self._reactor.hear(before, self._state, fact)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts_reactor import ReactorFact
 from service_tui.desk.facts_risk import RiskFact
+from service_tui.desk.facts_wallet import WalletFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
     AccountView,
@@ -259,5 +260,6 @@ Fact = (
     | RiskFact
     | HaltChanged
     | ReactorFact
+    | WalletFact
 )
 """Every fact there is."""

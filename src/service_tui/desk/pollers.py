@@ -8,7 +8,7 @@ asking while the key is refused, and always leaves a fact behind.
 import logging
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import (
@@ -27,7 +27,6 @@ from service_tui.desk.facts import (
     BriefingSeen,
     DetailSeen,
     EquityMarked,
-    Fact,
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
@@ -40,9 +39,11 @@ from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
+from service_tui.desk.polling import Read, Reading, Watched
+from service_tui.desk.polling_wallet import read_redemptions, read_wallet
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
-from service_tui.desk.reactor_reading import ReactorWatch, period_s, read_signals
+from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -98,6 +99,8 @@ PERIODS: Final = {
     Topic.AGENTS: 5.0,
     Topic.MONITORS: 15.0,
     Topic.REACTOR: 2.0,
+    Topic.REDEMPTIONS: 10.0,
+    Topic.WALLET: 20.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -108,26 +111,6 @@ CHART_POINTS: Final = 300
 REFUSED_REST_S: Final = 3_600.0
 REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
 """Until a topic is asked again whose key or plan was refused; a poke asks at once."""
-
-
-@dataclass(slots=True)
-class Watched:
-    """The market in focus, set by the console; None is none.
-
-    `wants_plain_words`: the service refused the words by which all markets are asked for at once.
-    """
-
-    market_id: str | None = None
-    span_s: int = 0
-    wants_plain_words: bool = False
-    reactor: ReactorWatch = field(default_factory=ReactorWatch)
-
-
-Read = tuple[list[Fact], float | None]
-"""What became known and how long the call took, seconds; None when nothing was asked."""
-
-Reading = Callable[[Ports, Watched], Awaitable[Read]]
-"""Asks once."""
 
 
 async def read_markets(ports: Ports, watched: Watched) -> Read:
@@ -305,6 +288,8 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.AGENTS: read_agents,
     Topic.MONITORS: read_monitors,
     Topic.REACTOR: read_reactor,
+    Topic.REDEMPTIONS: read_redemptions,
+    Topic.WALLET: read_wallet,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
 

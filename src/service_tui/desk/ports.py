@@ -16,6 +16,8 @@ from service_tui.desk.gate import Gate
 from service_tui.desk.halt_kept import KeptHalt
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
+from service_tui.desk.vault import Vault
+from service_tui.signing.policy import Policy
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.database import Database
 from service_tui.units import Timestamp
@@ -58,7 +60,7 @@ class Surroundings:
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
     `halts` are what the databases of the same operator's other consoles say of a halt.
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
-    is remembered but the blotter.
+    is remembered but the blotter. `vault` holds the wallet's key, `policy` says what may be signed.
     """
 
     client: Client
@@ -71,6 +73,8 @@ class Surroundings:
     executes: bool = True
     halts: tuple[KeptHalt, ...] = ()
     exits_only: bool = False
+    vault: Vault = field(default_factory=Vault)
+    policy: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class Ports:
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
     `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
-    `gate` is closed while no entry may leave.
+    `gate` is closed while no entry may leave. `vault` signs, under the `policy`.
     """
 
     client: Client
@@ -91,6 +95,8 @@ class Ports:
     poke: Callable[[Topic], None]
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
+    vault: Vault = field(default_factory=Vault)
+    policy: Policy = field(default_factory=Policy)
 
     def now(self) -> Timestamp:
         """Wall time."""

@@ -62,6 +62,8 @@ class Topic(StrEnum):
     AGENTS = "agents"
     MONITORS = "monitors"
     REACTOR = "reactor"
+    REDEMPTIONS = "redemptions"
+    WALLET = "wallet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from service_tui.desk.facts_reactor import (
     WalletChosen,
 )
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
+from service_tui.desk.facts_wallet import AutoChanged, PaySeen, QueueSeen, RunChanged, WalletSeen
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -59,6 +60,7 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
+from service_tui.desk.reduce_wallet import reduce_redemption
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Probability, Timestamp, decimal
@@ -74,7 +76,7 @@ OFFLINE_AFTER_S: Final = 5.0
 """ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
 
-def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
+def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
     """The state after a fact."""
     match fact:
         case MarketsSeen():
@@ -151,6 +153,12 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             | WalletChosen()
         ):
             return _with_reactor(state, fact)
+        case QueueSeen() | RunChanged() | AutoChanged():
+            return replace(state, redemption=reduce_redemption(state.redemption, fact))
+        case WalletSeen():
+            return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
+        case PaySeen():
+            return replace(state, wallet=replace(state.wallet, pay=fact.pay))
         case _:
             return _with_risk(state, fact)
 

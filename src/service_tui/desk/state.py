@@ -28,7 +28,9 @@ from service_tui.desk.records import (
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_reactor import ReactorView
+from service_tui.desk.records_redemption import RedemptionView
 from service_tui.desk.records_risk import RiskView
+from service_tui.desk.records_wallet import WalletView
 from service_tui.units import Timestamp
 
 
@@ -42,6 +44,8 @@ class DeskState:
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
+    `redemption` is how positions on real
+    venues become money, `wallet` the wallet behind them.
     """
 
     service: ServiceView
@@ -72,6 +76,8 @@ class DeskState:
     rails: RailsView | None = None
     halt: HaltView | None = None
     reactor: ReactorView = field(default_factory=ReactorView)
+    redemption: RedemptionView = field(default_factory=RedemptionView)
+    wallet: WalletView = field(default_factory=WalletView)
 
     @property
     def halted_since(self) -> Timestamp | None:

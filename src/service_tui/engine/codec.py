@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
+from service_tui.engine.chain_codec import CHAIN_DECODERS
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,
@@ -17,6 +18,7 @@ from service_tui.engine.events import (
     AlertEnded,
     Breached,
     BreakerReset,
+    Claimed,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -132,6 +134,12 @@ def redeemed_of(fields: Fields) -> Redeemed:
     """A redemption, read back."""
     known: Fields = [fields[0], Venue(fields[1]), fields[2], Side(fields[3]), *fields[4:]]
     return Redeemed(*known)
+
+
+def claimed_of(fields: Fields) -> Claimed:
+    """The end of a redemption on the chain, read back."""
+    known: Fields = [fields[0], Venue(fields[1]), fields[2], Side(fields[3]), *fields[4:]]
+    return Claimed(*known)
 
 
 def order_fill_of(fields: Fields) -> OrderFilled:
@@ -269,6 +277,8 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "signal_gone": lambda fields: SignalDismissed(*fields),
     "reaction": lambda fields: Reacted(*fields),
     "breaker_reset": lambda fields: BreakerReset(*fields),
+    "claimed": claimed_of,
+    **CHAIN_DECODERS,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

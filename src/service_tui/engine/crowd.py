@@ -9,17 +9,19 @@ often as down. Only buys: to buy NO is to lower YES.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from service_tui.engine import lmsr
 from service_tui.engine.belief import belief, path_key
 from service_tui.engine.draws import Draws, mix
+from service_tui.engine.errors import Refusal
 from service_tui.engine.events import CrowdTrade
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
-from service_tui.terms import Side
+from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Timestamp, shares_down
 
 INTENTIONS_MAX: Final = 40
@@ -147,6 +149,45 @@ def crowd_trade(market: Market, target: float, trader: str) -> list[CrowdTrade]:
     own = x if side is Side.YES else -x
     cost = Micros(math.ceil(lmsr.cost_of_shares(shares, b=market.b, x=own)))
     return [CrowdTrade(market.market_id, side, shares, cost, trader)] if cost > 0 else []
+
+
+def corrections(markets: Iterable[Market], world_at: Timestamp) -> list[CrowdTrade]:
+    """The crowd's trades over a long gap, as one a market: to the belief of now."""
+    trades: list[CrowdTrade] = []
+    for market in markets:
+        if market.status(world_at) is MarketStatus.ACTIVE:
+            target = belief(market.listing, world_at)
+            trades.extend(crowd_trade(market, target, "the crowd"))
+    return trades
+
+
+def crowd_trades(
+    seed: int, markets: Mapping[str, Market], step: tuple[int, Timestamp, Timestamp]
+) -> list[CrowdTrade]:
+    """The crowd's trades of one ordinary step; an order that the market refuses is no trade.
+
+    Args:
+        seed: of the world.
+        markets: by their id.
+        step: its number, and the tape's time before and after it.
+
+    Returns:
+        The trades, not yet carried out.
+    """
+    tick, before, world_at = step
+    quotes = [
+        (market.listing, market.price())
+        for market in markets.values()
+        if market.resolved_at is None
+    ]
+    trades: list[CrowdTrade] = []
+    for wish in intentions(seed, quotes, tick=tick, at=world_at, span_s=world_at - before):
+        with suppress(Refusal):
+            quote = markets[wish.market_id].quote_buy(wish.side, wish.spend)
+            trades.append(
+                CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
+            )
+    return trades
 
 
 def opening_of(listing: Listing, world_at: Timestamp) -> tuple[CrowdTrade, ...]:

@@ -11,7 +11,10 @@
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
     │                  InvalidExpiration
-    └── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost
+    ├── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost, ManualOnly
+    └── WalletProblem  NotLinked, WalletRefused, InsufficientGas, ApprovalMissing,
+                       CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
+                       OrderReplayed, TransactionRefused
 
 Knows nothing. Raised by the engine before anything changed; made into an answer by
 server.refusals only.
@@ -337,6 +340,89 @@ class PositionLost(NotRedeemable):
 
     code = "POSITION_LOST"
     fix = "nothing is left to do: a losing share pays 0"
+
+
+class ManualOnly(NotRedeemable):
+    """The venue redeems on its own page only. Source: spec, "Redemption flow"."""
+
+    code = "MANUAL_ONLY"
+    fix = "redeem it on the dashboard of the venue; nothing here can"
+
+
+class WalletProblem(Refusal):
+    """Something about the external wallet is not as it must be."""
+
+    code = "WALLET"
+
+
+class NotLinked(WalletProblem):
+    """The wallet is external, and none is linked."""
+
+    code = "WALLET_NOT_LINKED"
+    fix = "link a wallet: GET /api/sdk/wallet/link/challenge, sign its message, then POST the link"
+
+
+class WalletRefused(WalletProblem):
+    """The wallet cannot be linked, or not now."""
+
+    code = "LINK_REFUSED"
+
+
+class InsufficientGas(WalletProblem):
+    """The wallet cannot pay for a transaction."""
+
+    code = "INSUFFICIENT_GAS"
+    fix = "send a little POL to the wallet; auto-redeem goes on by itself then"
+    retryable = True
+
+
+class ApprovalMissing(WalletProblem):
+    """The wallet has not let the venue move its tokens."""
+
+    code = "ALLOWANCE_MISSING"
+    fix = "activate trading: send the missing approvals from the wallet"
+
+
+class CredentialsMissing(WalletProblem):
+    """The service cannot place orders at the venue for this wallet."""
+
+    code = "CREDENTIALS_MISSING"
+    fix = "sign the venue's headers and POST /api/sdk/wallet/credentials/derive-via-proxy"
+
+
+class WalletRestricted(WalletProblem):
+    """The venue takes no orders from this wallet."""
+
+    code = "WALLET_RESTRICTED"
+    fix = "link a new wallet: agent, key and history carry over"
+
+
+class SignatureMissing(WalletProblem):
+    """An external wallet trades by its own signature only."""
+
+    code = "SIGNATURE_REQUIRED"
+    fix = "sign the order with the wallet's key and send it as signed_order"
+
+
+class OrderNotAsSigned(WalletProblem):
+    """The signed order is not the order that was asked for, or nobody of this account signed it."""
+
+    code = "SIGNED_ORDER_INVALID"
+    fix = "sign the order anew with the figures of the request"
+
+
+class OrderReplayed(WalletProblem):
+    """The signed order was taken before."""
+
+    code = "SIGNED_ORDER_REPLAYED"
+    fix = "sign a new order: each has a salt of its own"
+
+
+class TransactionRefused(WalletProblem):
+    """The relay does not pass this transaction on."""
+
+    code = "TRANSACTION_REFUSED"
+    fix = "sign the transaction that the service gave, for chain 137, as type 2 with value 0"
 
 
 class MakerBoundError(AssertionError):

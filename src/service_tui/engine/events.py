@@ -7,6 +7,7 @@ Used by world and exchange (which make and apply them) and by the server (which 
 
 from typing import Final, NamedTuple
 
+from service_tui.engine.chain_events import CHAIN_KINDS, ChainEvent
 from service_tui.engine.listing import Listing
 from service_tui.terms import (
     Action,
@@ -259,7 +260,11 @@ class OrderEnded(NamedTuple):
 
 
 class Redeemed(NamedTuple):
-    """A winning position on a real venue became cash."""
+    """A position on a real venue became cash, or with a payout of 0 was burned for nothing.
+
+    With `tx_hash` it happened on the chain, by an external wallet: the position waits for its
+    `Claimed`. Without, the service did all of it.
+    """
 
     agent_id: str
     venue: Venue
@@ -270,9 +275,25 @@ class Redeemed(NamedTuple):
     payout: Micros
     at: Timestamp
     world_at: Timestamp
+    tx_hash: str = ""
 
 
-VenueEvent = OrderPlaced | OrderFilled | OrderEnded | Redeemed
+class Claimed(NamedTuple):
+    """A position whose tokens are gone from the chain is redeemable no more.
+
+    `tx_hash` is that of the client's report; empty where the service found the balance at 0.
+    """
+
+    agent_id: str
+    venue: Venue
+    market_id: str
+    side: Side
+    at: Timestamp
+    world_at: Timestamp
+    tx_hash: str = ""
+
+
+VenueEvent = OrderPlaced | OrderFilled | OrderEnded | Redeemed | Claimed
 """What happens on the real venues."""
 
 
@@ -415,6 +436,7 @@ Event = (
     | HaltSet
     | RiskEvent
     | ReactorEvent
+    | ChainEvent
 )
 """Everything that can happen."""
 
@@ -443,6 +465,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "signal_gone": SignalDismissed,
     "reaction": Reacted,
     "breaker_reset": BreakerReset,
+    "claimed": Claimed,
+    **CHAIN_KINDS,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.chain_codec import chain_fields, restore_chain
 from service_tui.engine.codec import (
     JournalError,
     Named,
@@ -80,6 +81,7 @@ def fields_of(world: World) -> Named:
         "venues": venue_fields(world.venues),
         "risk": risk_fields(world.risk),
         "reactor": reactor_fields(world.reactor),
+        "chain": chain_fields(world.chain),
     }
 
 
@@ -108,6 +110,7 @@ def world_of(fields: Named) -> World:
         restore_venues(world.venues, fields.get("venues"))
         restore_risk(world.risk, fields.get("risk"))
         restore_reactor(world.reactor, fields.get("reactor"))
+        restore_chain(world.chain, fields.get("chain"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

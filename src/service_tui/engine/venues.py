@@ -14,8 +14,10 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times
+from service_tui.engine.catalogue import event_of
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
+    Claimed,
     MarketResolved,
     OrderEnded,
     OrderFilled,
@@ -55,7 +57,11 @@ def orders_account(venue: Venue) -> str:
 
 @dataclass(slots=True)
 class Holding:
-    """A position on a real venue, with what must be known of its market when that is forgotten."""
+    """A position on a real venue, with what must be known of its market when that is forgotten.
+
+    `burned_*` are shares that an external wallet redeemed on the chain and has not reported yet;
+    `neg_risk` questions are redeemed by the adapter's contract.
+    """
 
     position: Position
     question: str
@@ -65,6 +71,19 @@ class Holding:
     sources: tuple[str, ...] = ()
     outcome: bool | None = None
     resolved_at: Timestamp | None = None
+    burned_yes: Micros = Micros(0)
+    burned_no: Micros = Micros(0)
+    neg_risk: bool = False
+    redeemed_at: Timestamp | None = None
+    tx_hash: str = ""
+    paid: Micros = Micros(0)
+
+    def on_chain(self, side: Side) -> Micros:
+        """Shares of a side that a token contract would still show."""
+        if self.state is PositionState.REDEEMED:
+            return Micros(0)
+        burned = self.burned_yes if side is Side.YES else self.burned_no
+        return Micros(self.position.shares(side) - burned)
 
     def winner(self) -> Side | None:
         """The side that pays, once the oracle has settled."""
@@ -75,7 +94,14 @@ class Holding:
         winner = self.winner()
         if winner is None or self.state is not PositionState.READY:
             return Micros(0)
-        return self.position.shares(winner)
+        return self.on_chain(winner)
+
+    def is_redeemable(self) -> bool:
+        """Whether it shows as redeemable: until the report, though the payout may be there."""
+        winner = self.winner()
+        if winner is None or self.state is not PositionState.READY:
+            return False
+        return self.position.shares(winner) > 0
 
     def is_held(self) -> bool:
         """Whether there are shares of either side."""
@@ -95,8 +121,8 @@ class VenueAccount:
     holdings: dict[str, Holding] = field(default_factory=dict[str, Holding])
 
     def redeemable_count(self) -> int:
-        """Positions whose payout waits to be taken."""
-        return sum(holding.payout() > 0 for holding in self.holdings.values())
+        """Positions whose payout waits to be taken, or for its report."""
+        return sum(holding.is_redeemable() for holding in self.holdings.values())
 
 
 class Traded(NamedTuple):
@@ -249,6 +275,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 self._apply_ended(event)
             case Redeemed():
                 self._apply_redeemed(event)
+            case Claimed():
+                self._apply_claimed(event)
 
     def _apply_placed(self, event: OrderPlaced) -> None:
         agent = self.agents[event.agent_id]
@@ -348,7 +376,25 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         holding = account.holdings[event.market_id]
         taker = cash_account(event.agent_id, event.venue)
         self._move(f"venue:{event.venue.value}", taker, event.payout)
+        holding.paid = Micros(holding.paid + event.payout)
+        holding.redeemed_at = event.at
+        if event.tx_hash:
+            holding.tx_hash = event.tx_hash
+            if event.side is Side.YES:
+                holding.burned_yes = Micros(holding.burned_yes + event.shares)
+            else:
+                holding.burned_no = Micros(holding.burned_no + event.shares)
+            return
         holding.state = moved(holding.state, PositionTrigger.REDEEMED_WINNER)
+        _forget_old(account)
+
+    def _apply_claimed(self, event: Claimed) -> None:
+        account = self.account(event.agent_id, event.venue)
+        holding = account.holdings[event.market_id]
+        found = not event.tx_hash
+        trigger = PositionTrigger.BALANCE_ZERO if found else PositionTrigger.REDEEMED_WINNER
+        holding.state = moved(holding.state, trigger)
+        holding.tx_hash = event.tx_hash or holding.tx_hash
         _forget_old(account)
 
     def close_windows(self, world_at: Timestamp) -> None:
@@ -392,6 +438,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 listing.question,
                 listing.category.value,
                 listing.resolves_at,
+                neg_risk=event_of(listing) is not None,
             )
         return holding
 

@@ -6,19 +6,19 @@ writes them down before it answers, and a restart applies them again.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.belief import belief
+from service_tui.engine.chain import Chain
+from service_tui.engine.chain_events import ChainEvent
 from service_tui.engine.crossing import next_stop
-from service_tui.engine.crowd import crowd_trade, intentions
-from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound, Refusal
+from service_tui.engine.crowd import corrections, crowd_trades
+from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
     ClientSeen,
-    CrowdTrade,
     Event,
     Fill,
     HaltSet,
@@ -41,14 +41,16 @@ from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
+from service_tui.engine.mining import mine
 from service_tui.engine.reactor import Reactor
+from service_tui.engine.redemption import redeem_managed
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
 from service_tui.engine.settling import apply_settled, missing_listings
 from service_tui.engine.venues import Venues
 from service_tui.engine.wallet_trades import Around, trades_of_wallets
-from service_tui.terms import MarketStatus, Plan
+from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp
 
 ISSUER: Final = "issuer"
@@ -94,6 +96,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
+        self.chain = Chain(self.ledger)
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
@@ -120,7 +123,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
+    def note(self, event: ClientSeen | TradeFailed | ReactorEvent | ChainEvent) -> list[Event]:
         """Take note of something that happened to an agent, or that it did with its reactor."""
         return self._did([event])
 
@@ -178,7 +181,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if pace == 0 and self.markets:
             self.at = at
             ended = end_due(self.venues, (at, self.world_at))
-            return [*ended, *watch(self, (at, self.world_at))]
+            redeemed = self.redeem_due(at)
+            return [*ended, *redeemed, *watch(self, (at, self.world_at))]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         is_away = gap_s > AWAY_MIN_S
         # Of every agent and all that it holds: not for an ordinary tick.
@@ -194,17 +198,27 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
         return events
 
+    def redeem_due(self, at: Timestamp) -> list[Event]:
+        """Redeem what the service holds for its agents, and let the chain come to a wall time."""
+        times = (at, self.world_at)
+        return [*redeem_managed(self.venues, times), *mine(self.chain, self.venues, times)]
+
     def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
         """One move of the tape, and what it brings to orders and to what is watched."""
         events: list[Event] = [*end_due(self.venues, (at, world_at))]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
-        trades = self._correct(world_at) if crossed else self._crowd(world_at)
+        if crossed:
+            trades = corrections(self.markets.values(), world_at)
+        else:
+            step = (self.tick_count, self.world_at, world_at)
+            trades = crowd_trades(self.seed, self.markets, step)
         span = (self.tick_count, self.world_at, world_at)
         settled = () if crossed else trades_of_wallets(self._around, span, trades)
         events += self._did(missing_listings(self._around, settled, (at, world_at)))
         events += self._did([Ticked(at, world_at, tuple(trades), crossed, settled)])
         events += match_due(self.venues, (at, world_at))
+        events += self.redeem_due(at)
         return events + watch(self, (at, world_at))
 
     # -- readings --------------------------------------------------------------------------
@@ -275,6 +289,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return
         if isinstance(event, ReactorEvent):
             self.reactor.apply(event)
+            return
+        if isinstance(event, ChainEvent):
+            self.chain.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)
@@ -471,38 +488,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             for listing in self.tape.listings_at(world_at)
             if listing.market_id not in self.markets and listing.resolves_at > world_at
         ])
-
-    def _correct(self, world_at: Timestamp) -> list[CrowdTrade]:
-        """The crowd's trades over a long gap, as one a market: to the belief of now."""
-        trades: list[CrowdTrade] = []
-        for market in self.markets.values():
-            if market.status(world_at) is MarketStatus.ACTIVE:
-                target = belief(market.listing, world_at)
-                trades.extend(crowd_trade(market, target, "the crowd"))
-        return trades
-
-    def _crowd(self, world_at: Timestamp) -> list[CrowdTrade]:
-        """The crowd's trades of one ordinary step; an order that the market refuses is no trade."""
-        quotes = [
-            (market.listing, market.price())
-            for market in self.markets.values()
-            if market.resolved_at is None
-        ]
-        wishes = intentions(
-            self.seed,
-            quotes,
-            tick=self.tick_count,
-            at=world_at,
-            span_s=world_at - self.world_at,
-        )
-        trades: list[CrowdTrade] = []
-        for wish in wishes:
-            with suppress(Refusal):
-                quote = self.markets[wish.market_id].quote_buy(wish.side, wish.spend)
-                trades.append(
-                    CrowdTrade(wish.market_id, wish.side, quote.shares, wish.spend, wish.trader)
-                )
-        return trades
 
     def question_of(self, market_id: str) -> str:
         """What a market asks or asked; empty when it is forgotten."""

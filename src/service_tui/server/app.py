@@ -24,7 +24,7 @@ from service_tui import __version__
 from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
-from service_tui.server import idempotency
+from service_tui.server import idempotency, payments
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
 from service_tui.server.direct import Answering, Call, Front, JsonText
 from service_tui.server.document import document
@@ -45,6 +45,7 @@ from service_tui.server.routes import (
     agents,
     batch,
     briefing,
+    chain,
     claim,
     desk,
     halt,
@@ -57,10 +58,12 @@ from service_tui.server.routes import (
     outcomes,
     positions,
     reactor,
+    redemption,
     settings,
     skills,
     trades,
     troubleshoot,
+    wallet,
     world,
 )
 from service_tui.server.service import Asked, Handler, Service, StreamHandler
@@ -69,6 +72,7 @@ from service_tui.storage.errors import StorageBusyError, StorageError, StorageFu
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import CLAIM_PAGE
+from service_tui.wire.payment import PAID_HEADER, PAYMENT_HEADER
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +108,13 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **halt.ROUTES,
     **monitors.ROUTES,
     **reactor.ROUTES,
+    **wallet.ROUTES,
+    **chain.ROUTES,
+    **redemption.ROUTES,
 }
+
+Headed = dict[str, str]
+"""Headers of an answer."""
 
 Pairs = list[tuple[str, str]]
 """Names and values, as a query holds them."""
@@ -227,12 +237,13 @@ def _answering(
             check_origin(call.headers)
             agent = _agent_of(service, access, endpoint, call.headers)
             caller = Caller(agent, call.path, _is_inside(call))
+            paid: Headed = {}
             if not may_rehearse:
-                access.admit(service, endpoint, caller)
+                paid = await _admit(service, access, (endpoint, caller), call)
             body = await _body_of(call, endpoint, speech)
             rehearses: object = getattr(body, "dry_run", False)
             if may_rehearse and not rehearses:
-                access.admit(service, endpoint, caller)
+                paid = await _admit(service, access, (endpoint, caller), call)
             pairs = _pairs_of(call)
             asked = Asked(
                 service=service,
@@ -242,6 +253,7 @@ def _answering(
                 query=_query_of(pairs, endpoint, speech),
                 path=call.scope.get("path_params", {}),
                 unknown=_unknown_of(pairs, endpoint),
+                headers=paid,
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
@@ -276,6 +288,36 @@ def _agent_of(
     return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
 
 
+async def _admit(
+    service: Service, access: Access, asked: tuple[Endpoint[WireModel], Caller], call: Call
+) -> Headed:
+    """Count a call; one above the rate passes where it is paid for.
+
+    Returns:
+        Headers for the answer: of a paid call its receipt.
+
+    Raises:
+        Denied: 429 above the rate, 402 where the payment is not taken.
+    """
+    endpoint, caller = asked
+    try:
+        access.admit(service, endpoint, caller)
+    except Denied as said:
+        text = call.headers.get(PAYMENT_HEADER)
+        if text is None or caller.agent is None:
+            raise
+        url = f"{service.address}{caller.path}"
+        service.keeper.check_whole()
+        agent = service.world.agents[caller.agent.agent_id]
+        try:
+            paid = payments.taken(service.world, agent, text, (url, service.clock.now()))
+        except payments.PaymentRefused as refused:
+            raise Denied(402, payments.refusal_body(str(refused), url), said.headers) from refused
+        await service.keeper.commit(service.world.note(paid))
+        return {PAID_HEADER: payments.receipt(paid)}
+    return {}
+
+
 def _is_inside(call: Call) -> bool:
     """Whether the console of this process asks."""
     peer: Sequence[object] | None = call.scope.get("client")
@@ -305,7 +347,7 @@ async def _answer_once(
     """Carry a write out, or give the answer that it got before under the same key."""
     async with asked.service.repeats.turn(promise) as earlier:
         if earlier is not None:
-            return _said(speech, earlier.answer, {idempotency.REPLAYED: "true"})
+            return _said(speech, earlier.answer, asked.headers | {idempotency.REPLAYED: "true"})
         asked.promise = promise
         reply = await handler(asked)
         if promise.kept is None:

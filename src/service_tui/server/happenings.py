@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from service_tui.engine.agents import status_of
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import (
     AgentChanged,
     AgentRegistered,
     AlertEnded,
     Breached,
+    Claimed,
     Event,
     Fill,
     HaltSet,
@@ -27,7 +29,6 @@ from service_tui.engine.events import (
     PlanSet,
     Redeemed,
     SpeedSet,
-    VenueEvent,
 )
 from service_tui.engine.world import World
 from service_tui.terms import Action, AlertStatus, Side, Venue
@@ -46,6 +47,8 @@ from service_tui.wire.events import (
 )
 
 Parts = dict[str, object]
+
+_Ordered = OrderPlaced | OrderFilled | OrderEnded | Redeemed
 
 
 def _fill(world: World, fill: Fill) -> Parts:
@@ -69,7 +72,7 @@ def _fill(world: World, fill: Fill) -> Parts:
     return {"kind": EventKind.FILL.value, "fill": part}
 
 
-def _order(world: World, event: VenueEvent, state: str, order_id: str) -> Parts:
+def _order(world: World, event: _Ordered, state: str, order_id: str) -> Parts:
     money = event.payout if isinstance(event, Redeemed) else event.money
     part = OrderPart(
         order_id=order_id,
@@ -80,6 +83,21 @@ def _order(world: World, event: VenueEvent, state: str, order_id: str) -> Parts:
         state=state,
         shares=decimal(event.shares),
         money=decimal(money),
+    )
+    return {"kind": EventKind.ORDER.value, "order": part}
+
+
+def _claimed(world: World, event: Claimed) -> Parts:
+    """The position is redeemable no more; its money came with the event before."""
+    part = OrderPart(
+        order_id="",
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        market_id=event.market_id,
+        question=world.question_of(event.market_id),
+        state="claimed",
+        shares=0.0,
+        money=0.0,
     )
     return {"kind": EventKind.ORDER.value, "order": part}
 
@@ -160,6 +178,10 @@ def _registered(world: World, event: AgentRegistered) -> Parts:
 
 def _changed(world: World, event: AgentChanged) -> Parts:
     return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, tuple(event.changes))
+
+
+def _linked(world: World, event: WalletLinked) -> Parts:
+    return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, ("wallet",))
 
 
 def _rotated(world: World, event: KeyRotated) -> Parts:
@@ -263,6 +285,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     AgentRegistered: _registered,
     AgentChanged: _changed,
     KeyRotated: _rotated,
+    WalletLinked: _linked,
     MarketListed: _listed,
     MarketResolved: _resolved,
     SpeedSet: _speed,
@@ -271,6 +294,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     OrderFilled: _met,
     OrderEnded: _ended,
     Redeemed: _redeemed,
+    Claimed: _claimed,
     HaltSet: _halt,
     MonitorSet: _set,
     MonitorDeleted: _deleted,

@@ -79,6 +79,7 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
     }
     names_market = "{" in endpoint.path or not NAMING.isdisjoint(fields)
     governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    is_paid = not (endpoint.operator or endpoint.keyless)
     refusals = (
         (400, has_body, "The body ended early, or the request contradicts itself"),
         (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
@@ -87,6 +88,7 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
         (409, endpoint.once or governs, "Not in this state, or this key stood for another call"),
         (413, has_body, "The body is too large"),
         (415, has_body, "The body is not JSON"),
+        (402, is_paid, "The payment for a call above the rate is not taken"),
         (429, not endpoint.operator, "Too many calls, or a daily limit"),
         (503, True, "The disk refuses; `error` says whether something may have been traded"),
     )

@@ -8,6 +8,7 @@ from functools import cache
 
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
 from service_tui.engine.catalogue import event_of, url_of
+from service_tui.engine.chain import approvals_set
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
@@ -17,6 +18,8 @@ from service_tui.engine.position import Position
 from service_tui.engine.world import World
 from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
+from service_tui.server.relay import approval_keys
+from service_tui.signing.book import Exchange
 from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
@@ -63,9 +66,25 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
         rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
+        wallet_address=linked_address(world, agent),
         wallet_ownership=OWNERSHIP[agent.settings.wallet],
         claim_url=claim_url(address, agent),
     )
+
+
+def linked_address(world: World, agent: Agent) -> str | None:
+    """The address of the linked wallet; None of a managed one. # ours: it has none to show."""
+    wallet = world.chain.wallet_of(agent.agent_id)
+    return None if wallet is None else wallet.address
+
+
+def _is_approved(world: World, agent: Agent) -> bool:
+    """Whether the venue may move the wallet's tokens."""
+    wallet = world.chain.wallet_of(agent.agent_id)
+    if wallet is None:
+        # The service holds a managed wallet, and approves for it once the agent is claimed.
+        return agent.settings.claimed
+    return any(approvals_set(wallet, approval_keys(exchange)) for exchange in Exchange)
 
 
 @cache
@@ -122,6 +141,8 @@ def settings_body(
     seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
+        wallet_address=linked_address(world, agent),
+        linked_wallet_address=linked_address(world, agent),
         wallet_ownership=OWNERSHIP[settings.wallet],
         sdk_max_trade_amount=decimal(settings.max_trade),
         sdk_daily_limit=decimal(settings.day_spend_max),
@@ -129,8 +150,7 @@ def settings_body(
         trading_paused=is_stopped(settings, world.halt),
         solana_wallet_address=settings.solana_wallet,
         polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
-        # The service holds a managed wallet, and approves for it once the agent is claimed.
-        polymarket_allowances_set=settings.claimed,
+        polymarket_allowances_set=_is_approved(world, agent),
         kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
         last_sdk_version=agent.sdk_version,
         last_sdk_version_seen_at=None if seen_at is None else moment(seen_at),

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
-from service_tui.engine.catalogue import condition_of, token_of, url_of
+from service_tui.engine.catalogue import condition_of, event_of, token_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
@@ -87,6 +87,7 @@ def with_book(world: World, body: MarketBody) -> MarketBody:
         "polymarket_id": ids.condition_id,
         "polymarket_token_id": ids.token_id_yes,
         "polymarket_no_token_id": ids.token_id_no,
+        "polymarket_neg_risk": event_of(listing) is not None,
         "liquidity_tier": tier_of(listing).name,
     }
     if body.status is not MarketStatus.ACTIVE:
@@ -286,7 +287,7 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
     cost = position.total_cost()
     realized = position.yes.realized + position.no.realized
     held = position.yes.shares + position.no.shares
-    payout, winner = holding.payout(), holding.winner()
+    winner = holding.winner()
     active = holding.state is PositionState.ACTIVE
     quotes = top_of(world.venues.book(market_id), times)._asdict() if active else {}
     return PositionBody(
@@ -308,8 +309,9 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         resolves_at=moment(holding.resolves_at),
         resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
         sources=holding.sources,
-        redeemable=payout > 0,
-        redeemable_side=winner.value if winner is not None and payout else None,
+        redeemable=holding.is_redeemable(),
+        redeemable_side=winner.value if winner is not None and holding.is_redeemable() else None,
+        neg_risk=holding.neg_risk,
         **chain_ids(market_id, venue)._asdict(),
         **quotes,
         url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,

@@ -13,6 +13,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from service_tui.engine.errors import LimitReached, NotAllowed, NotClaimed, NotFound, Refusal
+from service_tui.server.payments import VERSION, offer_for
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import (
     SDK,
@@ -120,6 +121,8 @@ def throttled(limit: int, wait_s: float, url: str) -> Denied:
             limit=limit,
             x402_url=url,
             x402_price=X402_PRICE,
+            x402_version=VERSION,
+            accepts=(offer_for(url),),
         ),
         {"Retry-After": str(seconds)},
     )

@@ -18,8 +18,10 @@ from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
 from service_tui.server.idempotency import Promise, Repeats
 from service_tui.server.keeper import Keeper
+from service_tui.server.link_challenges import LinkChallenges
 from service_tui.server.rates import Rates
 from service_tui.server.reported import ReportedPnl
+from service_tui.signing.book import Exchange
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -37,7 +39,7 @@ class Service:
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
     it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
-    signal, seconds of wall time.
+    signal, seconds of wall time. `exchange` is the generation of the EVM venue that is simulated.
     """
 
     keeper: Keeper
@@ -55,6 +57,8 @@ class Service:
     limits: bool = True
     signal_ttl_s: float = SIGNAL_TTL_S
     rates: Rates = field(default_factory=Rates)
+    challenges: LinkChallenges = field(default_factory=LinkChallenges)
+    exchange: Exchange = Exchange.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
 
     def subscribe(self, after: int | None = None) -> Subscription:

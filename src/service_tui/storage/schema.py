@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=4,
+    version=5,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -55,11 +55,23 @@ SCHEMA: Final = Schema(
             address TEXT NOT NULL, label TEXT NOT NULL, policy TEXT NOT NULL,
             PRIMARY KEY (address) ) STRICT""",
         ),
+        4: (
+            """CREATE TABLE chainruns (
+            number INTEGER NOT NULL, subject TEXT NOT NULL, wallet TEXT NOT NULL,
+            opened_at REAL NOT NULL, changed_at REAL NOT NULL, step TEXT NOT NULL,
+            body TEXT NOT NULL, nonce INTEGER, raw TEXT, tx_hash TEXT, settled_at REAL,
+            PRIMARY KEY (number) ) STRICT""",
+            """CREATE UNIQUE INDEX chainruns_open ON chainruns (subject)
+            WHERE settled_at IS NULL""",
+            """CREATE INDEX chainruns_by_nonce ON chainruns (wallet, nonce)
+            WHERE raw IS NOT NULL""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
 Version 3 has price alerts.
-Version 4 has the signals of the reactor, and what was chosen for wallets."""
+Version 4 has the signals of the reactor, and what was chosen for wallets.
+Version 5 has what goes to a chain, step by step."""
 
 
 def create(path: Path, *, version: int) -> None:

@@ -22,6 +22,12 @@ and goings of markets. What an agent was paid stands in rows of its own."""
 UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
 """Tickets whose end is not known: to reconcile at a start."""
 
+OPEN_RUN: Final = text("settled_at IS NULL")
+"""Runs on a chain that have no end yet."""
+
+SIGNED_RUN: Final = text("raw IS NOT NULL")
+"""Runs whose transaction was signed: their nonce is taken."""
+
 MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 """Tickets whose amount counts against a budget."""
 
@@ -171,6 +177,32 @@ class Reactorwallets(SQLModel, table=True):
     address: str = Field(primary_key=True, sa_type=TEXT)
     label: str = Field(sa_type=TEXT)
     policy: str = Field(sa_type=TEXT)
+
+
+class Chainruns(SQLModel, table=True):
+    """Something that goes to a chain: the step that comes next, and all that it needs.
+
+    `subject` is what it is about; at most one row a subject has no end. `raw` is what was signed,
+    and stands here before anybody is told of it.
+    """
+
+    __table_args__ = (
+        Index("chainruns_open", "subject", unique=True, sqlite_where=OPEN_RUN),
+        Index("chainruns_by_nonce", "wallet", "nonce", sqlite_where=SIGNED_RUN),
+        _STRICT,
+    )
+
+    number: int | None = Field(default=None, primary_key=True)
+    subject: str = Field(sa_type=TEXT)
+    wallet: str = Field(sa_type=TEXT)
+    opened_at: float = Field(sa_type=REAL)
+    changed_at: float = Field(sa_type=REAL)
+    step: str = Field(sa_type=TEXT)
+    body: str = Field(sa_type=TEXT)
+    nonce: int | None = None
+    raw: str | None = Field(default=None, sa_type=TEXT)
+    tx_hash: str | None = Field(default=None, sa_type=TEXT)
+    settled_at: float | None = Field(default=None, sa_type=REAL)
 
 
 class Use(SQLModel, table=True):

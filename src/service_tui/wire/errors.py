@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from service_tui.wire.base import Line, Prose, WireModel
+from service_tui.wire.payment import PayOfferBody
 
 
 class ErrorBody(WireModel):
@@ -15,6 +16,11 @@ class ErrorBody(WireModel):
     limit: int | None = None
     x402_url: Line | None = None
     x402_price: Line | None = None
+    # ours: the offer in full, so that whoever may pay knows whom, how much and where.
+    x402_version: int | None = Field(
+        default=None, validation_alias="x402Version", serialization_alias="x402Version"
+    )
+    accepts: tuple[PayOfferBody, ...] | None = None
 
 
 class ValidationItem(WireModel):

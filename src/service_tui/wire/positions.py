@@ -77,6 +77,8 @@ class PositionBody(WireModel):
     lifecycle: Line | None = None
     simulated: bool = False
     sides: tuple[PositionSideBody, ...] = ()
+    # ours: which contract redeems it: the negative-risk adapter, or the standard one.
+    neg_risk: bool = False
 
 
 class PnlBody(WireModel):

@@ -30,6 +30,8 @@ from service_tui.wire.base import (
     SignalData,
     WireModel,
 )
+from service_tui.wire.chain import Address
+from service_tui.wire.signed_order import SignedOrderBody
 
 CLIENT_REF = "client_ref"
 """Under this key of `signal_data` our own reference travels. Source: decisions, "Wire"."""
@@ -95,6 +97,9 @@ class TradeRequest(WireModel):
     source: SentLine | None = None
     skill_slug: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
     signal_data: SignalData | None = None
+    # An external wallet's own signature under a real order. Source: wire reference, 3.3 and 6.2.
+    signed_order: SignedOrderBody | None = None
+    wallet_address: Address | None = None
 
     @field_validator("signal_data")
     @classmethod

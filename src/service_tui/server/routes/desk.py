@@ -16,9 +16,10 @@ from service_tui.server.refusals import denied
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import claim
 from service_tui.server.routes.positions import UNSETTLED
+from service_tui.server.routes.wallet import unlinked
 from service_tui.server.service import Asked, Routes, StreamHandler
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Venue
+from service_tui.terms import Venue, WalletKind
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.desk import (
@@ -125,8 +126,12 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     changes = {
         name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
     }
+    events: list[Event] = []
+    if changes.get("wallet") is WalletKind.MANAGED:
+        events += unlinked(asked, agent)
     if changes:
-        await asked.service.keeper.commit(asked.world.change(agent, changes, asked.now))
+        events += asked.world.change(agent, changes, asked.now)
+    await asked.service.keeper.commit(events)
     return agent_row(asked, _named(asked))
 
 

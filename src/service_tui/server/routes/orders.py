@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from service_tui.engine import orders
+from service_tui.engine.chain_events import OrderSigned
 from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.resting import cancel, cancel_all
 from service_tui.server.present_venues import order_body, placed_body, venue_quote_body
 from service_tui.server.service import Asked, Routes
+from service_tui.server.signed_orders import Signed
 from service_tui.units import ONE, Micros, Timestamp, decimal
 from service_tui.wire.endpoints import (
     CANCEL_ALL_ORDERS,
@@ -44,8 +46,12 @@ def venue_order(asked: Asked, request: TradeRequest, size: Micros) -> VenueOrder
     )
 
 
-async def place_on_venue(asked: Asked, order: VenueOrder, *, dry_run: bool) -> TradeBody:
+async def place_on_venue(
+    asked: Asked, order: VenueOrder, *, dry_run: bool = False, signed: Signed | None = None
+) -> TradeBody:
     """Carry out an order on a simulated venue, or say what it would get.
+
+    One that was `signed` by an external wallet is never taken again.
 
     Returns:
         The order as it stands after its first moment, or the quote.
@@ -63,6 +69,8 @@ async def place_on_venue(asked: Asked, order: VenueOrder, *, dry_run: bool) -> T
     placed = events[0]
     if not isinstance(placed, OrderPlaced):
         raise TypeError("an order begins with its placing")
+    if signed is not None:
+        events += world.note(OrderSigned(order.agent.agent_id, asked.now, signed.order_hash))
     return await asked.commit(events, placed_body(world, order, placed))
 
 

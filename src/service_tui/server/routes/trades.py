@@ -13,6 +13,7 @@ from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
 from service_tui.server.service import Asked, Routes
+from service_tui.server.signed_orders import verified
 from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Venue
@@ -84,7 +85,13 @@ async def place(asked: Asked) -> TradeBody:
     try:
         if request.venue is not Venue.SIM:
             real = venue_order(asked, request, size)._replace(note=note)
-            return await place_on_venue(asked, real, dry_run=request.dry_run)
+            if request.dry_run:
+                return await place_on_venue(asked, real, dry_run=True)
+            terms = (asked.service.exchange, asked.now)
+            signed = verified(asked.world, asked.agent, request, terms)
+            if signed is not None:
+                real = real._replace(size=signed.size, price=signed.price)
+            return await place_on_venue(asked, real, signed=signed)
         if request.dry_run:
             return quote_body(asked.world, order, asked.world.quote(order))
         before = asked.agent.trades_count

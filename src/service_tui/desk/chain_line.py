@@ -1,0 +1,266 @@
+"""The desk's line to the chain: prices, nonces, one signature at a time, bytes that leave once.
+
+Knows ports, the journal of runs, the vault and the policy. Must not know what is redeemed or
+approved, nor any screen.
+Used by desk.redeeming and by the handler of the wallet. Every nonce of the wallet is given here,
+one after the other, so that no two runs ever take the same place unknowingly.
+Source: failures, T-05, F-17 and F-19.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.ports import Ports
+from service_tui.desk.rails import DAY_S
+from service_tui.desk.records_redemption import CallView
+from service_tui.desk.run_body import Body, SignedCall, frozen, thawed
+from service_tui.desk.vault import Vault
+from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
+from service_tui.signing.contracts import Contracts
+from service_tui.signing.errors import ChainError, MalformedError
+from service_tui.signing.policy import GWEI, Judged, Policy, Price
+from service_tui.signing.transactions import Transaction, digest_of, sign_transaction
+from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
+from service_tui.units import Micros
+from service_tui.wire.chain import BroadcastBody, BroadcastRequest, RpcRequest
+from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC
+
+log = logging.getLogger(__name__)
+
+WEI_PER_MICRO: Final = 10**12
+"""Wei in a millionth of the chain's own money."""
+
+READINGS: Final = 3
+DEPTH: Final = 2
+"""A receipt counts once it was read so often and so many blocks lie on it. Source: F-20."""
+
+
+@dataclass(slots=True)
+class Watch:
+    """Readings of one receipt: equal ones in a row, since it was first seen."""
+
+    seen: Receipt | None = None
+    count: int = 0
+
+
+class ChainLine:
+    """Asks the chain through the service, signs under the policy, and sends what was signed."""
+
+    def __init__(self, ports: Ports, runs: ChainRuns, vault: Vault, policy: Policy) -> None:
+        self._ports = ports
+        self._checked = False
+        self.runs = runs
+        self.vault = vault
+        self.policy = policy
+        self.chain = Chain(self._rpc, policy.book.chain_id)
+        self.contracts = Contracts(self._rpc, policy.book)
+        self.turn = asyncio.Lock()
+        """Held from the moment a nonce is read until what takes it is on disk."""
+
+    async def check(self) -> None:
+        """Make sure once that it is the right chain.
+
+        Raises:
+            ChainError: another one, or no answer.
+        """
+        if not self._checked:
+            await self.chain.check_chain()
+            self._checked = True
+
+    async def built(self, judged: Judged, wallet: str, *, place: int | None = None) -> Transaction:
+        """The transaction of a call that was judged, priced and within every cap.
+
+        Args:
+            judged: what came through the policy.
+            wallet: who pays and signs.
+            place: the nonce that it must take, None for the next free one.
+
+        Returns:
+            What would be signed.
+
+        Raises:
+            PolicyRefusedError: above a cap.
+            NotEnoughGasError: the wallet cannot pay for it.
+            ChainError: no answer, or the call would fail.
+        """
+        await self.check()
+        price = await self.chain.price(judged, wallet)
+        if place is None:
+            waiting = await asyncio.to_thread(self.runs.open_nonce, wallet)
+            place = price.nonce if waiting is None else max(price.nonce, waiting + 1)
+        placed = Price(
+            nonce=place,
+            gas=price.gas,
+            max_fee=price.max_fee,
+            max_priority_fee=price.max_priority_fee,
+        )
+        spent = await asyncio.to_thread(self._spent_today, wallet)
+        transaction = self.policy.transaction(judged, placed, spent_today=spent)
+        await self.chain.check_gas(transaction, wallet)
+        return transaction
+
+    def _spent_today(self, wallet: str) -> int:
+        """Wei that may have been spent since midnight UTC. Blocks."""
+        now = self._ports.now() - (self._ports.client.skew_s or 0.0)
+        began = now // DAY_S * DAY_S + (self._ports.client.skew_s or 0.0)
+        return sum(cost_max(run) for run in self.runs.signed_since(wallet, began))
+
+    async def sign(self, number: int, body: Body, wallet: str) -> Signed:
+        """Sign what the run says, and keep it before anybody is told of it.
+
+        Returns:
+            The bytes and their hash, as they lie on disk.
+
+        Raises:
+            LockedError: the key of this wallet is not open.
+            MalformedError: the run says nothing that can be signed.
+            PolicyRefusedError: never by itself: what is signed here was judged before.
+        """
+        if body.to_sign is None:
+            raise MalformedError("there is nothing to sign")
+        signer = self.vault.signer_of(wallet)
+        made = await asyncio.to_thread(sign_transaction, transaction_of(body.to_sign), signer)
+        signed = Signed(made.transaction.nonce, made.hex, made.tx_hash)
+        await self.runs.sign(number, "broadcast", frozen(body), signed, now=self._ports.now())
+        return signed
+
+    async def broadcast(self, raw: str) -> BroadcastBody:
+        """Hand the same bytes to the relay; harmless as often as it is done.
+
+        Returns:
+            What the relay says.
+
+        Raises:
+            ServiceError: it said no, or nothing.
+        """
+        reply = await self._ports.client.call(BROADCAST, body=BroadcastRequest(signed_tx=raw))
+        return reply.answer
+
+    async def confirmed(self, tx_hash: str, watch: Watch) -> Receipt | None:
+        """Read the receipt once more.
+
+        Returns:
+            The receipt once it is sure, None while it is not; one that vanished begins anew.
+
+        Raises:
+            ChainError: no answer.
+        """
+        receipt = await self.chain.receipt(tx_hash)
+        if receipt is None:
+            watch.seen, watch.count = None, 0
+            return None
+        watch.count = watch.count + 1 if receipt == watch.seen else 1
+        watch.seen = receipt
+        if watch.count < READINGS or await self.chain.block() - receipt.block < DEPTH:
+            return None
+        return receipt
+
+    async def next_nonce(self, wallet: str) -> int:
+        """The nonce after everything that the chain has taken from this wallet.
+
+        Returns:
+            A count of transactions.
+
+        Raises:
+            ChainError: no answer.
+        """
+        found = await self._rpc("eth_getTransactionCount", [wallet, "latest"])
+        if not isinstance(found, str) or not found.startswith("0x"):
+            raise ChainError("the node's answer for the nonce is no number")
+        return int(found, 16)
+
+    async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
+        """One question to the node, through the service.
+
+        Returns:
+            Its `result`.
+
+        Raises:
+            ChainError: no answer, or the node's own error.
+        """
+        params = tuple(_plain(one) for one in parameters)
+        request = RpcRequest(method=method, params=params, id=1)
+        try:
+            reply = await self._ports.client.call(CHAIN_RPC, body=request)
+        except ServiceError as error:
+            raise ChainError(f"the chain does not answer: {error}") from error
+        if reply.answer.error is not None:
+            raise ChainError(f"the chain says no: {reply.answer.error.message}")
+        return reply.answer.result
+
+
+def _plain(parameter: Parameter) -> JsonValue:
+    return parameter if isinstance(parameter, str) else {**parameter}
+
+
+def transaction_of(call: SignedCall) -> Transaction:
+    """The transaction that the figures describe."""
+    return Transaction(
+        chain_id=call.chain_id,
+        nonce=call.nonce,
+        max_priority_fee=call.max_priority_fee,
+        max_fee=call.max_fee,
+        gas=call.gas,
+        to=call.to,
+        data=bytes.fromhex(call.data),
+    )
+
+
+def call_of(transaction: Transaction) -> SignedCall:
+    """The figures of a transaction."""
+    return SignedCall(
+        chain_id=transaction.chain_id,
+        nonce=transaction.nonce,
+        gas=transaction.gas,
+        max_fee=transaction.max_fee,
+        max_priority_fee=transaction.max_priority_fee,
+        to=transaction.to,
+        data=transaction.data.hex(),
+    )
+
+
+def shown(transaction: Transaction, judged: Judged, note: str = "") -> CallView:
+    """The transaction as a person confirms it."""
+    pairs = [tuple(line.split(": ", 1)) for line in judged.lines]
+    arguments = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]  # noqa: PLR2004
+    function = next((value for name, value in arguments if name == "function"), "")
+    rest = [pair for pair in arguments if pair[0] != "function"]
+    if note:
+        rest.append(("note", note))
+    return CallView(
+        digest=digest_of(transaction).hex(),
+        contract=judged.contract,
+        to=transaction.to,
+        function=function,
+        arguments=tuple(rest),
+        chain_id=transaction.chain_id,
+        nonce=transaction.nonce,
+        gas=transaction.gas,
+        fee_gwei=transaction.max_fee / GWEI,
+        fee_max=micros_up(transaction.cost_max),
+    )
+
+
+def micros_up(wei: int) -> Micros:
+    """Millionths of the chain's money, rounded up: what it may cost."""
+    return Micros(-(-wei // WEI_PER_MICRO))
+
+
+def micros_down(wei: int) -> Micros:
+    """Millionths of the chain's money, rounded down: what there is."""
+    return Micros(wei // WEI_PER_MICRO)
+
+
+def cost_max(run: ChainRun) -> int:
+    """The most that a run's transaction may cost, wei; 0 for one that signs nothing."""
+    try:
+        call = thawed(run.body).to_sign
+    except ValueError:
+        log.warning("a run of the journal cannot be read: %s", run.number)
+        return 0
+    return 0 if call is None else call.cost_max

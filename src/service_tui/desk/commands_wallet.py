@@ -1,0 +1,271 @@
+"""What an operator may order of redemptions, the wallet and real money. Frozen values.
+
+Knows terms and units. Must not know how an order is carried out. A secret in a command never shows
+in its repr nor in its words.
+Used by the console (which makes them) and by the desk's handlers of them.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
+
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, decimal
+
+LIVE_WORD: Final = "LIVE"
+"""What a person types to switch real money on."""
+
+APPROVE_WORD: Final = "APPROVE"
+"""What a person types to let contracts move tokens."""
+
+REDEEM_WORD: Final = "REDEEM"
+"""What a person types to redeem several positions, or to have that done from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareRedemption:
+    """Ask for a redemption and check it, so that it can be shown. Signs nothing."""
+
+    kind: ClassVar[str] = "prepare redemption"
+    moves_money: ClassVar[bool] = False
+
+    market_id: str
+    side: Side
+    venue: Venue
+    question: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of its row."""
+        return f"{self.market_id}:{self.side.value}"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"prepare the redemption of {self.side.value.upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Redeem:
+    """Sign, broadcast, confirm and report what was shown; `digest` names it.
+
+    An empty digest is a word for a wallet that the service signs for.
+    """
+
+    kind: ClassVar[str] = "redeem"
+    moves_money: ClassVar[bool] = False
+
+    market_id: str
+    side: Side
+    venue: Venue
+    digest: str = ""
+    question: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of its row."""
+        return f"{self.market_id}:{self.side.value}"
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"redeem {self.side.value.upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class RedeemAll:
+    """Redeem these rows, one after the other, each within the caps that were shown."""
+
+    kind: ClassVar[str] = "redeem"
+    moves_money: ClassVar[bool] = False
+
+    keys: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"redeem {len(self.keys)} positions"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAutoRedeem:
+    """Have winning positions redeemed by themselves, within the caps that were shown, or not."""
+
+    kind: ClassVar[str] = "auto-redeem"
+    moves_money: ClassVar[bool] = False
+
+    on: bool
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"turn redeeming by itself {'on' if self.on else 'off'}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnlockWallet:
+    """Open the key with its passphrase; it goes to the signer and nowhere else."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    passphrase: str = field(repr=False)
+    address: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "unlock the wallet"
+
+
+@dataclass(frozen=True, slots=True)
+class LockWallet:
+    """Forget the opened key."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "lock the wallet"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepKey:
+    """Keep a key encrypted on this machine. Without a `secret` a new one is made."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    passphrase: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "import a key" if self.secret else "create a key"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveKey:
+    """Delete an encrypted key from this machine."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    address: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"remove the key of {self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkWallet:
+    """Prove to the service that this key is ours, and trade with its wallet from then on."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    address: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"link the wallet {self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskApprovals:
+    """Read which approvals are set, and what setting the others would sign. Signs nothing."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "look at the approvals"
+
+
+@dataclass(frozen=True, slots=True)
+class SetApprovals:
+    """Give the approvals with these keys, which were shown; what is set is skipped."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    keys: tuple[str, ...]
+    word: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"give {len(self.keys)} approvals"
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCredentials:
+    """Have the venue's credentials derived from a signature of the wallet."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "derive the venue's credentials"
+
+
+@dataclass(frozen=True, slots=True)
+class SetLive:
+    """Let orders for real money leave this desk, in this session, or no longer. Starts typed."""
+
+    kind: ClassVar[str] = "live"
+    moves_money: ClassVar[bool] = False
+
+    on: bool
+    word: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "switch real money on" if self.on else "switch real money off"
+
+
+@dataclass(frozen=True, slots=True)
+class SetPay:
+    """Allow paying per call up to so much a day; None turns it off."""
+
+    kind: ClassVar[str] = "pay per call"
+    moves_money: ClassVar[bool] = False
+
+    day_max: Micros | None
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        if self.day_max is None:
+            return "pay for no call"
+        return f"pay for calls, {decimal(self.day_max):,.3f} a day at most"
+
+
+@dataclass(frozen=True, slots=True)
+class PayOffer:
+    """Pay the offer that was shown, once."""
+
+    kind: ClassVar[str] = "pay per call"
+    moves_money: ClassVar[bool] = False
+
+    offer_id: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "pay for one call"
+
+
+WalletCommand = (
+    PrepareRedemption
+    | Redeem
+    | RedeemAll
+    | SetAutoRedeem
+    | UnlockWallet
+    | LockWallet
+    | KeepKey
+    | RemoveKey
+    | LinkWallet
+    | AskApprovals
+    | SetApprovals
+    | MakeCredentials
+    | SetLive
+    | SetPay
+    | PayOffer
+)
+"""Every command about redemptions, the wallet and real money."""

@@ -1,0 +1,35 @@
+"""What a reading is: one question to the service, and the facts that its answer makes.
+
+Knows ports and facts. Must not know which readings there are.
+Used by the readings and by pollers, which repeat them.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from service_tui.desk.facts import Fact
+from service_tui.desk.ports import Ports
+from service_tui.desk.reactor_reading import ReactorWatch
+
+
+@dataclass(slots=True)
+class Watched:
+    """The market in focus, set by the console; None is none.
+
+    `wants_plain_words`: the service refused the words by which all markets are asked for at once.
+    `without_queue`, `without_wallet`: it has no list of redemptions, and tells of no wallet.
+    """
+
+    market_id: str | None = None
+    span_s: int = 0
+    wants_plain_words: bool = False
+    without_queue: bool = False
+    without_wallet: bool = False
+    reactor: ReactorWatch = field(default_factory=ReactorWatch)
+
+
+Read = tuple[list[Fact], float | None]
+"""What became known and how long the call took, seconds; None when nothing was asked."""
+
+Reading = Callable[[Ports, Watched], Awaitable[Read]]
+"""Asks once."""

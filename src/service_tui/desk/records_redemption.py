@@ -1,0 +1,234 @@
+"""Redemptions as an operator sees them: the queue, and how far the one under way has come.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_redemption (which makes the queue), desk.handlers.redemption (which makes the
+runs), desk.reduce_redemption, and the redemption screen.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, Timestamp
+
+CONFIRM_WAIT_S: Final = 60.0
+"""How long a confirmation is waited for. Source: spec, "Redemption flow"."""
+
+
+class Stage(StrEnum):
+    """Where a position on a real venue stands. Source: spec, "Position lifecycle"."""
+
+    ACTIVE = "Active"
+    AWAITING = "Awaiting Settlement"
+    READY = "Ready to Redeem"
+    REDEEMED = "Redeemed"
+
+
+class Step(StrEnum):
+    """What has been done of one redemption, in this order."""
+
+    ASKED = "asked"
+    CHECKED = "checked"
+    SIGNED = "signed"
+    BROADCAST = "broadcast"
+    CONFIRMED = "confirmed"
+    REPORTED = "reported"
+
+
+class RunState(StrEnum):
+    """How one redemption stands.
+
+    `prepared`: asked and checked, nothing is signed; it waits for the person's word. `running`:
+    under way. `unconfirmed`: broadcast, and no receipt came in time; it is polled. `reporting`:
+    the money has come, the service has not taken the report yet. `refused`: nothing was sent, and
+    `words` say why. `failed`: the chain undid it.
+    """
+
+    PREPARED = "prepared"
+    RUNNING = "running"
+    UNCONFIRMED = "broadcast, unconfirmed"
+    REPORTING = "reporting"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+    @property
+    def is_open(self) -> bool:
+        """True while something was signed and has no end yet: no second one may begin."""
+        return self in {RunState.RUNNING, RunState.UNCONFIRMED, RunState.REPORTING}
+
+
+class NoReason(StrEnum):
+    """Why a redemption cannot be done, told apart before anything is built.
+
+    Source: spec, "Redemption error messages"; the rest is what the chain and the policy add.
+    """
+
+    ALREADY = "already redeemed"
+    NOT_FINAL = "not finalized"
+    LOST = "position lost"
+    TIMEOUT = "confirmation timeout"
+    NO_GAS = "too little gas"
+    OUTSIDE_POLICY = "outside the policy"
+    LOCKED = "wallet locked"
+    MANUAL = "by hand only"
+    REVERTED = "reverted on chain"
+    SERVICE = "the service says no"
+    CHAIN = "the chain does not answer"
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step that was taken, and when."""
+
+    step: Step
+    at: Timestamp
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    """A transaction as it would be signed, decoded: what the person confirms.
+
+    `contract` is the name that we know the target by, `arguments` are pairs of name and value in
+    words. `fee_max` is the most that it can cost in the chain's own money, micros of it;
+    `fee_money` the same in money, None where no price is known. `digest` names exactly this call:
+    what is signed must have the same one. Empty for a wallet that the service signs for.
+    """
+
+    digest: str
+    contract: str
+    to: str
+    function: str
+    arguments: tuple[tuple[str, str], ...]
+    chain_id: int
+    nonce: int
+    gas: int
+    fee_gwei: float
+    fee_max: Micros
+    fee_money: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One redemption as far as it has come. `steps` are those taken, oldest first.
+
+    `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
+    is tried again by itself. `call` is what is, or was, signed; `managed`: the service signs.
+    """
+
+    market_id: str
+    side: Side
+    venue: Venue
+    question: str
+    state: RunState
+    steps: tuple[StepView, ...] = ()
+    tx_hash: str = ""
+    call: CallView | None = None
+    amount: Micros = Micros(0)
+    reason: NoReason | None = None
+    words: str = ""
+    fix: str = ""
+    again_at: Timestamp | None = None
+    managed: bool = False
+    by_itself: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity of the row that it belongs to."""
+        return f"{self.market_id}:{self.side.value}"
+
+    def at(self, step: Step) -> Timestamp | None:
+        """When a step was taken; None while it was not."""
+        return next((one.at for one in self.steps if one.step is step), None)
+
+    @property
+    def last(self) -> Step | None:
+        """The step that was taken last."""
+        return self.steps[-1].step if self.steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class RedemptionRow:
+    """A position on a real venue in the queue.
+
+    `amount` is what it pays: expected while the outcome is open, 0 for a losing side. `since` is
+    when it came to its stage, as far as that is known. `lost`: the other side won. `manual`: it can
+    only be redeemed elsewhere, and `next_words` say where. `tx_hash` is of a redemption done.
+    """
+
+    market_id: str
+    question: str
+    side: Side
+    venue: Venue
+    stage: Stage
+    shares: Micros
+    cost: Micros
+    amount: Micros
+    since: Timestamp | None = None
+    lost: bool = False
+    manual: bool = False
+    condition_id: str = ""
+    token_id: str = ""
+    neg_risk: bool = False
+    next_words: str = ""
+    simulated: bool = False
+    tx_hash: str = ""
+    reported: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return f"{self.market_id}:{self.side.value}"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be redeemed from here."""
+        return self.stage is Stage.READY and not self.lost and not self.manual
+
+
+@dataclass(frozen=True, slots=True)
+class AutoView:
+    """Redeeming by itself.
+
+    `on_service` is the agent's `auto_redeem_enabled`, None until it was told; `allowed` is the
+    person's standing word on this desk. `paused` says why it rests although both are on, empty
+    while it works.
+    """
+
+    on_service: bool | None = None
+    allowed: bool = False
+    paused: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether this desk redeems by itself."""
+        return bool(self.on_service) and self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class RedemptionView:
+    """The queue, the runs (newest first) and the automatic.
+
+    `executes`: this desk carries redemptions out, because it holds the data directory.
+    """
+
+    rows: tuple[RedemptionRow, ...] = ()
+    runs: tuple[RunView, ...] = ()
+    auto: AutoView = AutoView()
+    executes: bool = False
+
+    def row(self, key: str) -> RedemptionRow | None:
+        """The row with this key."""
+        return next((one for one in self.rows if one.key == key), None)
+
+    def run(self, key: str) -> RunView | None:
+        """The newest run of the row with this key."""
+        return next((one for one in self.runs if one.key == key), None)
+
+    @property
+    def ready(self) -> tuple[RedemptionRow, ...]:
+        """Rows that can be redeemed from here, and are not under way."""
+        under_way = {run.key for run in self.runs if run.state.is_open}
+        return tuple(row for row in self.rows if row.is_ready and row.key not in under_way)

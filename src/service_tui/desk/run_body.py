@@ -1,0 +1,123 @@
+"""A run on the chain as text and back: what the journal keeps of it beside bytes and times.
+
+Knows records and json. Must not know storage, the chain or who carries a run out.
+Used by desk.redeeming and by the handlers of redemptions and of the wallet.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypedDict, Unpack
+
+from service_tui.desk.records_redemption import (
+    CallView,
+    NoReason,
+    RunState,
+    RunView,
+    Step,
+    StepView,
+)
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, Timestamp
+
+Fields = dict[str, Any]
+"""A record's fields as JSON gives them; every use below makes typed values of them."""
+
+
+class Changes(TypedDict, total=False):
+    """What of a run changes as it goes on."""
+
+    state: RunState
+    steps: tuple[StepView, ...]
+    tx_hash: str
+    call: CallView | None
+    amount: Micros
+    reason: NoReason | None
+    words: str
+    fix: str
+    again_at: Timestamp | None
+    managed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedCall:
+    """The transaction that is to be signed, in figures; `data` is hex."""
+
+    chain_id: int
+    nonce: int
+    gas: int
+    max_fee: int
+    max_priority_fee: int
+    to: str
+    data: str
+
+    @property
+    def cost_max(self) -> int:
+        """The most that it can cost, wei."""
+        return self.gas * self.max_fee
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a run needs to go on after a restart: all that is shown, and what is to be signed.
+
+    `confirmed`: a person, or the standing word of one, has said yes to it.
+    """
+
+    run: RunView
+    to_sign: SignedCall | None = None
+    confirmed: bool = False
+
+    def with_run(self, **changes: Unpack[Changes]) -> "Body":
+        """The same with other fields of the run."""
+        return replace(self, run=replace(self.run, **changes))
+
+
+def frozen(body: Body) -> str:
+    """The body as text."""
+    return json.dumps(asdict(body), separators=(",", ":"), allow_nan=False)
+
+
+def thawed(text: str) -> Body:
+    """The body of a text that `frozen` made.
+
+    Returns:
+        What was frozen.
+
+    Raises:
+        ValueError: it was made by something else.
+    """
+    try:
+        whole: Fields = json.loads(text)
+        to_sign: Fields | None = whole["to_sign"]
+        return Body(
+            run=_run(whole["run"]),
+            to_sign=None if to_sign is None else SignedCall(**to_sign),
+            confirmed=whole["confirmed"] is True,
+        )
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("this is no run of ours") from error
+
+
+def _run(fields: Fields) -> RunView:
+    call: Fields | None = fields["call"]
+    reason: str | None = fields["reason"]
+    read: Fields = {
+        **fields,
+        "side": Side(fields["side"]),
+        "venue": Venue(fields["venue"]),
+        "state": RunState(fields["state"]),
+        "steps": tuple(_step(one) for one in fields["steps"]),
+        "call": None if call is None else _call(call),
+        "reason": None if reason is None else NoReason(reason),
+    }
+    return RunView(**read)
+
+
+def _step(fields: Fields) -> StepView:
+    return StepView(Step(fields["step"]), Timestamp(fields["at"]), fields["words"])
+
+
+def _call(fields: Fields) -> CallView:
+    pairs = tuple((name, value) for name, value in fields["arguments"])
+    read: Fields = {**fields, "arguments": pairs}
+    return CallView(**read)

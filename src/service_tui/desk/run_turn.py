@@ -1,0 +1,329 @@
+"""One run on the chain on its way: its journal, and the steps that every run has.
+
+Knows ports, the chain line and the journal. Must not know what the run is about.
+Used by desk.redeeming and by the handler of the wallet.
+
+The journal names the step that comes next before it is taken. What is found there after a crash
+goes on from that step: before `broadcast` nothing has left this machine and nothing was kept that
+could; from there on the same bytes are sent again, and others never. Source: failures, rule 5,
+T-06, F-18 to F-20.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final, Unpack
+
+from service_tui.client.errors import OutcomeUnknownError, ServiceError
+from service_tui.desk.chain_line import ChainLine, Watch
+from service_tui.desk.facts import Noticed
+from service_tui.desk.facts_wallet import RunChanged
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import NoticeKind
+from service_tui.desk.records_redemption import (
+    CONFIRM_WAIT_S,
+    NoReason,
+    RunState,
+    RunView,
+    Step,
+    StepView,
+)
+from service_tui.desk.refusing import FIXES, Refusal, refusal_for
+from service_tui.desk.run_body import Body, Changes, frozen
+from service_tui.signing.chain import Receipt
+from service_tui.signing.errors import ChainError, SigningError
+from service_tui.storage.chain_runs import ChainRun
+from service_tui.storage.errors import StorageError
+from service_tui.units import Timestamp
+
+log = logging.getLogger(__name__)
+
+ASK: Final = "ask"
+CHECK: Final = "check"
+PREPARED: Final = "prepared"
+SIGN: Final = "sign"
+BROADCAST: Final = "broadcast"
+CONFIRM: Final = "confirm"
+REPORT: Final = "report"
+SERVED: Final = "served"
+"""What comes next. `prepared` waits for the person, `served` for a wallet that the service signs
+for."""
+
+DONE: Final = "done"
+REFUSED: Final = "refused"
+FAILED: Final = "failed"
+"""How it ended."""
+
+LOOK_S: Final = 2.0
+"""Between two looks for a receipt. Source: wire reference, 6.6."""
+
+LOOK_LATER_S: Final = 10.0
+RESEND_S: Final = 60.0
+"""ours: after the first minute it is looked for more seldom, and the same bytes are sent again."""
+
+AGAIN_S: Final = 5.0
+AGAIN_MAX_S: Final = 300.0
+"""ours: the pause before what had no answer is asked again, doubled each time."""
+
+NOT_FINAL_S: Final = 600.0
+"""Retry after 10 to 30 minutes. Source: spec, "Redemption error messages"."""
+
+
+class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
+    """One run of the journal, from where it stands to its end, or to where it has to wait."""
+
+    def __init__(self, ports: Ports, line: ChainLine, run: ChainRun, body: Body) -> None:
+        self.ports = ports
+        self.line = line
+        self.number = run.number or 0
+        self.wallet = run.wallet
+        self.subject = run.subject
+        self.step = run.step
+        self.raw = run.raw or ""
+        self.nonce = run.nonce
+        self.body = body if run.tx_hash is None else body.with_run(tx_hash=run.tx_hash)
+
+    @property
+    def view(self) -> RunView:
+        """As it is shown."""
+        return self.body.run
+
+    def steps(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """What is done for each step that comes next."""
+        return {SIGN: self._sign, BROADCAST: self._broadcast, CONFIRM: self._confirm}
+
+    async def go(self) -> None:
+        """Take steps until the end, or until one that waits for somebody."""
+        steps = self.steps()
+        try:
+            while self.step in steps:
+                await steps[self.step]()
+        except Refusal as refusal:
+            await self._refuse(refusal)
+        except StorageError as error:
+            # Nothing is done that does not stand on disk before; it goes on from there.
+            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+
+    async def confirm(self, digest: str) -> bool:
+        """The person's yes to what was shown.
+
+        Returns:
+            Whether it is still the same; else nothing is signed, and it must be shown anew.
+        """
+        call = self.body.run.call
+        if self.step != PREPARED or call is None or call.digest != digest:
+            return False
+        self.body = replace(self.body, confirmed=True)
+        await self.move(SIGN, state=RunState.RUNNING, words="about to be signed")
+        return True
+
+    async def signed(self) -> bool:
+        """Sign now, and no more: the next run's place depends on it.
+
+        Returns:
+            Whether it stands on disk; else the run has ended.
+        """
+        try:
+            await self._sign()
+        except Refusal as refusal:
+            await self._refuse(refusal)
+            return False
+        return True
+
+    async def drop(self, words: str) -> None:
+        """End a run of which nothing has left this machine."""
+        await self.settle(REFUSED, state=RunState.REFUSED, words=words)
+
+    async def finish(self, receipt: Receipt) -> None:
+        """What follows on a receipt that is sure and good."""
+        raise NotImplementedError
+
+    async def check(self) -> None:
+        """Look once more right before signing; a refusal ends the run."""
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    async def _sign(self) -> None:
+        """Sign what was shown, and keep it before anybody is told of it."""
+        to_sign = self.body.to_sign
+        if to_sign is None or not self.body.confirmed:
+            raise Refusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
+        body = self.told(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
+        try:
+            async with self.line.turn:
+                await self.check()
+                await self._check_place(to_sign.nonce)
+                signed = await self.line.sign(self.number, body, self.wallet)
+        except SigningError as error:
+            raise refusal_for(error) from error
+        self.raw, self.nonce, self.step = signed.raw, signed.nonce, BROADCAST
+        self.body = body.with_run(tx_hash=signed.tx_hash)
+        self.say()
+
+    async def _check_place(self, nonce: int) -> None:
+        """Whether the place is still free: a dialog may have stood open for long."""
+        taken = await self.line.next_nonce(self.wallet)
+        waiting = await asyncio.to_thread(self.line.runs.open_nonce, self.wallet)
+        if nonce < taken or (waiting is not None and nonce <= waiting):
+            raise Refusal(
+                NoReason.CHAIN,
+                f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
+                "look at it again, and confirm it again",
+            )
+
+    async def _broadcast(self) -> None:
+        """Send the bytes that stand on disk, and no others, until the relay has an opinion."""
+        again_s = AGAIN_S
+        while (words := await self._sent()) is not None:
+            self.show(words=f"signed, not sent yet: {words}")
+            await self.ports.clock.sleep(again_s)
+            again_s = min(AGAIN_MAX_S, again_s * 2)
+
+    async def _sent(self) -> str | None:
+        """Send once.
+
+        Returns:
+            Why it has surely not left; None when it has, or may have.
+        """
+        said, fix = "waits for the chain to confirm it", ""
+        try:
+            answer = await self.line.broadcast(self.raw)
+        except OutcomeUnknownError as error:
+            said = f"sent, no answer: {error}"
+        except ServiceError as error:
+            return str(error)
+        else:
+            if not answer.success and answer.retryable:
+                return answer.error or "the relay says later"
+            if not answer.success:
+                # It may be known there, or never come: the chain says which.
+                said, fix = f"the relay says: {answer.error or 'no'}", answer.fix
+        told = self.body.run.tx_hash
+        await self.move(CONFIRM, done=Step.BROADCAST, said=told, words=said, fix=fix)
+        return None
+
+    async def _confirm(self) -> None:
+        """Wait for the receipt: a minute closely, and then for as long as it takes."""
+        clock, watch = self.ports.clock, Watch()
+        began = resent = clock.monotonic()
+        while self.step == CONFIRM:
+            receipt = await self._looked(watch)
+            if receipt is not None:
+                await self._received(receipt)
+                return
+            if self.step != CONFIRM:
+                return
+            waited_s = clock.monotonic() - began
+            if waited_s >= CONFIRM_WAIT_S and self.body.run.state is not RunState.UNCONFIRMED:
+                await self._unconfirmed(CONFIRM)
+            if watch.seen is None and clock.monotonic() - resent >= RESEND_S:
+                resent = clock.monotonic()
+                await self._resend()
+            await clock.sleep(LOOK_S if waited_s < CONFIRM_WAIT_S else LOOK_LATER_S)
+
+    async def _looked(self, watch: Watch) -> Receipt | None:
+        """One look for the receipt; one that can never come any more ends the run."""
+        try:
+            receipt = await self.line.confirmed(self.body.run.tx_hash, watch)
+            if receipt is None and watch.seen is None and await self._is_dead():
+                await self.settle(
+                    FAILED,
+                    state=RunState.FAILED,
+                    reason=NoReason.REVERTED,
+                    words="another transaction took its place: this one never happens",
+                    fix="begin anew",
+                )
+        except ChainError as error:
+            self.show(words=f"sent; {error}")
+            return None
+        return receipt
+
+    async def _received(self, receipt: Receipt) -> None:
+        if receipt.succeeded:
+            await self.finish(receipt)
+            return
+        await self.settle(
+            FAILED,
+            state=RunState.FAILED,
+            reason=NoReason.REVERTED,
+            words=f"the chain undid it in block {receipt.block}: nothing was done",
+            fix=FIXES[NoReason.REVERTED],
+        )
+        self.ports.say(Noticed("bad", f"undone by the chain: {self.view.question}"))
+
+    async def _unconfirmed(self, step: str) -> None:
+        """A minute without a receipt is no end: it was broadcast, and will likely confirm."""
+        await self.move(
+            step,
+            state=RunState.UNCONFIRMED,
+            reason=NoReason.TIMEOUT,
+            words="broadcast, and not confirmed within 60 seconds; it is looked for",
+            fix="check the hash; it is never signed again",
+        )
+        words = f"broadcast, unconfirmed: {self.view.question}"
+        self.ports.say(Noticed("warn", words, NoticeKind.FILL))
+
+    async def _is_dead(self) -> bool:
+        """Whether another transaction has taken its place, so that it can never come."""
+        to_sign = self.body.to_sign
+        nonce = self.nonce if to_sign is None else to_sign.nonce
+        if nonce is None or await self.line.next_nonce(self.wallet) <= nonce:
+            return False
+        # Asked for once more: it may have come between the two questions.
+        return await self.line.chain.receipt(self.body.run.tx_hash) is None
+
+    async def _resend(self) -> None:
+        try:
+            await self.line.broadcast(self.raw)
+        except ServiceError as error:
+            log.info("not sent again: %s", error)
+
+    # -- the journal -----------------------------------------------------------------------------
+
+    def show(self, **changes: Unpack[Changes]) -> None:
+        """Show the run with other words; the journal keeps its steps alone."""
+        self.body = self.body.with_run(**changes)
+        self.say()
+
+    def say(self) -> None:
+        """Show the run as it stands."""
+        self.ports.say(RunChanged(self.body.run))
+
+    def told(self, done: Step | None, said: str) -> Body:
+        """The body with one step more."""
+        run = self.body.run
+        if done is None or run.at(done) is not None:
+            return self.body
+        return self.body.with_run(steps=(*run.steps, StepView(done, self.ports.now(), said)))
+
+    async def move(
+        self, step: str, *, done: Step | None = None, said: str = "", **changes: Unpack[Changes]
+    ) -> None:
+        """Write down what was done and what comes next, then show it."""
+        body = self.told(done, said).with_run(**changes)
+        await self.line.runs.move(self.number, step, frozen(body), now=self.ports.now())
+        self.step, self.body = step, body
+        self.say()
+
+    async def settle(
+        self, step: str, *, done: Step | None = None, **changes: Unpack[Changes]
+    ) -> None:
+        """Write down the end, then show it."""
+        body = self.told(done, "").with_run(**changes)
+        await self.line.runs.settle(self.number, step, frozen(body), now=self.ports.now())
+        self.step, self.body = step, body
+        self.say()
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        waits = refusal.reason is NoReason.NOT_FINAL
+        await self.settle(
+            REFUSED,
+            state=RunState.REFUSED,
+            reason=refusal.reason,
+            words=refusal.words,
+            fix=refusal.fix,
+            again_at=Timestamp(self.ports.now() + NOT_FINAL_S) if waits else None,
+        )
+        tone = "bad" if refusal.reason is NoReason.OUTSIDE_POLICY else "warn"
+        self.ports.say(Noticed(tone, f"not done, {self.view.question}: {refusal.words}"))

@@ -1,0 +1,143 @@
+"""The key of the desk's wallet: where it lies, whether it is open, and who signs with it.
+
+Knows the signing room. Must not know the state, the network or a widget; a key or a passphrase goes
+through to that room and is kept nowhere here.
+Used by the handlers that sign; made by wiring, or by a test.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from service_tui.desk.records_wallet import KeyState, StoredKeyView
+from service_tui.signing.errors import KeystoreError, LockedError
+from service_tui.signing.signer import Signer
+
+
+class Keystore(Protocol):
+    """Keys that lie encrypted on this machine. Every call blocks; opening one takes a second."""
+
+    def stored(self) -> tuple[StoredKeyView, ...]:
+        """Addresses of the keys that lie here."""
+        ...
+
+    def opened(self, address: str, passphrase: str) -> Signer:
+        """Who signs for an address; KeystoreError for a wrong passphrase or a broken file."""
+        ...
+
+    def keep(self, passphrase: str, secret: str) -> StoredKeyView:
+        """Write a key down, encrypted; without a secret a new one is made."""
+        ...
+
+    def remove(self, address: str) -> None:
+        """Delete the key of an address."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeyView:
+    """What may be shown of the key."""
+
+    address: str
+    state: KeyState
+    source: str
+    stored: tuple[StoredKeyView, ...]
+
+
+class Vault:
+    """One wallet's key, open or closed."""
+
+    def __init__(self, keystore: Keystore | None = None, signer: Signer | None = None) -> None:
+        """Begin with what the environment gave, or with nothing open.
+
+        Args:
+            keystore: where encrypted keys lie; None where there is no such place.
+            signer: of `WALLET_PRIVATE_KEY`, open for the whole session.
+        """
+        self._keystore = keystore
+        self._signer = signer
+        self._source = "environment" if signer is not None else ""
+        self._stored: tuple[StoredKeyView, ...] = ()
+
+    @property
+    def signer(self) -> Signer | None:
+        """Who signs; None while no key is open."""
+        return self._signer
+
+    def view(self) -> KeyView:
+        """What may be shown."""
+        if self._signer is not None:
+            return KeyView(self._signer.address, KeyState.UNLOCKED, self._source, self._stored)
+        if self._stored:
+            return KeyView(self._stored[0].address, KeyState.LOCKED, "keystore", self._stored)
+        return KeyView("", KeyState.NONE, "", ())
+
+    def look(self) -> None:
+        """See which keys lie here. Blocks."""
+        if self._keystore is not None:
+            self._stored = self._keystore.stored()
+
+    def unlock(self, address: str, passphrase: str) -> None:
+        """Open a key. Blocks for about a second.
+
+        Raises:
+            KeystoreError: a wrong passphrase, or no such key.
+        """
+        if self._keystore is None:
+            raise KeystoreError("no keys are kept here: create or import one first")
+        self._signer = self._keystore.opened(address, passphrase)
+        self._source = "keystore"
+
+    def lock(self) -> None:
+        """Forget the open key."""
+        forget = getattr(self._signer, "forget", None)
+        if callable(forget):
+            forget()
+        self._signer = None
+        self._source = ""
+
+    def keep(self, passphrase: str, secret: str) -> str:
+        """Write a key down, encrypted. Blocks.
+
+        Returns:
+            Its address.
+
+        Raises:
+            KeystoreError: there is no place for keys, or the disk refuses.
+            KeyFormatError: the secret is no key.
+        """
+        if self._keystore is None:
+            raise KeystoreError("this desk has no place for keys")
+        kept = self._keystore.keep(passphrase, secret)
+        self.look()
+        return kept.address
+
+    def remove(self, address: str) -> None:
+        """Delete a key, and forget it where it is open. Blocks.
+
+        Raises:
+            KeystoreError: no such key.
+        """
+        if self._keystore is None:
+            raise KeystoreError("no keys are kept here")
+        self._keystore.remove(address)
+        if self._signer is not None and self._signer.address.lower() == address.lower():
+            self.lock()
+        self.look()
+
+    def signer_of(self, address: str) -> Signer:
+        """Who signs for this address.
+
+        Returns:
+            The signer.
+
+        Raises:
+            LockedError: nobody does now.
+        """
+        signer = self._signer
+        if signer is None:
+            raise LockedError("the wallet is locked: unlock it with its passphrase first")
+        if signer.address.lower() != address.lower():
+            raise LockedError(
+                f"the open key is that of {signer.address}, and the linked wallet is {address}"
+            )
+        return signer

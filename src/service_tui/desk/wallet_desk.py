@@ -1,0 +1,101 @@
+"""Everything of the desk that signs: redemptions, the wallet, and paying for calls, as one door.
+
+Knows the handlers of this noun and the line that they share. Must not know a widget.
+Used by desk.desk, which owns the task.
+"""
+
+import asyncio
+from typing import assert_never
+
+from service_tui.desk.chain_line import ChainLine
+from service_tui.desk.commands_wallet import (
+    AskApprovals,
+    KeepKey,
+    LinkWallet,
+    LockWallet,
+    MakeCredentials,
+    PayOffer,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    RemoveKey,
+    SetApprovals,
+    SetAutoRedeem,
+    SetLive,
+    SetPay,
+    UnlockWallet,
+    WalletCommand,
+)
+from service_tui.desk.facts import Fact
+from service_tui.desk.facts_wallet import QueueSeen, WalletSeen
+from service_tui.desk.handlers.payments import Payments
+from service_tui.desk.handlers.redemption import Redemptions
+from service_tui.desk.handlers.wallet import WalletKeeper
+from service_tui.desk.ports import Memory, Ports
+from service_tui.storage.chain_runs import ChainRuns
+
+
+class WalletDesk:
+    """One wallet's line to the chain, and who uses it."""
+
+    def __init__(self, ports: Ports, runs: ChainRuns, memory: Memory, *, executes: bool) -> None:
+        line = ChainLine(ports, runs, ports.vault, ports.policy)
+        self._redemptions = Redemptions(ports, line, memory, executes=executes)
+        self._keeper = WalletKeeper(ports, line, executes=executes)
+        self._payments = Payments(ports, memory, executes=executes)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is under way that is worth waiting for."""
+        return self._redemptions.is_busy
+
+    def close(self) -> None:
+        """Begin nothing further."""
+        self._redemptions.close()
+
+    def hear(self, fact: Fact) -> None:
+        """The queue or the wallet was told anew: what waited for it may go on."""
+        if isinstance(fact, (QueueSeen, WalletSeen)):
+            self._redemptions.nudge()
+
+    async def run(self) -> None:
+        """Work until the desk ends."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._redemptions.run())
+            tasks.create_task(self._keeper.run())
+
+    async def handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912  (one line a kind)
+        """Carry out what the person has ordered."""
+        match command:
+            case PrepareRedemption():
+                await self._redemptions.prepare(command)
+            case Redeem():
+                await self._redemptions.redeem(command)
+            case RedeemAll():
+                await self._redemptions.redeem_all(command)
+            case SetAutoRedeem():
+                await self._redemptions.set_auto(command)
+            case UnlockWallet():
+                await self._keeper.unlock(command)
+            case LockWallet():
+                await self._keeper.lock()
+            case KeepKey():
+                await self._keeper.keep(command)
+            case RemoveKey():
+                await self._keeper.remove(command)
+            case LinkWallet():
+                await self._keeper.link(command)
+            case AskApprovals():
+                await self._keeper.ask_approvals()
+            case SetApprovals():
+                await self._keeper.set_approvals(command)
+            case MakeCredentials():
+                await self._keeper.make_credentials()
+            case SetLive():
+                await self._keeper.set_live(command)
+            case SetPay():
+                await self._payments.set_cap(command)
+            case PayOffer():
+                await self._payments.pay(command)
+            case _:
+                assert_never(command)

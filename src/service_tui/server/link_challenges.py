@@ -1,0 +1,81 @@
+"""One-time texts by whose signature a person proves that a wallet is his.
+
+Knows time as numbers. Must not know HTTP, keys or agents beyond their ids.
+Used by the routes of wallets. They live in memory only: after a restart a client asks again.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from service_tui.units import Timestamp
+
+CHALLENGE_S: Final = 300.0
+"""How long one is good. Source: wire reference, 2.5: five minutes, single use."""
+
+OPEN_MAX: Final = 64
+"""Challenges that wait at one time, of all agents; the oldest go first."""
+
+AN_HOUR: Final = 5
+LINKS_A_DAY: Final = 3
+"""Source: wire reference, 2.5: challenges an hour, links a day."""
+
+HOUR_S: Final = 3_600.0
+DAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A text to sign, for one agent and one address."""
+
+    agent_id: str
+    address: str
+    nonce: str
+    message: str
+    expires_at: Timestamp
+
+
+class LinkChallenges:
+    """Those that wait, and how many were asked for."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Challenge] = {}
+        self._asked: dict[str, deque[float]] = {}
+
+    def make(self, agent_id: str, address: str, nonce: str, *, now: Timestamp) -> Challenge:
+        """A fresh one. Its text says for what it is good, and that it moves nothing."""
+        expires_at = Timestamp(now + CHALLENGE_S)
+        until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        message = (
+            "Link this wallet to your agent.\n\n"
+            f"Wallet: {address}\nAgent: {agent_id}\nNonce: {nonce}\nExpires: {until}\n\n"
+            "This signature proves that the wallet is yours. It moves no money."
+        )
+        challenge = Challenge(agent_id, address, nonce, message, expires_at)
+        self._open[nonce] = challenge
+        while len(self._open) > OPEN_MAX:
+            del self._open[next(iter(self._open))]
+        return challenge
+
+    def use(self, nonce: str, agent_id: str, *, now: Timestamp) -> Challenge | None:
+        """Take a challenge out, good or bad: nobody tries twice with one; None where none is."""
+        challenge = self._open.get(nonce)
+        if challenge is None or challenge.agent_id != agent_id:
+            return None
+        del self._open[nonce]
+        return challenge if now < challenge.expires_at else None
+
+    def count(self, who: str, limit: int, span_s: float, *, now: float) -> float:
+        """Count one of something that is scarce.
+
+        Returns:
+            0, or the seconds until the next is allowed.
+        """
+        asked = self._asked.setdefault(who, deque())
+        while asked and asked[0] + span_s <= now:
+            asked.popleft()
+        if len(asked) >= limit:
+            return asked[0] + span_s - now
+        asked.append(now)
+        return 0.0

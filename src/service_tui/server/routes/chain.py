@@ -1,0 +1,144 @@
+"""The simulated chain: a node's questions, the relay, and the operator's hand in it."""
+
+from typing import Final
+
+from pydantic import JsonValue
+
+from service_tui.engine.chain import GWEI, WEI, pace_changes
+from service_tui.engine.chain_events import ChainSet, Fate, WalletFilled
+from service_tui.server.node import RpcFault, answer
+from service_tui.server.present_wallet import chain_body, wallet_body
+from service_tui.server.refusals import denied, invalid_items
+from service_tui.server.relay import Refused, relay
+from service_tui.server.service import Asked, Routes
+from service_tui.units import NotMicrosError, micros
+from service_tui.wire.chain import (
+    BroadcastBody,
+    BroadcastRequest,
+    ChainBody,
+    ChainPatch,
+    RpcBody,
+    RpcErrorBody,
+    RpcRequest,
+)
+from service_tui.wire.endpoints_wallet import (
+    BROADCAST,
+    CHAIN_RPC,
+    DESK_CHAIN,
+    DESK_PATCH_CHAIN,
+    DESK_PATCH_WALLET,
+)
+from service_tui.wire.wallet import DeskWalletPatch, WalletBody
+
+
+async def settle(asked: Asked) -> None:
+    """Let the chain come to now: whoever asks it must not see the block before."""
+    asked.service.keeper.check_whole()
+    await asked.service.keeper.commit(asked.world.redeem_due(asked.now))
+
+
+async def call(asked: Asked) -> RpcBody:
+    """One JSON-RPC call; an error of the protocol is an answer as well."""
+    request = asked.body_as(RpcRequest)
+    await settle(asked)
+    params: tuple[JsonValue, ...] = request.params
+    try:
+        result = answer(asked.world, request.method, params, asked.now)
+    except RpcFault as fault:
+        error = RpcErrorBody(code=fault.code, message=fault.message)
+        return RpcBody(id=request.id, error=error)
+    return RpcBody(id=request.id, result=result)
+
+
+async def broadcast(asked: Asked) -> BroadcastBody:
+    """Relay a redemption or approval of the linked wallet; the same bytes again change nothing."""
+    await settle(asked)
+    signed_tx = asked.body_as(BroadcastRequest).signed_tx
+    taken = relay(asked.world, asked.agent.agent_id, signed_tx, asked.now)
+    if isinstance(taken, Refused):
+        return BroadcastBody(
+            success=False,
+            error=taken.error,
+            error_code=taken.code,
+            retryable=taken.retryable,
+            fix=taken.fix,
+            simulated=True,
+        )
+    await asked.service.keeper.commit(taken.events)
+    return BroadcastBody(
+        success=True,
+        tx_hash=taken.tx.sent.tx_hash,
+        status=taken.tx.status.value,
+        simulated=True,
+    )
+
+
+async def read_chain(asked: Asked) -> ChainBody:
+    """The simulated chain as it runs."""
+    return chain_body(asked.world, asked.now)
+
+
+async def write_chain(asked: Asked) -> ChainBody:
+    """Make it slow, dear or failing; transactions take one fault each, in their order."""
+    wanted = asked.body_as(ChainPatch)
+    await settle(asked)
+    changes: dict[str, object] = {}
+    if wanted.block_s is not None:
+        changes["block_s"] = wanted.block_s
+    if wanted.gas_price_gwei is not None:
+        changes["gas_price"] = round(wanted.gas_price_gwei * GWEI)
+    if wanted.delay_blocks is not None:
+        changes["delay_blocks"] = wanted.delay_blocks
+    if wanted.faults is not None:
+        changes["faults"] = tuple(Fate(word) for word in wanted.faults)
+    if changes:
+        event = ChainSet(asked.now, pace_changes(asked.world.chain, changes, asked.now))
+        await asked.service.keeper.commit(asked.world.note(event))
+    return chain_body(asked.world, asked.now)
+
+
+async def write_wallet(asked: Asked) -> WalletBody:
+    """Fill, empty or restrict the linked wallet of an agent.
+
+    Returns:
+        The wallet.
+
+    Raises:
+        Denied: 409 where none is linked.
+    """
+    agent = asked.world.agent(asked.path["agent_id"])
+    wanted = asked.body_as(DeskWalletPatch)
+    await settle(asked)
+    wallet = asked.world.chain.wallet_of(agent.agent_id)
+    if wallet is None:
+        fix = "link a wallet first; a managed one needs nothing"
+        raise denied(409, "this agent has no linked wallet", fix)
+    changes: dict[str, int] = {}
+    if wanted.gas is not None:
+        changes["gas"] = round(wanted.gas * WEI)
+    if wanted.restricted is not None:
+        changes["restricted"] = int(wanted.restricted)
+    for name, field in (("pay", "pay_usdc"), ("native_usdc", "native_usdc")):
+        value: float | None = getattr(wanted, field)
+        if value is not None:
+            changes[name] = _micros(field, value)
+    if changes:
+        event = WalletFilled(agent.agent_id, asked.now, wallet.address, changes)
+        await asked.service.keeper.commit(asked.world.note(event))
+    return wallet_body(asked.world, agent, asked.service.exchange)
+
+
+def _micros(field: str, value: float) -> int:
+    try:
+        return micros(value)
+    except NotMicrosError as error:
+        raise invalid_items([(("body", field), str(error), "decimal")]) from error
+
+
+ROUTES: Final[Routes] = {
+    CHAIN_RPC: call,
+    BROADCAST: broadcast,
+    DESK_CHAIN: read_chain,
+    DESK_PATCH_CHAIN: write_chain,
+    DESK_PATCH_WALLET: write_wallet,
+}

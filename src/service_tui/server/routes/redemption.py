@@ -1,0 +1,254 @@
+"""Redemption: a managed wallet's at once, an external one's in three steps."""
+
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.catalogue import condition_of
+from service_tui.engine.chain import Tx, Wallet
+from service_tui.engine.chain_events import TxStatus
+from service_tui.engine.errors import (
+    AlreadyRedeemed,
+    ApprovalMissing,
+    InsufficientGas,
+    NotLinked,
+    Refusal,
+)
+from service_tui.engine.events import Event
+from service_tui.engine.redemption import (
+    Found,
+    check_chain,
+    claim_found,
+    claimed,
+    found_in,
+    redeem,
+    winning,
+)
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.venues import Holding
+from service_tui.server.present_wallet import STATES, redemptions_body
+from service_tui.server.relay import ADAPTER_KEY, GAS_MAX, gas_needed
+from service_tui.server.routes.chain import settle
+from service_tui.server.service import Asked, Routes
+from service_tui.signing.book import POLYGON
+from service_tui.signing.calls import (
+    ZERO_32,
+    RedeemNegRisk,
+    RedeemPositions,
+    encode_call,
+)
+from service_tui.signing.transactions import hash_of
+from service_tui.terms import Side, Venue, WalletKind
+from service_tui.units import Micros, decimal
+from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
+from service_tui.wire.endpoints_wallet import (
+    DESK_REDEEM,
+    REDEEM,
+    REDEMPTIONS,
+    REPORT_REDEMPTION,
+)
+from service_tui.wire.redemption import (
+    RedeemBody,
+    RedeemRequest,
+    RedemptionsBody,
+    RedemptionsQuery,
+    ReportBody,
+    ReportRequest,
+)
+
+GAS: Final = 300_000
+"""Where nobody estimates. Source: wire reference, 6.6."""
+
+
+async def start(asked: Asked) -> RedeemBody:
+    """Redeem a winning side; an external wallet gets what it has to sign. A no is an answer."""
+    request = asked.body_as(RedeemRequest)
+    await settle(asked)
+    try:
+        return await _redeemed(asked, asked.agent, request, by_hand=False)
+    except Refusal as refusal:
+        return _refused(asked, request, refusal)
+
+
+async def by_operator(asked: Asked) -> RedeemBody:
+    """Redeem what its venue redeems on its own page only: the operator stands for that page."""
+    request = asked.body_as(RedeemRequest)
+    await settle(asked)
+    agent = asked.world.agent(asked.path["agent_id"])
+    try:
+        return await _redeemed(asked, agent, request, by_hand=True)
+    except Refusal as refusal:
+        return _refused(asked, request, refusal)
+
+
+async def _redeemed(
+    asked: Asked, agent: Agent, request: RedeemRequest, *, by_hand: bool
+) -> RedeemBody:
+    """What a request comes to.
+
+    Returns:
+        The payout of a managed wallet, or the transaction for an external one.
+
+    Raises:
+        Refusal: nothing was redeemed.
+    """
+    world, side = asked.world, request.side
+    times, claim = (asked.now, world.world_at), (request.market_id, side)
+    found = winning(world.venues, agent, claim)
+    is_manual = found.account.venue is not Venue.EVM
+    if not by_hand:
+        check_chain(found.account.venue)
+    if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
+        events = redeem(world.venues, agent, claim, times)
+        await asked.service.keeper.commit(events)
+        paid = Micros(sum(event.payout for event in events))
+        return _body(found.holding, request, paid, tx_hash=_own_hash(agent, request))
+    events = claim_found(world.venues, found, side, times)
+    if events:
+        await asked.service.keeper.commit(events)
+        raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
+    wallet = world.chain.wallet_of(agent.agent_id)
+    if wallet is None:
+        raise NotLinked("the wallet is external, and none is linked: nobody can sign")
+    _check_means(asked, wallet, found.holding)
+    payout = found.holding.payout()
+    return _body(found.holding, request, payout, unsigned=unsigned_tx(found, wallet))
+
+
+def _own_hash(agent: Agent, request: RedeemRequest) -> str:
+    """The hash of the service's own redemption. # ours: made up, its wallets have no chain."""
+    return hash_of(f"{agent.agent_id}:{request.market_id}:{request.side.value}".encode())
+
+
+def _check_means(asked: Asked, wallet: Wallet, holding: Holding) -> None:
+    """Refuse what would fail on the chain for want of gas or of an approval."""
+    if wallet.gas < gas_needed(asked.world):
+        raise InsufficientGas("the wallet has too little POL for gas; auto-redeem is paused")
+    if holding.neg_risk and ADAPTER_KEY not in wallet.approvals:
+        raise ApprovalMissing("the negative-risk adapter may not move the wallet's tokens")
+
+
+def unsigned_tx(found: Found, wallet: Wallet) -> UnsignedTxBody:
+    """The redemption that a wallet has to sign. Source: wire reference, 6.6."""
+    holding = found.holding
+    condition = bytes.fromhex(condition_of(holding.position.market_id)[2:])
+    if holding.neg_risk:
+        amounts = (holding.on_chain(Side.YES), holding.on_chain(Side.NO))
+        to, call = POLYGON.neg_risk_adapter, RedeemNegRisk(condition, amounts)
+    else:
+        to = POLYGON.conditional_tokens
+        call = RedeemPositions(POLYGON.usdc_bridged, ZERO_32, condition, (1, 2))
+    return UnsignedTxBody(
+        to=to,
+        data="0x" + encode_call(call).hex(),
+        sender=wallet.address,
+        gas=min(GAS, GAS_MAX),
+        chain_id=CHAIN_ID,
+    )
+
+
+def _body(
+    holding: Holding,
+    request: RedeemRequest,
+    payout: Micros,
+    *,
+    tx_hash: str | None = None,
+    unsigned: UnsignedTxBody | None = None,
+) -> RedeemBody:
+    return RedeemBody(
+        success=True,
+        tx_hash=tx_hash,
+        unsigned_tx=unsigned,
+        market_id=request.market_id,
+        side=request.side,
+        shares=decimal(holding.position.shares(request.side)),
+        payout=decimal(payout),
+        lifecycle=STATES[holding.state],
+        simulated=True,
+    )
+
+
+def _refused(asked: Asked, request: RedeemRequest, refusal: Refusal) -> RedeemBody:
+    """The no, with where the position stands."""
+    agent_id = asked.path.get("agent_id") or asked.agent.agent_id
+    found = found_in(asked.world.venues, asked.world.agents[agent_id], request.market_id)
+    return RedeemBody(
+        success=False,
+        error=refusal.error,
+        error_code=refusal.code,
+        error_hint=refusal.fix,
+        fix=refusal.fix,
+        retryable=refusal.retryable,
+        market_id=request.market_id,
+        side=request.side,
+        lifecycle=None if found is None else STATES[found.holding.state],
+        simulated=True,
+    )
+
+
+async def report(asked: Asked) -> ReportBody:
+    """Take note that a redemption is on the chain; the same report again changes nothing."""
+    request = asked.body_as(ReportRequest)
+    await settle(asked)
+    world, agent = asked.world, asked.agent
+    tx = world.chain.txs.get(request.tx_hash.lower())
+    found = found_in(world.venues, agent, request.market_id)
+    if tx is None or found is None or not _is_about(tx, agent, request.market_id):
+        return _reported(request, "unknown", None, "no such redemption was relayed for this market")
+    if tx.status is not TxStatus.CONFIRMED:
+        word = "pending" if tx.status is TxStatus.PENDING else "failed"
+        return _reported(request, word, None, f"the transaction is {tx.status.value}")
+    payout = found.holding.paid
+    if found.holding.state is not PositionState.REDEEMED:
+        if found.holding.on_chain(request.side):
+            return _reported(request, "failed", None, "the tokens are still there: not redeemed")
+        told = ((asked.now, world.world_at), tx.sent.tx_hash)
+        event: Event = claimed(world.venues, found, request.side, told)
+        await asked.service.keeper.commit((event,))
+    return _reported(request, "redeemed", payout, "the position is redeemed")
+
+
+def _is_about(tx: Tx, agent: Agent, market_id: str) -> bool:
+    is_own = tx.sent.agent_id == agent.agent_id
+    return is_own and tx.sent.call.condition == condition_of(market_id)
+
+
+def _reported(
+    request: ReportRequest, status: str, payout: Micros | None, message: str
+) -> ReportBody:
+    """The answer to a report; a payout where it is redeemed."""
+    done = payout is not None
+    return ReportBody(
+        success=done,
+        market_id=request.market_id,
+        side=request.side,
+        tx_hash=request.tx_hash,
+        status=status,
+        payout=decimal(payout or Micros(0)),
+        message=message,
+        error=None if done else message,
+        error_code=None if done else f"REDEMPTION_{status.upper()}",
+        retryable=status == "pending",
+        fix="" if done else _FIXES[status],
+    )
+
+
+_FIXES: Final = {
+    "pending": "report again when the receipt is there",
+    "failed": "ask for the redemption again",
+    "unknown": "send the hash that broadcast-tx gave",
+}
+
+
+async def read(asked: Asked) -> RedemptionsBody:
+    """Every side of every position on a real venue, by how far it is."""
+    await settle(asked)
+    limit = asked.query_as(RedemptionsQuery).limit
+    return redemptions_body(asked.world, asked.agent, limit)
+
+
+ROUTES: Final[Routes] = {
+    REDEEM: start,
+    DESK_REDEEM: by_operator,
+    REPORT_REDEMPTION: report,
+    REDEMPTIONS: read,
+}

@@ -1,0 +1,328 @@
+"""Wallets of the calling agent: what is there, linking, credentials, approvals."""
+
+from typing import Final
+
+from service_tui.addresses import checksummed, is_address
+from service_tui.engine.agents import Agent
+from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
+from service_tui.engine.chain_events import CredentialsKept, WalletLinked
+from service_tui.engine.events import Event
+from service_tui.server.link_challenges import (
+    AN_HOUR,
+    DAY_S,
+    HOUR_S,
+    LINKS_A_DAY,
+    Challenge,
+)
+from service_tui.server.present import OWNERSHIP
+from service_tui.server.present_wallet import has_credentials, wallet_body
+from service_tui.server.refusals import denied, invalid_items
+from service_tui.server.relay import approval_keys
+from service_tui.server.service import Asked, Routes
+from service_tui.signing.approvals import APPROVAL_GAS, approvals
+from service_tui.signing.book import POLYGON
+from service_tui.signing.calls import encode_call
+from service_tui.signing.credentials import Credentials, credentials_signer
+from service_tui.signing.errors import MalformedError
+from service_tui.signing.link import message_signer
+from service_tui.terms import WalletKind
+from service_tui.wire.base import moment
+from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
+from service_tui.wire.endpoints_wallet import (
+    ALLOWANCES,
+    CHECK_CREDENTIALS,
+    DERIVE_CREDENTIALS,
+    LINK_CHALLENGE,
+    LINK_WALLET,
+    POST_CREDENTIALS,
+    UNLINK_WALLET,
+    WALLET,
+)
+from service_tui.wire.wallet import (
+    AllowancesBody,
+    AllowancesQuery,
+    ChallengeBody,
+    ChallengeQuery,
+    CredentialsBody,
+    CredentialsCheckBody,
+    DeriveRequest,
+    LinkBody,
+    LinkRequest,
+    WalletBody,
+)
+
+STALE_S: Final = 600.0
+"""How old signed headers may be. # ours: the venue refuses older ones too."""
+
+MANAGED_FIX: Final = "send confirm_replace_managed true: the service stops trading by its own key"
+
+
+async def read(asked: Asked) -> WalletBody:
+    """The wallet, what is in it, and what is missing before the first real trade."""
+    return wallet_body(asked.world, asked.agent, asked.service.exchange)
+
+
+async def challenge(asked: Asked) -> ChallengeBody:
+    """Make a text to sign.
+
+    Returns:
+        The text, good once and for five minutes.
+
+    Raises:
+        Denied: 429 above five an hour.
+    """
+    address = checksummed(asked.query_as(ChallengeQuery).address)
+    _scarce(asked, "challenge", AN_HOUR, HOUR_S)
+    service = asked.service
+    made = service.challenges.make(asked.agent.agent_id, address, service.new_id(), now=asked.now)
+    return ChallengeBody(
+        nonce=made.nonce,
+        message=made.message,
+        expires_at=moment(made.expires_at),
+        address=made.address,
+    )
+
+
+def _scarce(asked: Asked, what: str, limit: int, span_s: float) -> None:
+    """Count one of something that is scarce; refuse above the limit."""
+    service = asked.service
+    if not service.limits:
+        return
+    who = f"{what}:{asked.agent.agent_id}"
+    wait_s = service.challenges.count(who, limit, span_s, now=service.clock.monotonic())
+    if wait_s:
+        fix = f"wait {int(wait_s) + 1} s and try again"
+        raise denied(429, f"more than {limit} of these are not answered", fix)
+
+
+async def link(asked: Asked) -> LinkBody:
+    """Link the wallet that has signed the challenge, in the place of the one before."""
+    request = asked.body_as(LinkRequest)
+    address, world = checksummed(request.address), asked.world
+    agent = asked.agent
+    asked.service.keeper.check_whole()
+    refused = _link_fault(asked, request, address)
+    if refused is not None:
+        return refused
+    known = world.chain.wallet(address)
+    events: list[Event] = []
+    if known is None:
+        first = WalletLinked(agent.agent_id, asked.now, address, GAS_GRANT, PAY_GRANT)
+        events += world.note(first)
+    else:
+        events += world.note(WalletLinked(agent.agent_id, asked.now, address))
+    events += world.change(agent, {"wallet": WalletKind.EXTERNAL}, asked.now)
+    await asked.service.keeper.commit(events)
+    return _linked(asked, "the wallet is linked: orders and redemptions are signed by its key")
+
+
+def _link_fault(asked: Asked, request: LinkRequest, address: str) -> LinkBody | None:
+    """Why a wallet cannot be linked; None where it can."""
+    agent, chain = asked.agent, asked.world.chain
+    made = asked.service.challenges.use(request.nonce, agent.agent_id, now=asked.now)
+    if made is None or made.address != address:
+        return _not_linked("CHALLENGE_UNKNOWN", "no such challenge waits", "ask for a new one")
+    own, known = chain.wallet_of(agent.agent_id), chain.wallet(address)
+    owner = agent.agent_id if known is None else known.agent_id
+    is_taken = owner != agent.agent_id and chain.linked.get(owner) == address.lower()
+    for is_wrong, code, said, fix in (
+        # ours: a proxy's or a Safe's signature is checked by its contract, of which there is none.
+        (
+            request.signature_type != 0,
+            "SIGNATURE_TYPE",
+            "this service links wallets with an own key only",
+            "send signature_type 0",
+        ),
+        (
+            _signer(made, request.signature) != address,
+            "WRONG_SIGNER",
+            "the signature is not that of the address",
+            "sign the message as it stands, with its key",
+        ),
+        (
+            own is None and not request.confirm_replace_managed,
+            "CONFIRM_REPLACE",
+            "the agent has a managed wallet",
+            MANAGED_FIX,
+        ),
+        (
+            is_taken,
+            "WALLET_TAKEN",
+            "another agent has this wallet",
+            "unlink it there first, or link another one",
+        ),
+        (own is not None and bool(chain.pending(own.address)), *_BUSY),
+    ):
+        if is_wrong:
+            return _not_linked(code, said, fix)
+    _scarce(asked, "link", LINKS_A_DAY, DAY_S)
+    return None
+
+
+_BUSY: Final = (
+    "WALLET_BUSY",
+    "a transaction of the linked wallet is on its way",
+    "wait until it is on the chain",
+)
+
+
+def _signer(made: Challenge, signature: str) -> str | None:
+    try:
+        return message_signer(made.message, bytes.fromhex(signature.removeprefix("0x")))
+    except MalformedError:
+        return None
+
+
+def _not_linked(code: str, error: str, fix: str) -> LinkBody:
+    return LinkBody(success=False, error=error, error_code=code, fix=fix)
+
+
+def _linked(asked: Asked, message: str) -> LinkBody:
+    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
+    return LinkBody(
+        success=True,
+        wallet_address=None if wallet is None else wallet.address,
+        wallet_ownership=OWNERSHIP[asked.agent.settings.wallet],
+        message=message,
+    )
+
+
+async def unlink(asked: Asked) -> LinkBody:
+    """Go back to the managed wallet; what the agent has stays its own."""
+    world, agent = asked.world, asked.agent
+    asked.service.keeper.check_whole()
+    own = world.chain.wallet_of(agent.agent_id)
+    if own is not None and world.chain.pending(own.address):
+        return _not_linked(*_BUSY)
+    await asked.service.keeper.commit(unlinked(asked, agent))
+    return _linked(asked, "the wallet is managed by the service")
+
+
+def unlinked(asked: Asked, agent: Agent) -> list[Event]:
+    """What brings an agent back to its managed wallet; nothing where it has it."""
+    world = asked.world
+    events: list[Event] = []
+    if world.chain.wallet_of(agent.agent_id) is not None:
+        events += world.note(WalletLinked(agent.agent_id, asked.now, ""))
+    if agent.settings.wallet is not WalletKind.MANAGED:
+        events += world.change(agent, {"wallet": WalletKind.MANAGED}, asked.now)
+    return events
+
+
+# -- credentials ---------------------------------------------------------------------------
+
+
+async def check_credentials(asked: Asked) -> CredentialsCheckBody:
+    """Whether the service can place orders at the venue."""
+    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
+    return CredentialsCheckBody(
+        has_credentials=has_credentials(asked.world, asked.agent),
+        wallet_address=None if wallet is None else wallet.address,
+    )
+
+
+async def post_credentials(asked: Asked) -> CredentialsBody:
+    """Take credentials that the client derived; the simulated venue knows no others."""
+    return await _keep(asked, "client")
+
+
+async def derive_credentials(asked: Asked) -> CredentialsBody:
+    """Derive credentials from headers that the linked wallet has signed.
+
+    Returns:
+        That there are credentials now.
+
+    Raises:
+        Denied: 403 for another address than the account's, 400 for a wrong or old signature.
+    """
+    request = asked.body_as(DeriveRequest)
+    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
+    if wallet is None or wallet.address.lower() != request.poly_address.lower():
+        raise denied(
+            403,
+            "poly_address is not the wallet_address of this account",
+            "link the wallet first, then sign with its key",
+        )
+    fields = Credentials(
+        request.poly_address,
+        request.poly_signature,
+        request.poly_timestamp,
+        request.poly_nonce,
+    )
+    try:
+        signer = credentials_signer(fields)
+    except MalformedError:
+        signer = ""
+    if signer != wallet.address:
+        raise denied(400, "the signature is not that of poly_address", "sign the headers again")
+    if abs(int(request.poly_timestamp) - asked.now) > STALE_S:
+        raise denied(400, "the signed time is too far from now", "set the clock, and sign again")
+    return await _keep(asked, "headers")
+
+
+async def _keep(asked: Asked, how: str) -> CredentialsBody:
+    world, agent = asked.world, asked.agent
+    asked.service.keeper.check_whole()
+    wallet = world.chain.wallet_of(agent.agent_id)
+    if wallet is None:
+        fix = "a managed wallet needs none; for an own one link it first"
+        raise denied(400, "no wallet is linked", fix)
+    kept = CredentialsKept(agent.agent_id, asked.now, wallet.address, how)
+    await asked.service.keeper.commit(world.note(kept))
+    return CredentialsBody(
+        has_credentials=True, wallet_address=wallet.address, message="the credentials are kept"
+    )
+
+
+# -- approvals -----------------------------------------------------------------------------
+
+
+async def allowances(asked: Asked) -> AllowancesBody:
+    """Which approvals an address has given.
+
+    Returns:
+        One entry an approval; with `include_tx_params` the transactions as well.
+
+    Raises:
+        Denied: 422 for no address.
+    """
+    text, exchange = asked.path["address"], asked.service.exchange
+    if not is_address(text):
+        said = "an address is 0x and 40 hex digits"
+        raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
+    address = checksummed(text)
+    wallet = asked.world.chain.wallet(address)
+    given = set[str]() if wallet is None else wallet.approvals
+    wanted = approvals(POLYGON, exchange)
+    transactions = tuple(
+        UnsignedTxBody(
+            to=one.to,
+            data="0x" + encode_call(one.call).hex(),
+            sender=address,
+            gas=APPROVAL_GAS,
+            chain_id=CHAIN_ID,
+            about=one.about,
+            key=one.key,
+            done=one.key in given,
+        )
+        for one in wanted
+    )
+    return AllowancesBody(
+        all_set=given.issuperset(approval_keys(exchange)),
+        allowances={one.key: one.key in given for one in wanted},
+        address=address,
+        exchange_version=exchange.value,
+        transactions=transactions if asked.query_as(AllowancesQuery).include_tx_params else (),
+    )
+
+
+ROUTES: Final[Routes] = {
+    WALLET: read,
+    LINK_CHALLENGE: challenge,
+    LINK_WALLET: link,
+    UNLINK_WALLET: unlink,
+    CHECK_CREDENTIALS: check_credentials,
+    POST_CREDENTIALS: post_credentials,
+    DERIVE_CREDENTIALS: derive_credentials,
+    ALLOWANCES: allowances,
+}

@@ -1,0 +1,101 @@
+"""Proof that a wallet is ours, for the venue's credentials: four strings, one signature.
+
+Knows the venue's `ClobAuth` message. Must not know where the four strings are sent.
+Used by whoever posts them to `derive-via-proxy`; the service checks them with the same words.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.addresses import checksummed
+from service_tui.signing.book import CHAIN_ID
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.signer import Signer, recovered
+from service_tui.signing.transactions import bytes_of_hex
+from service_tui.signing.typed import Domain, Field, Struct, TypedData
+
+TEXT: Final = "This message attests that I control the given wallet"
+"""Source: wire reference, 6.3."""
+
+SKEW_MAX_S: Final = 30
+"""Seconds that our clock may be off before we sign a time. Source: failures, F-09."""
+
+_SECONDS_MIN: Final = 10**9
+_SECONDS_MAX: Final = 10**10
+_NONCE_MAX: Final = 10**20
+"""The time has 10 digits, the nonce up to 20. Source: spec, "Derive-credentials request body"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The four fields of the request, as the spec writes them."""
+
+    poly_address: str
+    poly_signature: str = field(repr=False)
+    poly_timestamp: str
+    poly_nonce: str
+
+
+def sign_credentials(
+    signer: Signer, *, now_s: int, skew_s: float = 0.0, nonce: int = 0
+) -> Credentials:
+    """Sign that the wallet is ours, now.
+
+    Args:
+        signer: whose wallet.
+        now_s: seconds since 1970, by the corrected clock.
+        skew_s: how far our clock is known to be off.
+        nonce: 0 unless credentials are made anew.
+
+    Returns:
+        The four fields.
+
+    Raises:
+        PolicyRefusedError: a time or nonce that the service would not take, or a clock too far off.
+        LockedError: the key is not at hand.
+    """
+    if not abs(skew_s) <= SKEW_MAX_S:
+        sentence = f"the clock is more than {SKEW_MAX_S} s off: set it right first"
+        raise PolicyRefusedError(Rule.TIME, sentence)
+    if not _SECONDS_MIN <= now_s < _SECONDS_MAX:
+        raise PolicyRefusedError(Rule.TIME, "the time has not 10 digits")
+    if not 0 <= nonce < _NONCE_MAX:
+        raise PolicyRefusedError(Rule.NONCE, "the nonce has more than 20 digits")
+    signature = signer.sign(_typed(signer.address, now_s, nonce).digest())
+    return Credentials(signer.address, "0x" + signature.hex(), str(now_s), str(nonce))
+
+
+def credentials_signer(credentials: Credentials) -> str:
+    """Who signed four fields.
+
+    Returns:
+        The address, checksummed; the caller compares it with `poly_address` and the account's.
+
+    Raises:
+        MalformedError: a field of another form.
+    """
+    timestamp, nonce = credentials.poly_timestamp, credentials.poly_nonce
+    if not (timestamp + nonce).isascii() or not (timestamp + nonce).isdecimal():
+        raise MalformedError("time and nonce are decimal digits")
+    try:
+        address = checksummed(credentials.poly_address)
+    except ValueError as error:
+        raise MalformedError(str(error)) from error
+    typed = _typed(address, int(timestamp), int(nonce))
+    return recovered(typed.digest(), bytes_of_hex(credentials.poly_signature))
+
+
+def _typed(address: str, now_s: int, nonce: int) -> TypedData:
+    """Source: wire reference, 6.3."""
+    return TypedData(
+        Domain(name="ClobAuthDomain", version="1", chain_id=CHAIN_ID),
+        Struct(
+            "ClobAuth",
+            (
+                Field("address", "address", address),
+                Field("string", "timestamp", str(now_s)),
+                Field("uint256", "nonce", nonce),
+                Field("string", "message", TEXT),
+            ),
+        ),
+    )

@@ -1,0 +1,114 @@
+"""The challenge that links a wallet: a text that a person could read, signed as it stands.
+
+Knows what such a text may hold. Must not know the service's calls.
+Used by whoever links a wallet; the service checks the signature with the same words.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.addresses import checksummed, is_address, keccak256
+from service_tui.signing.errors import PolicyRefusedError, Rule
+from service_tui.signing.signer import Signer, recovered
+
+TEXT_MAX: Final = 2_000
+"""ours: letters of a challenge, which a person could still read; nothing but plain text."""
+
+_NONCE: Final = re.compile(r"[A-Za-z0-9_\-]{8,128}\Z")
+_HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{40,}")
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b")
+_BLOB: Final = re.compile(r"[0-9a-fA-F]{64,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """What the service sent. `expires_s` in seconds since 1970."""
+
+    address: str
+    nonce: str
+    message: str
+    expires_s: float
+
+
+def sign_challenge(challenge: Challenge, signer: Signer, *, host: str, now_s: float) -> str:
+    """Sign a challenge, where it is one.
+
+    Args:
+        challenge: what the service sent.
+        signer: whose wallet is linked.
+        host: the service's host; the text may name this one and no other.
+        now_s: seconds since 1970.
+
+    Returns:
+        The signature, `0x` and 130 hex digits.
+
+    Raises:
+        PolicyRefusedError: no challenge of this service for this wallet; nothing was signed.
+        LockedError: the key is not at hand.
+    """
+    for is_wrong, rule, sentence in _faults(challenge, signer.address, host, now_s):
+        if is_wrong:
+            raise PolicyRefusedError(rule, sentence)
+    return "0x" + signer.sign(message_digest(challenge.message)).hex()
+
+
+def message_digest(message: str) -> bytes:
+    """What is signed of a personal message. Source: EIP-191, version 0x45."""
+    text = message.encode()
+    return keccak256(b"\x19Ethereum Signed Message:\n%d" % len(text) + text)
+
+
+def message_signer(message: str, signature: bytes) -> str:
+    """Who signed a personal message.
+
+    Returns:
+        The address, checksummed.
+
+    Raises:
+        MalformedError: no signature.
+    """
+    return recovered(message_digest(message), signature)
+
+
+def _faults(
+    challenge: Challenge, own: str, host: str, now_s: float
+) -> tuple[tuple[bool, Rule, str], ...]:
+    """Everything that can be wrong with a challenge, and what to say then."""
+    text = challenge.message
+    is_ours = is_address(challenge.address) and checksummed(challenge.address) == own
+    named = {found.lower() for found in _HEX.findall(text)}
+    hosts = {found.lower() for found in _HOST.findall(text)}
+    bare = _HEX.sub("", text)
+    return (
+        (not is_ours, Rule.SENDER, "the challenge is for another wallet"),
+        (
+            not now_s < challenge.expires_s,
+            Rule.TIME,
+            "the challenge has expired: ask for a new one",
+        ),
+        (not 0 < len(text) <= TEXT_MAX, Rule.TEXT, "the challenge is empty or too long to be read"),
+        (
+            not text.replace("\n", "").isprintable() or not text.isascii(),
+            Rule.TEXT,
+            "the challenge holds characters that cannot be read",
+        ),
+        (not _NONCE.match(challenge.nonce), Rule.NONCE, "the challenge's nonce has no known form"),
+        (challenge.nonce not in text, Rule.TEXT, "the text does not hold the challenge's nonce"),
+        (named != {own.lower()}, Rule.TEXT, "the text names another address, or not this wallet's"),
+        (
+            _BLOB.search(bare.replace(challenge.nonce, "")) is not None,
+            Rule.TEXT,
+            "the text holds a hash, which could be anything",
+        ),
+        (
+            any(not _is_part_of(found, host.lower()) for found in hosts),
+            Rule.TEXT,
+            "the text is that of another service",
+        ),
+    )
+
+
+def _is_part_of(named: str, host: str) -> bool:
+    """Whether a name in the text is the service's host, or the domain that it stands in."""
+    return host == named or host.endswith(f".{named}")

@@ -1,0 +1,335 @@
+"""Orders of the venue: exact amounts, typed data of both generations of its exchange, signatures.
+
+Knows the venue's rounding and structs. Must not know prices, limits or who wants the order.
+Used by whoever places a live order with a wallet of its own; the service reads with the same words.
+Amounts and prices are integers in millionths; no float comes in or goes out.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service_tui.signing.book import POLYGON, AddressBook, Exchange
+from service_tui.signing.calls import UINT_MAX, ZERO_32
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.signer import Signer, recovered
+from service_tui.signing.transactions import bytes_of_hex
+from service_tui.signing.typed import Domain, Field, Struct, TypedData
+
+MILLION: Final = 1_000_000
+CENT: Final = 10_000
+SHARES_MIN: Final = 5 * MILLION
+"""Source: wire reference, 6.2."""
+
+ZERO_ADDRESS: Final = "0x" + "00" * 20
+BUILDER: Final = bytes.fromhex("ed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8")
+"""Source: wire reference, 6.2."""
+
+TICK: Final = 10_000
+"""For a tick that is not known. Source: wire reference, 6.2."""
+
+AMOUNT_QUANTA: Final = {100_000: 1_000, 10_000: 100, 5_000: 10, 2_500: 1, 1_000: 10, 100: 1}
+"""Tick, and what the other amount is a multiple of; millionths. Source: wire reference, 6.2."""
+
+SALT_BITS: Final = 53
+"""ours: the salt travels as a JSON number, which every reader keeps exactly below 2^53."""
+
+_MILLIS_MIN: Final = 10**12
+_MILLIS_MAX: Final = 10**13
+
+
+class OrderAction(StrEnum):
+    """As the venue writes it."""
+
+    BUY = "BUY"
+    SELL = "SELL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderWish:
+    """What is to be ordered: a spend (buy) or shares (either), at a price; millionths.
+
+    `is_immediate`: FAK or FOK, not resting.
+    """
+
+    token_id: int
+    action: OrderAction
+    price: int
+    spend: int | None = None
+    shares: int | None = None
+    tick: int = TICK
+    is_neg_risk: bool = False
+    is_immediate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One order as it is signed. V1 alone has `fee_rate_bps`, V2 alone `at_ms` and `builder`."""
+
+    exchange: Exchange
+    salt: int
+    maker: str
+    token_id: int
+    maker_amount: int
+    taker_amount: int
+    action: OrderAction
+    fee_rate_bps: int = 0
+    at_ms: int = 0
+    builder: bytes = BUILDER
+
+
+@dataclass(frozen=True, slots=True)
+class SignedOrder:
+    """An order and its signature."""
+
+    order: Order
+    signature: str
+
+    def body(self) -> dict[str, str | int]:
+        """The order as `signed_order` carries it. Source: wire reference, 6.2."""
+        order = self.order
+        common: dict[str, str | int] = {
+            "salt": order.salt,
+            "maker": order.maker,
+            "signer": order.maker,
+            "tokenId": str(order.token_id),
+            "makerAmount": str(order.maker_amount),
+            "takerAmount": str(order.taker_amount),
+            "side": order.action.value,
+            "signatureType": 0,
+            "signature": self.signature,
+            "expiration": "0",
+        }
+        if order.exchange is Exchange.V1:
+            fee = str(order.fee_rate_bps)
+            return {**common, "taker": ZERO_ADDRESS, "nonce": "0", "feeRateBps": fee}
+        return {
+            **common,
+            "timestamp": str(order.at_ms),
+            "metadata": "0x" + ZERO_32.hex(),
+            "builder": "0x" + order.builder.hex(),
+        }
+
+
+def amounts(wish: OrderWish) -> tuple[int, int]:
+    """What the maker gives and takes, millionths: (USD, shares) of a buy, the reverse of a sale.
+
+    Returns:
+        Maker amount, taker amount; never more than was wished.
+
+    Raises:
+        PolicyRefusedError: a price outside of the market, nothing left, or below five shares.
+    """
+    tick = wish.tick if wish.tick in AMOUNT_QUANTA else TICK
+    is_buy = wish.action is OrderAction.BUY
+    # Half up to the tick; an order that is filled at once never pays more than its price.
+    slack = 0 if is_buy and wish.is_immediate else tick // 2
+    price = (wish.price + slack) // tick * tick
+    if not tick <= price <= MILLION - tick:
+        raise PolicyRefusedError(Rule.PRICE, "the price lies outside of the market's ticks")
+    if is_buy and wish.is_immediate:
+        money = _spend(wish, price) // CENT * CENT
+        shares = money * MILLION // price // AMOUNT_QUANTA[tick] * AMOUNT_QUANTA[tick]
+    else:
+        shares = (wish.shares or _spend(wish, price) * MILLION // price) // CENT * CENT
+        money = shares * price // MILLION
+    if shares < SHARES_MIN or money <= 0:
+        raise PolicyRefusedError(Rule.TOTAL, "Order too small: the venue takes 5 shares or more")
+    return (money, shares) if is_buy else (shares, money)
+
+
+def build_order(  # noqa: PLR0913  (what the two structs need)
+    wish: OrderWish,
+    maker: str,
+    *,
+    exchange: Exchange,
+    salt: int,
+    now_ms: int,
+    fee_rate_bps: int = 0,
+    builder: bytes = BUILDER,
+) -> Order:
+    """An order for a wish.
+
+    Args:
+        wish: what is to be ordered.
+        maker: whose wallet gives and signs.
+        exchange: generation of the venue's exchange.
+        salt: random, below 2^53.
+        now_ms: milliseconds since 1970; part of a v2 order.
+        fee_rate_bps: the market's fee; part of a v1 order.
+        builder: 32 bytes; part of a v2 order. Zeros opt out.
+
+    Returns:
+        The order, ready to sign.
+
+    Raises:
+        PolicyRefusedError: as `amounts`, or a token, salt, time or fee out of range.
+    """
+    in_range = (
+        0 < wish.token_id <= UINT_MAX,
+        0 <= salt < 1 << SALT_BITS,
+        _MILLIS_MIN <= now_ms < _MILLIS_MAX,
+        0 <= fee_rate_bps < MILLION // 100,
+        len(builder) == len(ZERO_32),
+    )
+    if not all(in_range):
+        raise PolicyRefusedError(Rule.FORM, "token, salt, time, fee or builder is out of range")
+    maker_amount, taker_amount = amounts(wish)
+    is_first = exchange is Exchange.V1
+    return Order(
+        exchange=exchange,
+        salt=salt,
+        maker=maker,
+        token_id=wish.token_id,
+        maker_amount=maker_amount,
+        taker_amount=taker_amount,
+        action=wish.action,
+        fee_rate_bps=fee_rate_bps if is_first else 0,
+        at_ms=0 if is_first else now_ms,
+        builder=ZERO_32 if is_first else builder,
+    )
+
+
+def sign_order(
+    order: Order, signer: Signer, *, is_neg_risk: bool, book: AddressBook = POLYGON
+) -> SignedOrder:
+    """Sign an order for the exchange that its market trades on.
+
+    Returns:
+        The order with its signature.
+
+    Raises:
+        PolicyRefusedError: the order is another wallet's.
+        LockedError: the key is not at hand.
+    """
+    if order.maker != signer.address:
+        raise PolicyRefusedError(Rule.SENDER, "the order is another wallet's")
+    digest = typed_order(order, is_neg_risk=is_neg_risk, book=book).digest()
+    return SignedOrder(order, "0x" + signer.sign(digest).hex())
+
+
+def order_signer(signed: SignedOrder, *, is_neg_risk: bool, book: AddressBook = POLYGON) -> str:
+    """Who signed an order.
+
+    Returns:
+        The address, checksummed; the caller compares it with the order's maker.
+
+    Raises:
+        MalformedError: no signature, or a number that its type cannot hold.
+    """
+    typed = typed_order(signed.order, is_neg_risk=is_neg_risk, book=book)
+    return recovered(typed.digest(), bytes_of_hex(signed.signature))
+
+
+def typed_order(order: Order, *, is_neg_risk: bool, book: AddressBook = POLYGON) -> TypedData:
+    """The message that is signed. Source: wire reference, 6.2.
+
+    Returns:
+        The struct of the order's generation, under the domain of the exchange of its market.
+    """
+    is_first = order.exchange is Exchange.V1
+    contracts = {
+        (Exchange.V1, False): book.v1_exchange,
+        (Exchange.V1, True): book.v1_neg_risk_exchange,
+        (Exchange.V2, False): book.v2_exchange,
+        (Exchange.V2, True): book.v2_neg_risk_a,
+    }
+    domain = Domain(
+        name="Polymarket CTF Exchange",
+        version="1" if is_first else "2",
+        chain_id=book.chain_id,
+        verifying_contract=contracts[order.exchange, is_neg_risk],
+    )
+    return TypedData(domain, Struct("Order", _fields_v1(order) if is_first else _fields_v2(order)))
+
+
+def _fields_v1(order: Order) -> tuple[Field, ...]:
+    return (
+        *_head(order),
+        Field("address", "taker", ZERO_ADDRESS),
+        *_body(order),
+        Field("uint256", "expiration", 0),
+        Field("uint256", "nonce", 0),
+        Field("uint256", "feeRateBps", order.fee_rate_bps),
+        *_tail(order),
+    )
+
+
+def _fields_v2(order: Order) -> tuple[Field, ...]:
+    return (
+        *_head(order),
+        *_body(order),
+        *_tail(order),
+        Field("uint256", "timestamp", order.at_ms),
+        Field("bytes32", "metadata", ZERO_32),
+        Field("bytes32", "builder", order.builder),
+    )
+
+
+def _head(order: Order) -> tuple[Field, ...]:
+    return (
+        Field("uint256", "salt", order.salt),
+        Field("address", "maker", order.maker),
+        Field("address", "signer", order.maker),
+    )
+
+
+def _body(order: Order) -> tuple[Field, ...]:
+    return (
+        Field("uint256", "tokenId", order.token_id),
+        Field("uint256", "makerAmount", order.maker_amount),
+        Field("uint256", "takerAmount", order.taker_amount),
+    )
+
+
+def _tail(order: Order) -> tuple[Field, ...]:
+    return (
+        Field("uint8", "side", 0 if order.action is OrderAction.BUY else 1),
+        Field("uint8", "signatureType", 0),
+    )
+
+
+def _spend(wish: OrderWish, price: int) -> int:
+    """USD that a buy may take, from its spend or its shares."""
+    if wish.spend is not None:
+        return wish.spend
+    return (wish.shares or 0) * price // MILLION
+
+
+def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
+    """A signed order as it came over the wire, where it has the one form that is made here.
+
+    Returns:
+        The order, its signature not yet checked.
+
+    Raises:
+        MalformedError: a field is missing, of another form, or not as every order of ours has it.
+    """
+    text = {name: str(value) for name, value in body.items() if isinstance(value, str | int)}
+    try:
+        order = Order(
+            exchange=exchange,
+            salt=_decimal(text["salt"]),
+            maker=text["maker"],
+            token_id=_decimal(text["tokenId"]),
+            maker_amount=_decimal(text["makerAmount"]),
+            taker_amount=_decimal(text["takerAmount"]),
+            action=OrderAction(text["side"]),
+            fee_rate_bps=_decimal(text["feeRateBps"]) if exchange is Exchange.V1 else 0,
+            at_ms=_decimal(text["timestamp"]) if exchange is Exchange.V2 else 0,
+            builder=bytes_of_hex(text["builder"]) if exchange is Exchange.V2 else ZERO_32,
+        )
+        signed = SignedOrder(order, text["signature"])
+    except (KeyError, ValueError) as error:
+        raise MalformedError(f"the signed order lacks or garbles {error}") from error
+    expected = {name: str(value) for name, value in signed.body().items()}
+    other = sorted(name for name in expected if text.get(name) != expected[name])
+    if other:
+        raise MalformedError(f"the signed order has another {other[0]} than is taken here")
+    return signed
+
+
+def _decimal(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(UINT_MAX))):
+        raise ValueError("a number")
+    return int(text)

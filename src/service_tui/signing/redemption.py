@@ -1,0 +1,76 @@
+"""Whether a position can be redeemed, asked of the chain before any transaction is built.
+
+On the contract a losing or a second redemption succeeds, pays nothing and burns the tokens: the
+four cases are told apart here, by what the chain holds, never by what a call would return.
+Used by whoever redeems, before the service is asked to prepare and again before signing.
+"""
+
+from dataclasses import dataclass
+
+from service_tui.signing.contracts import Contracts
+from service_tui.signing.errors import MalformedError, NotRedeemableError, Obstacle
+from service_tui.signing.policy import Redemption
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemable:
+    """A position that pays: its token, what is held of it and what that brings, micros."""
+
+    token_id: int
+    shares: int
+    payout: int
+
+
+async def check_redeemable(
+    contracts: Contracts,
+    asked: Redemption,
+    owner: str,
+    *,
+    collateral: str,
+    token_id: int | None = None,
+) -> Redeemable:
+    """Ask the chain whether a redemption brings money now.
+
+    Args:
+        contracts: the chain's.
+        asked: which side of which condition.
+        owner: who holds it.
+        collateral: the token in which a standard position pays.
+        token_id: the side's token as the service names it, None where it does not.
+
+    Returns:
+        What is held and what it brings.
+
+    Raises:
+        NotRedeemableError: not resolved, lost, or nothing held (redeemed already).
+        MalformedError: the position has no condition id, or its token is that of another one.
+        ChainError: no answer; then nothing is known and nothing may be signed.
+    """
+    condition_id = asked.condition_id
+    if condition_id is None or asked.is_neg_risk is None:
+        raise MalformedError("the position names no condition: the chain cannot be asked")
+    denominator = await contracts.payout_denominator(condition_id)
+    if denominator == 0:
+        raise NotRedeemableError(
+            Obstacle.NOT_FINALIZED,
+            "the venue has not finalized the market: try again in 10 to 30 minutes",
+        )
+    numerator = await contracts.payout_numerator(condition_id, is_yes=asked.is_yes)
+    if numerator == 0:
+        raise NotRedeemableError(
+            Obstacle.POSITION_LOST, "the position lost: it pays nothing, and nothing is burned"
+        )
+    derived = await contracts.token_id(
+        condition_id,
+        is_yes=asked.is_yes,
+        collateral=collateral,
+        is_neg_risk=asked.is_neg_risk,
+    )
+    if token_id is not None and token_id != derived:
+        raise MalformedError("the position's token is not that of its condition")
+    shares = await contracts.token_balance(owner, derived)
+    if shares == 0:
+        raise NotRedeemableError(
+            Obstacle.ALREADY_REDEEMED, "the on-chain token balance is 0: already redeemed"
+        )
+    return Redeemable(derived, shares, shares * numerator // denominator)

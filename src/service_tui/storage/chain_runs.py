@@ -1,0 +1,191 @@
+"""What goes to a chain, step by step: each stands here before it is taken.
+
+Knows steps, nonces and bytes as text; what they mean is text to it. What was signed is never
+changed: the same bytes may be sent again, others never take their place.
+Used by the desk's handlers of redemptions and of the wallet.
+"""
+
+import sqlite3
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import REAL, TEXT, Integer, bindparam, func, insert, update
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.errors import ClaimedError, UnknownTicketError
+from service_tui.storage.tables import OPEN_RUN, SIGNED_RUN, statement
+
+_OPEN: Final = statement(insert(tables.Chainruns))
+_MOVE: Final = statement(
+    update(tables.Chainruns)
+    .where(
+        col(tables.Chainruns.number) == bindparam("of"), col(tables.Chainruns.settled_at).is_(None)
+    )
+    .values(
+        step=bindparam("to"),
+        changed_at=bindparam("at", type_=REAL),
+        body=bindparam("says"),
+        settled_at=bindparam("ended", type_=REAL),
+    )
+)
+_SIGN: Final = statement(
+    update(tables.Chainruns)
+    .where(
+        col(tables.Chainruns.number) == bindparam("of"),
+        col(tables.Chainruns.raw).is_(None),
+        col(tables.Chainruns.settled_at).is_(None),
+    )
+    .values(
+        step=bindparam("to"),
+        changed_at=bindparam("at", type_=REAL),
+        body=bindparam("says"),
+        nonce=bindparam("taken", type_=Integer),
+        raw=bindparam("signed", type_=TEXT),
+        tx_hash=bindparam("hash", type_=TEXT),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainRun:
+    """One row. `step` is what comes next; `body` JSON of what it needs."""
+
+    subject: str
+    wallet: str
+    opened_at: float
+    changed_at: float
+    step: str
+    body: str
+    number: int | None = None
+    nonce: int | None = None
+    raw: str | None = None
+    tx_hash: str | None = None
+    settled_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """What was signed: the nonce that it takes, its bytes and its hash, as hex."""
+
+    nonce: int
+    raw: str
+    tx_hash: str
+
+
+class ChainRuns:
+    """The runs of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self, run: ChainRun) -> int:
+        """Write a run before its first step.
+
+        Fails with `ClaimedError` where its subject has one without an end: whoever comes second,
+        from whichever console on the directory, does nothing.
+
+        Returns:
+            Its number.
+        """
+        record = {name: value for name, value in asdict(run).items() if name != "number"}
+
+        def work(connection: sqlite3.Connection) -> int:
+            try:
+                made = connection.execute(_OPEN, {"number": None, **record}).lastrowid
+            except sqlite3.IntegrityError as error:
+                raise ClaimedError(f"{run.subject} is under way already") from error
+            return made or 0
+
+        return await self._database.write(work)
+
+    async def move(self, number: int, step: str, body: str, *, now: float) -> None:
+        """Note the step that comes next, before it is taken.
+
+        Fails with `UnknownTicketError` where the run has ended or never was.
+        """
+        values = {"of": number, "to": step, "says": body, "at": now, "ended": None}
+        await self._database.write(lambda c: _changed(c, _MOVE, values))
+
+    async def sign(self, number: int, step: str, body: str, signed: Signed, *, now: float) -> None:
+        """Keep what was signed, before anybody is told of it. Once for ever.
+
+        Fails with `UnknownTicketError` where something was signed already.
+        """
+        values = {
+            "of": number,
+            "to": step,
+            "says": body,
+            "at": now,
+            "taken": signed.nonce,
+            "signed": signed.raw,
+            "hash": signed.tx_hash,
+        }
+        await self._database.write(lambda c: _changed(c, _SIGN, values))
+
+    async def settle(self, number: int, step: str, body: str, *, now: float) -> None:
+        """Note that a run has come to its end; its subject is free for another."""
+        values = {"of": number, "to": step, "says": body, "at": now, "ended": now}
+        await self._database.write(lambda c: _changed(c, _MOVE, values))
+
+    def unsettled(self) -> list[ChainRun]:
+        """Runs without an end, oldest first. Blocks."""
+        query = select(tables.Chainruns).where(OPEN_RUN).order_by(col(tables.Chainruns.number))
+        with self._database.reader() as session:
+            return [_run(row) for row in session.exec(query)]
+
+    def recent(self, limit: int) -> list[ChainRun]:
+        """The newest runs, whatever became of them, newest first. Blocks."""
+        order = col(tables.Chainruns.number).desc()
+        query = select(tables.Chainruns).order_by(order).limit(limit)
+        with self._database.reader() as session:
+            return [_run(row) for row in session.exec(query)]
+
+    def find(self, number: int) -> ChainRun | None:
+        """One run. Blocks."""
+        with self._database.reader() as session:
+            row = session.get(tables.Chainruns, number)
+            return None if row is None else _run(row)
+
+    def signed_since(self, wallet: str, since: float) -> list[ChainRun]:
+        """What this wallet has signed since a time: whatever became of it, it may cost. Blocks."""
+        table = tables.Chainruns
+        query = select(table).where(
+            SIGNED_RUN, col(table.wallet) == wallet, col(table.changed_at) >= since
+        )
+        with self._database.reader() as session:
+            return [_run(row) for row in session.exec(query)]
+
+    def last_signed(self, subject: str) -> ChainRun | None:
+        """What was signed last for a subject, whatever became of it; None for nothing. Blocks."""
+        table = tables.Chainruns
+        query = (
+            select(table)
+            .where(SIGNED_RUN, col(table.subject) == subject)
+            .order_by(col(table.number).desc())
+            .limit(1)
+        )
+        with self._database.reader() as session:
+            row = session.exec(query).first()
+            return None if row is None else _run(row)
+
+    def open_nonce(self, wallet: str) -> int | None:
+        """The highest nonce of this wallet that waits for its end; None where none does. Blocks."""
+        table = tables.Chainruns
+        query = select(func.max(col(table.nonce))).where(
+            SIGNED_RUN, OPEN_RUN, col(table.wallet) == wallet
+        )
+        with self._database.reader() as session:
+            return session.exec(query).one()
+
+
+def _run(row: tables.Chainruns) -> ChainRun:
+    return ChainRun(**row.model_dump())
+
+
+def _changed(
+    connection: sqlite3.Connection, sql: str, values: dict[str, str | float | None]
+) -> None:
+    if connection.execute(sql, values).rowcount != 1:
+        raise UnknownTicketError("this run has ended, or was signed already")

@@ -1,0 +1,138 @@
+"""What goes to the chain and comes back. Source: wire reference, 2.5 and 6; spec, "Redemption".
+
+Knows the base of the models. Must not know signatures.
+Used by wallet and redemption.
+"""
+
+from typing import Annotated, Final
+
+from pydantic import Field, JsonValue, StringConstraints, model_serializer
+
+from service_tui.wire.base import Count, Line, WireModel
+
+CHAIN_ID: Final = 137
+"""The one chain on which we redeem and trade. Source: spec, "Venues"."""
+
+Address = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$")]
+"""An account or a contract of the chain; in any case of its letters."""
+
+Hash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{64}$")]
+"""Of a transaction, or any other 32 bytes."""
+
+RAW_MAX: Final = 20_000
+"""Letters of a signed transaction that are looked at. # ours: redemptions have about 700."""
+
+SignedTx = Annotated[str, StringConstraints(min_length=10, max_length=RAW_MAX)]
+"""0x and the bytes of a signed transaction in hex. Source: wire reference, 2.5."""
+
+
+class UnsignedTxBody(WireModel):
+    """A transaction that a wallet is asked to sign. `to` and `data` are the spec's.
+
+    Texts are bounded, and otherwise as they were said: whoever signs decodes and judges them.
+    """
+
+    to: Annotated[str, StringConstraints(max_length=100)] | None = None
+    data: Annotated[str, StringConstraints(max_length=RAW_MAX)] = ""
+    sender: Annotated[str, StringConstraints(max_length=100)] | None = Field(
+        default=None, validation_alias="from", serialization_alias="from"
+    )
+    # A number, or hex text as a node writes it.
+    gas: int | Annotated[str, StringConstraints(max_length=100)] | None = None
+    chain_id: int | Annotated[str, StringConstraints(max_length=100)] | None = Field(
+        default=None, validation_alias="chainId", serialization_alias="chainId"
+    )
+    value: int | Annotated[str, StringConstraints(max_length=100)] | None = None
+    # ours: for a list of approvals: what the transaction is for, and whether it is done already.
+    about: Line = ""
+    key: Line = ""
+    done: bool = False
+
+
+class BroadcastRequest(WireModel):
+    """Payload of `POST /api/sdk/wallet/broadcast-tx`."""
+
+    signed_tx: SignedTx
+
+
+class BroadcastBody(WireModel):
+    """What the relay did. A refusal is `success: false`, `error` and what to do in `fix`."""
+
+    success: bool
+    tx_hash: Line | None = None
+    # `pending`, or with a hash that is known already the state it is in.
+    status: Line | None = None
+    error: Line | None = None
+    error_code: Line | None = None
+    retryable: bool = False
+    fix: Line = ""
+    # ours: the transaction goes to the simulated chain.
+    simulated: bool = False
+
+
+class RpcRequest(WireModel):
+    """One JSON-RPC call. Source: wire reference, 2.5."""
+
+    # ours: without it 2.0 is meant.
+    jsonrpc: Annotated[str, StringConstraints(pattern=r"^2\.0$")] = "2.0"
+    method: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    params: Annotated[tuple[JsonValue, ...], Field(max_length=8, strict=False)] = ()
+    id: Annotated[int, Field(ge=-(2**53), le=2**53)] | Line | None = None
+
+
+class RpcErrorBody(WireModel):
+    """Why the node did not answer."""
+
+    code: int
+    message: Line
+
+
+class RpcBody(WireModel):
+    """The node's answer: `result`, or in its place `error`."""
+
+    jsonrpc: Line = "2.0"
+    id: int | Line | None = None
+    result: JsonValue = None
+    error: RpcErrorBody | None = None
+
+    @model_serializer(mode="plain")
+    def _one_of_two(self) -> dict[str, JsonValue]:
+        """The one that there is: a null as `result` is an answer as well."""
+        said: dict[str, JsonValue] = {"jsonrpc": self.jsonrpc, "id": self.id}
+        if self.error is not None:
+            said["error"] = {"code": self.error.code, "message": self.error.message}
+        else:
+            said["result"] = self.result
+        return said
+
+
+class ChainBody(WireModel):
+    """ours: the simulated chain as the operator sees it."""
+
+    chain_id: Count = CHAIN_ID
+    block: Count
+    block_s: float
+    gas_price_gwei: float
+    # Blocks that the next transactions wait, and what happens to them.
+    delay_blocks: Count = 0
+    faults: tuple[Line, ...] = ()
+    pending: Count = 0
+
+
+class ChainPatch(WireModel):
+    """ours: delays and failures on demand, for a rehearsal; null leaves a figure as it is.
+
+    `faults` are taken one a transaction: `revert` fails it on the chain, `drop` loses it,
+    `withhold` keeps its receipt back until the list is set anew.
+    """
+
+    block_s: Annotated[float, Field(ge=0.1, le=600)] | None = None
+    gas_price_gwei: Annotated[float, Field(ge=0.001, le=10_000)] | None = None
+    delay_blocks: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    faults: (
+        Annotated[
+            tuple[Annotated[str, StringConstraints(pattern=r"^(ok|revert|drop|withhold)$")], ...],
+            Field(max_length=64, strict=False),
+        ]
+        | None
+    ) = None

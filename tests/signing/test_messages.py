@@ -1,0 +1,204 @@
+from dataclasses import replace
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_defunct
+
+from service_tui.signing.credentials import credentials_signer, sign_credentials
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.link import Challenge, message_signer, sign_challenge
+from service_tui.signing.payments import (
+    USDC,
+    Offer,
+    PaymentPolicy,
+    authorization_signer,
+    sign_payment,
+)
+from signing.counting import CountingSigner
+
+NOW_S = 1_790_000_000
+HOST = "api.service.example"
+OWN = CountingSigner().address
+NONCE = "Zm9vYmFyYmF6cXV4"
+
+
+def text(**changes: str) -> str:
+    parts = {"host": HOST, "wallet": OWN, "nonce": NONCE, "more": "", **changes}
+    return (
+        f"Link this wallet to an agent of {parts['host']}.\n\nWallet: {parts['wallet']}\n"
+        f"Nonce: {parts['nonce']}\nIt moves no money.{parts['more']}"
+    )
+
+
+FAIR = Challenge(address=OWN, nonce=NONCE, message=text(), expires_s=NOW_S + 300.0)
+
+
+def signed(challenge: Challenge, signer: CountingSigner) -> str:
+    return sign_challenge(challenge, signer, host=HOST, now_s=NOW_S)
+
+
+def test_a_challenge_is_signed_as_the_library_would() -> None:
+    signature = signed(FAIR, CountingSigner())
+    expected = Account.sign_message(encode_defunct(text=FAIR.message), private_key="4c" * 32)
+    assert signature == "0x" + bytes(expected.signature).hex()
+    assert message_signer(FAIR.message, bytes.fromhex(signature[2:])) == OWN
+
+
+@pytest.mark.parametrize("host", [HOST, "service.example", "127.0.0.1:8400", "localhost"])
+def test_the_service_and_its_domain_may_be_named(host: str) -> None:
+    assert signed(replace(FAIR, message=text(host=host)), CountingSigner())
+
+
+SIWE = f"other.example wants you to sign in with your account:\n{OWN}\nNonce: {NONCE}"
+REFUSED: dict[str, tuple[Challenge, Rule]] = {
+    "another wallet": (replace(FAIR, address="0x" + "11" * 20), Rule.SENDER),
+    "no wallet": (replace(FAIR, address="me"), Rule.SENDER),
+    "expired": (replace(FAIR, expires_s=NOW_S - 1.0), Rule.TIME),
+    "expires never": (replace(FAIR, expires_s=float("nan")), Rule.TIME),
+    "no text": (replace(FAIR, message=""), Rule.TEXT),
+    "a long text": (replace(FAIR, message=text(more="." * 2_000)), Rule.TEXT),
+    "no nonce": (replace(FAIR, message=text(nonce="")), Rule.TEXT),
+    "another nonce": (replace(FAIR, nonce="b" * 16), Rule.TEXT),
+    "a nonce of no form": (replace(FAIR, nonce=""), Rule.NONCE),
+    "no address": (replace(FAIR, message=text(wallet="")), Rule.TEXT),
+    "another address": (replace(FAIR, message=text(more=" 0x" + "ab" * 20)), Rule.TEXT),
+    "a hash": (replace(FAIR, message=text(more=" " + "ab" * 32)), Rule.TEXT),
+    "a hash with 0x": (replace(FAIR, message=text(more=" 0x" + "ab" * 32)), Rule.TEXT),
+    "another service": (replace(FAIR, message=text(host="evil.example")), Rule.TEXT),
+    "a host that ends alike": (
+        replace(FAIR, message=text(host="evilapi.service.example.com")),
+        Rule.TEXT,
+    ),
+    "a sign-in elsewhere": (replace(FAIR, message=SIWE), Rule.TEXT),
+    "escapes": (replace(FAIR, message=text(more="\x1b[2J")), Rule.TEXT),
+    "a prefix of bytes": (replace(FAIR, message="\x19\x01" + text()), Rule.TEXT),
+    "text that runs backwards": (replace(FAIR, message=text(more="\u202e")), Rule.TEXT),
+    "letters that look alike": (replace(FAIR, message=text(more=" \u0430")), Rule.TEXT),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_challenge_is_not_signed(name: str) -> None:
+    challenge, rule = REFUSED[name]
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError) as refused:
+        signed(challenge, signer)
+    assert refused.value.rule is rule
+    assert signer.signatures == 0
+
+
+def test_a_proof_says_who_signed_it() -> None:
+    proof = sign_credentials(CountingSigner(), now_s=NOW_S, nonce=7)
+    assert (proof.poly_timestamp, proof.poly_nonce) == (str(NOW_S), "7")
+    assert credentials_signer(proof) == OWN
+    assert credentials_signer(replace(proof, poly_nonce="8")) != OWN
+    assert credentials_signer(replace(proof, poly_timestamp=str(NOW_S + 1))) != OWN
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"poly_address": "me"},
+        {"poly_signature": "0x"},
+        {"poly_signature": "0x" + "zz" * 65},
+        {"poly_timestamp": "-1"},
+        {"poly_nonce": ""},
+        {"poly_nonce": "0x1"},
+        {"poly_nonce": "٣"},
+        {"poly_nonce": "9" * 90},
+    ],
+)
+def test_a_proof_of_another_form_is_refused(changes: dict[str, str]) -> None:
+    proof = sign_credentials(CountingSigner(), now_s=NOW_S)
+    if changes == {"poly_nonce": ""}:
+        changes = {"poly_nonce": "", "poly_timestamp": ""}
+    with pytest.raises(MalformedError):
+        credentials_signer(replace(proof, **changes))
+
+
+@pytest.mark.parametrize(
+    ("now_s", "skew_s", "nonce"),
+    [
+        (NOW_S, 30.5, 0),
+        (NOW_S, -31.0, 0),
+        (NOW_S, float("nan"), 0),
+        (999, 0.0, 0),
+        (10**10, 0.0, 0),
+        (NOW_S, 0.0, -1),
+        (NOW_S, 0.0, 10**20),
+    ],
+)
+def test_no_proof_is_signed_at_a_wrong_time(now_s: int, skew_s: float, nonce: int) -> None:
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError):
+        sign_credentials(signer, now_s=now_s, skew_s=skew_s, nonce=nonce)
+    assert signer.signatures == 0
+
+
+OFFER = Offer(
+    host=HOST,
+    scheme="exact",
+    network="base",
+    asset=USDC.address,
+    pay_to="0x" + "AB" * 20,
+    amount=5_000,
+    life_s=60,
+)
+POLICY = PaymentPolicy(host=HOST, day_max=20_000)
+
+
+def pay(offer: Offer, signer: CountingSigner, policy: PaymentPolicy = POLICY, paid: int = 0) -> int:
+    payment = sign_payment(offer, policy, signer, now_s=NOW_S, nonce=b"\7" * 32, paid_today=paid)
+    assert authorization_signer(payment) == signer.address
+    return payment.authorization.before_s
+
+
+def test_the_documented_price_is_paid_and_only_for_a_while() -> None:
+    assert pay(OFFER, CountingSigner()) == NOW_S + 60
+    assert pay(replace(OFFER, life_s=10**9), CountingSigner()) == NOW_S + 120
+    assert pay(replace(OFFER, network="eip155:8453"), CountingSigner())
+
+
+def test_the_known_recipient_is_paid_and_no_other() -> None:
+    known = replace(POLICY, recipient=OFFER.pay_to.lower())
+    assert pay(OFFER, CountingSigner(), known)
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError):
+        pay(replace(OFFER, pay_to="0x" + "cd" * 20), signer, known)
+    assert signer.signatures == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"host": "evil.example"}, Rule.TARGET),
+        ({"scheme": "upto"}, Rule.FORM),
+        ({"network": "base-sepolia"}, Rule.CHAIN),
+        ({"network": "polygon"}, Rule.CHAIN),
+        ({"asset": "0x" + "11" * 20}, Rule.TARGET),
+        ({"asset": "usdc"}, Rule.TARGET),
+        ({"pay_to": ""}, Rule.TARGET),
+        ({"pay_to": "\x1b]52;c;YQ==\x07"}, Rule.TARGET),
+        ({"amount": 5_001}, Rule.PRICE),
+        ({"amount": 4_999}, Rule.PRICE),
+        ({"amount": -5_000}, Rule.PRICE),
+        ({"amount": 2**255}, Rule.PRICE),
+    ],
+)
+def test_another_offer_is_not_paid(changes: dict[str, object], rule: Rule) -> None:
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError) as refused:
+        pay(replace(OFFER, **changes), signer)  # pyright: ignore[reportArgumentType]
+    assert refused.value.rule is rule
+    assert all(line.isprintable() for line in refused.value.decoded)
+    assert signer.signatures == 0
+
+
+def test_the_days_cap_holds_and_nothing_is_off() -> None:
+    signer = CountingSigner()
+    assert pay(OFFER, signer, paid=15_000)
+    for policy, paid in ((POLICY, 15_001), (replace(POLICY, day_max=0), 0), (POLICY, -1)):
+        with pytest.raises(PolicyRefusedError) as refused:
+            pay(OFFER, signer, policy, paid)
+        assert refused.value.rule is Rule.DAY
+    assert signer.signatures == 1

@@ -1,0 +1,212 @@
+import random
+from dataclasses import replace
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+
+import pytest
+
+from service_tui.signing.book import Exchange
+from service_tui.signing.calls import ZERO_32
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.orders import (
+    BUILDER,
+    Order,
+    OrderAction,
+    OrderWish,
+    amounts,
+    build_order,
+    order_signer,
+    read_order,
+    sign_order,
+)
+from signing.counting import CountingSigner
+
+BUY = OrderWish(token_id=1234, action=OrderAction.BUY, price=500_000, spend=10_000_000)
+SELL = OrderWish(token_id=1234, action=OrderAction.SELL, price=500_000, shares=20_000_000)
+NOW_MS = 1_790_000_000_000
+
+
+def built(wish: OrderWish, signer: CountingSigner, exchange: Exchange) -> Order:
+    return build_order(wish, signer.address, exchange=exchange, salt=42, now_ms=NOW_MS)
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [
+        (BUY, (10_000_000, 20_000_000)),  # seen on the wire
+        (SELL, (20_000_000, 10_000_000)),
+        (replace(BUY, price=330_000), (9_999_000, 30_300_000)),
+        # Half up to the tick: 0.335 is 0.34, 0.3349 is 0.33.
+        (replace(BUY, price=335_000), (9_999_400, 29_410_000)),
+        (replace(BUY, price=334_900), (9_999_000, 30_300_000)),
+        # At once: money at two decimals, shares at four, the price down.
+        (
+            replace(BUY, price=335_000, spend=10_009_000, is_immediate=True),
+            (10_000_000, 30_303_000),
+        ),
+        # A tick that nobody knows is a cent.
+        (replace(BUY, price=330_000, tick=7), (9_999_000, 30_300_000)),
+        # Shares are cut to two decimals, never rounded up.
+        (replace(SELL, shares=20_019_999), (20_010_000, 10_005_000)),
+        (replace(BUY, spend=None, shares=7_000_000), (3_500_000, 7_000_000)),
+    ],
+)
+def test_amounts_are_exact(wish: OrderWish, expected: tuple[int, int]) -> None:
+    assert amounts(wish) == expected
+
+
+TABLE = {
+    "0.1": (1, 2, 3),
+    "0.01": (2, 2, 4),
+    "0.005": (3, 2, 5),
+    "0.0025": (4, 2, 6),
+    "0.001": (3, 2, 5),
+    "0.0001": (4, 2, 6),
+}
+"""Decimals of price, size and amount. Source: wire reference, 6.2."""
+
+
+def cut(number: Decimal, places: int) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
+
+
+def reference(wish: OrderWish, tick: str) -> tuple[int, int]:
+    """The same in decimals, by the table of the reference."""
+    _, size_places, amount_places = TABLE[tick]
+    million = Decimal(1_000_000)
+    is_buy = wish.action is OrderAction.BUY
+    steps = Decimal(wish.price) / million / Decimal(tick)
+    is_cut = is_buy and wish.is_immediate
+    price = steps.quantize(Decimal(1), ROUND_DOWN if is_cut else ROUND_HALF_UP) * Decimal(tick)
+    if is_cut:
+        money = cut(Decimal(wish.spend or 0) / million, 2)
+        shares = cut(money / price, amount_places)
+    else:
+        wanted = Decimal(wish.spend or 0) / million / price if is_buy else None
+        shares = cut(wanted or Decimal(wish.shares or 0) / million, size_places)
+        money = shares * price
+        assert money == cut(money, amount_places)
+    pair = (int(money * million), int(shares * million))
+    return pair if is_buy else (pair[1], pair[0])
+
+
+def test_two_thousand_random_amounts_follow_the_table() -> None:
+    rng = random.Random(4)
+    for _ in range(2_000):
+        tick = rng.choice(list(TABLE))
+        micros = int(Decimal(tick) * 1_000_000)
+        is_buy = rng.random() < 0.5
+        wish = OrderWish(
+            token_id=1,
+            action=OrderAction.BUY if is_buy else OrderAction.SELL,
+            price=rng.randrange(100_000, 850_000),
+            spend=rng.randrange(5_100_000, 10**12) if is_buy else None,
+            shares=None if is_buy else rng.randrange(5_100_000, 10**12),
+            tick=micros,
+            is_immediate=rng.random() < 0.5,
+        )
+        maker, taker = amounts(wish)
+        assert (maker, taker) == reference(wish, tick)
+        assert maker <= (wish.spend or wish.shares or 0)
+
+
+@pytest.mark.parametrize(
+    ("wish", "rule"),
+    [
+        (replace(BUY, price=0), Rule.PRICE),
+        (replace(BUY, price=4_999), Rule.PRICE),
+        (replace(BUY, price=995_000), Rule.PRICE),
+        (replace(BUY, price=1_000_000), Rule.PRICE),
+        (replace(BUY, price=-500_000), Rule.PRICE),
+        (replace(BUY, spend=2_490_000), Rule.TOTAL),
+        (replace(BUY, spend=0), Rule.TOTAL),
+        (replace(BUY, spend=-10_000_000), Rule.TOTAL),
+        (replace(BUY, spend=None), Rule.TOTAL),
+        (replace(SELL, shares=4_999_999), Rule.TOTAL),
+        (replace(SELL, shares=-20_000_000), Rule.TOTAL),
+        (replace(SELL, shares=None), Rule.TOTAL),
+        (replace(BUY, token_id=0), Rule.FORM),
+        (replace(BUY, token_id=2**256), Rule.FORM),
+    ],
+)
+def test_what_the_venue_would_not_take_is_not_signed(wish: OrderWish, rule: Rule) -> None:
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError) as refused:
+        sign_order(built(wish, signer, Exchange.V1), signer, is_neg_risk=False)
+    assert refused.value.rule is rule
+    assert signer.signatures == 0
+
+
+def test_five_shares_are_enough() -> None:
+    assert amounts(replace(BUY, spend=2_500_000)) == (2_500_000, 5_000_000)
+
+
+def test_an_order_of_another_wallet_is_not_signed() -> None:
+    signer, other = CountingSigner(), CountingSigner("5d" * 32)
+    with pytest.raises(PolicyRefusedError):
+        sign_order(built(BUY, other, Exchange.V1), signer, is_neg_risk=False)
+    assert signer.signatures == 0
+
+
+@pytest.mark.parametrize("is_neg_risk", [False, True])
+@pytest.mark.parametrize("exchange", list(Exchange))
+@pytest.mark.parametrize("wish", [BUY, SELL])
+def test_what_is_sent_is_read_back_and_has_the_same_signer(
+    wish: OrderWish, exchange: Exchange, *, is_neg_risk: bool
+) -> None:
+    signer = CountingSigner()
+    signed = sign_order(built(wish, signer, exchange), signer, is_neg_risk=is_neg_risk)
+    body = dict[str, object](signed.body())
+    assert read_order(body, exchange) == signed
+    assert order_signer(signed, is_neg_risk=is_neg_risk) == signer.address
+    assert body["side"] == wish.action.value
+    assert body["makerAmount"] == str(amounts(wish)[0])
+    assert len(str(body["signature"])) == 132
+
+
+def test_the_fields_of_each_generation_are_those_of_the_reference() -> None:
+    signer = CountingSigner()
+    common = {
+        *("salt", "maker", "signer", "tokenId", "makerAmount", "takerAmount", "side"),
+        *("signatureType", "signature", "expiration"),
+    }
+    first = sign_order(built(BUY, signer, Exchange.V1), signer, is_neg_risk=False).body()
+    second = sign_order(built(BUY, signer, Exchange.V2), signer, is_neg_risk=False).body()
+    assert set(first) == common | {"taker", "nonce", "feeRateBps"}
+    assert set(second) == common | {"timestamp", "metadata", "builder"}
+    assert second["builder"] == "0x" + BUILDER.hex()
+    assert second["timestamp"] == str(NOW_MS)
+
+
+def test_a_builder_of_zeros_opts_out() -> None:
+    signer = CountingSigner()
+    order = build_order(
+        BUY, signer.address, exchange=Exchange.V2, salt=1, now_ms=NOW_MS, builder=ZERO_32
+    )
+    signed = sign_order(order, signer, is_neg_risk=False)
+    assert signed.body()["builder"] == "0x" + "00" * 32
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"salt": None},
+        {"salt": "1.5"},
+        {"salt": "9" * 100},
+        {"side": "HOLD"},
+        {"makerAmount": "-1"},
+        {"takerAmount": "1e6"},
+        {"tokenId": "٣"},
+        {"signatureType": 2},
+        {"taker": "0x" + "11" * 20},
+        {"nonce": "1"},
+        {"expiration": "1"},
+        {"signer": "0x" + "11" * 20},
+        {"feeRateBps": ["1"]},
+        {"signature": {}},
+    ],
+)
+def test_an_order_of_another_form_is_not_read(changes: dict[str, object]) -> None:
+    signer = CountingSigner()
+    body = sign_order(built(BUY, signer, Exchange.V1), signer, is_neg_risk=False).body()
+    with pytest.raises(MalformedError):
+        read_order({**body, **changes}, Exchange.V1)
