@@ -430,7 +430,6 @@ SCRIPT: Final = (
         ALLOWANCES,
         lambda _: {"path": {"address": WALLET_ADDRESS}, "params": {"include_tx_params": "1"}},
     ),
-    Call("no approvals", ALLOWANCES, lambda _: {"path": {"address": "0x12"}}, 422),
     Call("ask the chain", CHAIN_RPC, body(jsonrpc="2.0", method="eth_chainId", params=[], id=1)),
     Call("ask too much", CHAIN_RPC, body(jsonrpc="2.0", method="eth_sign", params=[], id="a")),
     Call("relay nothing", BROADCAST, body(signed_tx="0x02c0ffee00")),
