@@ -16,6 +16,7 @@ from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
+from service_tui.desk.handlers.payments import CAP, cap_of
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.price_alerts import known_price_alerts
@@ -109,12 +110,16 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     told = await asyncio.to_thread(known_price_alerts, PriceAlerts(around.database))
     executes = around.executes and not initial.service.read_only
     risk = replace(initial.risk, price_alerts=told, executes=executes)
+    cap = cap_of(initial.preferences.get(CAP, ""))
+    wallet = replace(initial.wallet, pay=replace(initial.wallet.pay, day_max=cap))
     desk = Desk(
         replace(
             initial,
             tickets=capped(tuple(tickets)),
             polls=PERIODS,
             risk=risk,
+            redemption=replace(initial.redemption, executes=executes),
+            wallet=wallet,
             halt=newest((own_halt, *around.halts)),
         ),
         around,

@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
+from service_tui.desk.records_redemption import RedemptionRow
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -35,6 +36,7 @@ CopiedRecord = (
     | AgentView
     | MonitorView
     | AlertView
+    | RedemptionRow
     | ExitView
     | PriceAlertView
 )
