@@ -180,7 +180,13 @@ _POLY: Final = ("poly_address", "poly_signature", "poly_timestamp", "poly_nonce"
 
 async def ready(stage: Stage, **settings: object) -> External:
     """A claimed agent with real trading on, and a wallet that has everything."""
-    await change(stage, claimed=True, real_trading_enabled=True, **settings)
+    rights: dict[str, object] = {
+        "claimed": True,
+        "real_trading_enabled": True,
+        # Or what is to be redeemed could be sold before.
+        "auto_risk_monitor_enabled": False,
+    }
+    await change(stage, **rights | settings)
     own = External(line_to(stage))
     await own.activate()
     return own

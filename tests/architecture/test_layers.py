@@ -8,7 +8,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
-HEAVY = ("fastapi", "sqlmodel", "sqlalchemy", "httpx", "pydantic", "uvicorn", "web3", "mcp", "eth_account", "eth_keys")
+HEAVY = (
+    "fastapi",
+    "sqlmodel",
+    "sqlalchemy",
+    "httpx",
+    "pydantic",
+    "uvicorn",
+    "web3",
+    "mcp",
+    "eth_account",
+    "eth_keys",
+)
 
 
 def modules_after(imported: str) -> set[str]:

@@ -6,6 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service_tui.engine import codec
+from service_tui.engine.chain_events import (
+    CallKind,
+    CallPaid,
+    ChainCall,
+    ChainSet,
+    CredentialsKept,
+    Fate,
+    OrderSigned,
+    TxMined,
+    TxSent,
+    TxStatus,
+    WalletFilled,
+    WalletLinked,
+)
 from service_tui.engine.codec import JournalError, decode, dumps, encode
 from service_tui.engine.events import (
     KINDS,
@@ -14,6 +28,7 @@ from service_tui.engine.events import (
     AlertEnded,
     Breached,
     BreakerReset,
+    Claimed,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -123,6 +138,18 @@ reactor_changes = st.fixed_dictionaries(
         "daily_cap": micros,
         "mirror_fraction": prices,
         "enabled": st.booleans(),
+    },
+)
+wei = st.integers(0, 10**30)
+calls = st.builds(
+    ChainCall, st.sampled_from(CallKind), texts, st.lists(wei, max_size=3).map(tuple), texts, texts
+)
+paces = st.fixed_dictionaries(
+    {},
+    optional={
+        "block_s": moments,
+        "gas_price": wei,
+        "faults": st.lists(st.sampled_from(Fate), max_size=3).map(tuple),
     },
 )
 EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
@@ -270,6 +297,33 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.dictionaries(texts, texts | prices, max_size=4),
     ),
     "breaker_reset": st.builds(BreakerReset, texts, moments),
+    "claimed": st.builds(Claimed, texts, venues, texts, sides, moments, moments, texts),
+    "wallet": st.builds(WalletLinked, texts, moments, texts, wei, micros),
+    "wallet_fill": st.builds(
+        WalletFilled, texts, moments, texts, st.dictionaries(texts, wei, max_size=4)
+    ),
+    "credentials": st.builds(CredentialsKept, texts, moments, texts, texts),
+    "signed": st.builds(OrderSigned, texts, moments, texts),
+    "tx": st.builds(
+        TxSent,
+        tx_hash=texts,
+        agent_id=texts,
+        at=moments,
+        sender=texts,
+        nonce=wei,
+        to=texts,
+        call=calls,
+        gas=wei,
+        max_fee=wei,
+        due=wei,
+        fate=st.sampled_from(Fate),
+        replaces=texts,
+    ),
+    "tx_mined": st.builds(
+        TxMined, texts, texts, moments, st.sampled_from(TxStatus), wei, wei, wei, micros, texts
+    ),
+    "chain": st.builds(ChainSet, moments, paces),
+    "paid": st.builds(CallPaid, texts, moments, texts, texts, micros, texts),
 }
 
 
@@ -338,6 +392,15 @@ ROWS: Final = {
     "signal_gone": '["a1",1.5,"0x12:maker:0:0xab:77"]',
     "reaction": '["a1",1.5,"0x12","failed",{"reason":"too late","taker_price":0.4}]',
     "breaker_reset": '["a1",1.5]',
+    "claimed": '["a1","evm_venue","m1","no",1.0,2.0,"0x12"]',
+    "wallet": '["a1",1.5,"0xAb",1000000000000000000,1000000]',
+    "wallet_fill": '["a1",1.5,"0xAb",{"gas":5,"restricted":1}]',
+    "credentials": '["a1",1.5,"0xAb","headers"]',
+    "signed": '["a1",1.5,"c0ffee"]',
+    "tx": ('["0x12","a1",1.5,"0xAb",3,"0xCd",["redeem","0x77",[1,2],"",""],234000,9,77,"ok",""]'),
+    "tx_mined": '["0x12","a1",1.5,"confirmed",77,180000,9,40,""]',
+    "chain": '[1.5,{"block_s":2.0,"faults":["drop"]}]',
+    "paid": '["a1",1.5,"0xAb","0x9",5000,"http://127.0.0.1/x"]',
 }
 """Rows as they lie on disks today: this table only ever grows."""
 

@@ -82,6 +82,8 @@ RICH: Final[dict[str, object]] = {
     "day_spend_max": Micros(1_000_000 * ONE),
     # Or positions would be sold at the first large move.
     "auto_risk_monitor_enabled": False,
+    # Or the service would redeem before anybody here does.
+    "auto_redeem_enabled": False,
 }
 
 

@@ -390,7 +390,7 @@ async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
         assert bought.json()["success"] is True
 
         async def seen(endpoint: Endpoint[WireModel], key: str) -> dict[str, Any]:
-            path = endpoint.path.format(market_id=market.market_id)
+            path = endpoint.path.format(market_id=market.market_id, address="0x" + "ab" * 20)
             return (await ask(stage, "GET", path, bearer(key))).json()
 
         theirs = other["api_key"]

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from service_tui.engine.catalogue import importable_at, url_of
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.access import BODY_MAX
@@ -62,6 +63,21 @@ from service_tui.wire.endpoints_desk import (
     SET_SPEED,
     TAPE,
 )
+from service_tui.wire.endpoints_wallet import (
+    ALLOWANCES,
+    BROADCAST,
+    CHAIN_RPC,
+    DERIVE_CREDENTIALS,
+    DESK_PATCH_CHAIN,
+    DESK_PATCH_WALLET,
+    DESK_REDEEM,
+    LINK_CHALLENGE,
+    LINK_WALLET,
+    POST_CREDENTIALS,
+    REDEEM,
+    REDEMPTIONS,
+    REPORT_REDEMPTION,
+)
 from support import OPERATOR, Stage, open_stage
 
 Literals = tuple[str, ...]
@@ -106,6 +122,48 @@ def leg_with(name: str, literal: str) -> str:
     """A batch of one buy, in which one field stands as it is given."""
     fields = {"market_id": '"m"', "side": '"yes"', "amount": "5"} | {name: literal}
     return "[{{{}}}]".format(",".join(f'"{key}":{value}' for key, value in fields.items()))
+
+
+HEX: Final = (*TEXT, '""', '"0x"', '"0xzz"', '"0x12"')
+CHAIN_ADDRESS: Final = (
+    *HEX, json.dumps("0x" + "1" * 39), json.dumps("0x" + "1" * 41), json.dumps("1" * 42),
+)  # fmt: skip
+COUNT_FROM_0: Final = tuple(one for one in COUNT if one not in {"0", "1e3"})
+SIGNED_ORDER: Final[dict[str, object]] = {
+    "salt": "1",
+    "maker": "0x" + "ab" * 20,
+    "signer": "0x" + "ab" * 20,
+    "tokenId": "1",
+    "makerAmount": "5000000",
+    "takerAmount": "10000000",
+    "side": "BUY",
+    "signatureType": 0,
+    "signature": "0x" + "11" * 65,
+    "expiration": "0",
+    "taker": "0x" + "00" * 20,
+    "nonce": "0",
+    "feeRateBps": "0",
+}
+
+
+def _orders() -> Literals:
+    """Signed orders in which one field is garbled."""
+    bad: dict[str, object] = {
+        "salt": "x",
+        "maker": "0x12",
+        "signer": None,
+        "tokenId": 1,
+        "makerAmount": "-5",
+        "takerAmount": "1.5",
+        "side": "HOLD",
+        "signatureType": 4,
+        "signature": "0x12",
+        "expiration": "never",
+        "taker": "nobody",
+        "nonce": "9" * 79,
+        "feeRateBps": "",
+    }
+    return tuple(json.dumps(SIGNED_ORDER | {name: value}) for name, value in bad.items())
 
 
 SETTINGS_FIELDS: Final[dict[str, Literals]] = {
@@ -180,6 +238,59 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "source": LINE,
         "skill_slug": (*LINE, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129)),
         "signal_data": SIGNAL,
+        "signed_order": ("1", "true", '"text"', "[]", "{}", *_orders()),
+        "wallet_address": CHAIN_ADDRESS,
+    },
+    LINK_WALLET: {
+        "address": (*CHAIN_ADDRESS, *NEVER_NULL),
+        "signature": (*HEX, *NEVER_NULL, long(129), long(131)),
+        "nonce": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129)),
+        "signature_type": (*COUNT_FROM_0, *NEVER_NULL, "3"),
+        "confirm_replace_managed": (*FLAG, *NEVER_NULL),
+        "confirm_orphan_deposit_wallet": (*FLAG, *NEVER_NULL),
+        "source": LINE,
+    },
+    POST_CREDENTIALS: {
+        name: (*TEXT, *NEVER_NULL, '""', long(257))
+        for name in ("api_key", "api_secret", "api_passphrase")
+    },
+    DERIVE_CREDENTIALS: {
+        "poly_address": (*CHAIN_ADDRESS, *NEVER_NULL),
+        "poly_signature": (*HEX, *NEVER_NULL, json.dumps("1" * 130), json.dumps("0x" + "1" * 129)),
+        "poly_timestamp": (*TEXT, *NEVER_NULL, '"123456789"', '"12345678901"', '"123456789a"'),
+        "poly_nonce": (*TEXT, *NEVER_NULL, '""', '"-1"', '"1.5"', json.dumps("1" * 21)),
+    },
+    CHAIN_RPC: {
+        "jsonrpc": (*WORD, *NEVER_NULL, '"1.0"'),
+        "method": (*TEXT, *NEVER_NULL, '""', long(65)),
+        "params": ("1", "true", '"text"', "null", "{}", "[1,2,3,4,5,6,7,8,9]"),
+        "id": ("true", "1.5", "[]", "{}", "NaN", "9" * 5_000),
+    },
+    BROADCAST: {"signed_tx": (*TEXT, *NEVER_NULL, '""', '"0x02"', long(20_001))},
+    REDEEM: {
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"../x"', '"a b"', long(129)),
+        "side": (*WORD, *NEVER_NULL, '"YES"', '"both"'),
+    },
+    REPORT_REDEMPTION: {
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"../x"', '"a b"', long(129)),
+        "side": (*WORD, *NEVER_NULL, '"YES"', '"both"'),
+        "tx_hash": (*HEX, *NEVER_NULL, json.dumps("0x" + "1" * 63), json.dumps("1" * 64)),
+    },
+    DESK_REDEEM: {
+        "market_id": (*TEXT, *NEVER_NULL, '""', '"../x"', '"a b"', long(129)),
+        "side": (*WORD, *NEVER_NULL, '"YES"', '"both"'),
+    },
+    DESK_PATCH_CHAIN: {
+        "block_s": (*NUMBER, "0", "0.09", "601"),
+        "gas_price_gwei": (*NUMBER, "0", "10001"),
+        "delay_blocks": (*COUNT_FROM_0, "1001"),
+        "faults": ("1", "true", '"ok"', "{}", "[1]", '["burn"]', json.dumps(["ok"] * 65)),
+    },
+    DESK_PATCH_WALLET: {
+        "gas": (*NUMBER, "1001"),
+        "pay_usdc": (*NUMBER, "1001", "0.0000001"),
+        "native_usdc": (*NUMBER, "1000001", "0.0000001"),
+        "restricted": FLAG,
     },
     BATCH: {
         "trades": (
@@ -319,6 +430,7 @@ GOOD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, str]]] = {
     CHECK_MARKET: {"ticker": "A-1-2"},
     EXECUTABLE_PRICE: {"side": "yes", "action": "buy"},
     DELETE_MONITOR: {"side": "yes"},
+    LINK_CHALLENGE: {"address": "0x" + "ab" * 20},
 }
 """Where a query without parameters is a fault."""
 
@@ -339,7 +451,22 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     DESK_PATCH_ACCOUNT: {"plan": "elite"},
     PATCH_REACTOR: {"wallets": [f"0x{'ab' * 20}"], "mirror_fraction": 1, "max_size": 0},
     POST_REACTION: {"event_tx_hash": "0x12", "decision": "skipped_filter"},
-}
+    LINK_WALLET: {
+        "address": "0x" + "ab" * 20, "signature": "0x" + "11" * 65, "nonce": "abc",
+    },
+    POST_CREDENTIALS: {"api_key": "k", "api_secret": "s", "api_passphrase": "p"},
+    DERIVE_CREDENTIALS: {
+        "poly_address": "0x" + "ab" * 20, "poly_signature": "0x" + "11" * 65,
+        "poly_timestamp": "1800000000", "poly_nonce": "0",
+    },
+    CHAIN_RPC: {"method": "eth_chainId"},
+    BROADCAST: {"signed_tx": "0x02c0ffee00"},
+    REDEEM: {"market_id": "", "side": "yes"},
+    DESK_REDEEM: {"market_id": "", "side": "yes"},
+    REPORT_REDEMPTION: {"market_id": "", "side": "yes", "tx_hash": "0x" + "12" * 32},
+    DESK_PATCH_CHAIN: {"delay_blocks": 2},
+    DESK_PATCH_WALLET: {"gas": 1},
+}  # fmt: skip
 """Values that only a running service knows stand here as words: see `good_body`."""
 
 COUNTS: Final = ("-1", "1.5", "1e3", "NaN", "Infinity", "ten", "", " ", "0x10", "9" * 5_000, "true")
@@ -431,6 +558,9 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     PENDING_SIGNALS: {"caps": ("a" * 201,)},
     REACTIONS: {"limit": (*COUNTS, "0", "201")},
+    LINK_CHALLENGE: {"address": ("", "0x", "0x12", "x" * 42, "0x" + "g" * 40, "1" * 42)},
+    ALLOWANCES: {"no_cache": ("maybe", "2", ""), "include_tx_params": ("maybe", "2", "")},
+    REDEMPTIONS: {"limit": (*COUNTS, "0", "201")},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
 
@@ -486,7 +616,11 @@ async def send(
         return await client.request(
             endpoint.method,
             endpoint.path.format(
-                market_id=market.market_id, agent_id=stage.agent_id, order_id="o1", side="yes"
+                market_id=market.market_id,
+                agent_id=stage.agent_id,
+                order_id="o1",
+                side="yes",
+                address="0x" + "ab" * 20,
             ),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
@@ -515,8 +649,10 @@ Cases = dict[str, Literals]
 
 
 def claim(stage: Stage) -> None:
-    """Some endpoints say no to everything as long as nobody owns the agent."""
-    stage.world.change(stage.agent, {"claimed": True}, stage.clock.now())
+    """Some endpoints say no to everything as long as nobody owns the agent, or has a wallet."""
+    now = stage.clock.now()
+    stage.world.change(stage.agent, {"claimed": True}, now)
+    stage.world.note(WalletLinked(stage.agent_id, now, "0x" + "cd" * 20))
 
 
 async def hold(stage: Stage) -> None:
@@ -589,8 +725,21 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
         assert dumps(fields_of(stage.world)) == before
         # The same body without the bad field passes: it was the field that was refused.
         response = await send(stage, endpoint, content=json.dumps(good).encode())
-        assert response.status_code == 200
-        assert (dumps(fields_of(stage.world)) != before) is (endpoint is not TROUBLESHOOT)
+        assert response.status_code == (403 if endpoint is DERIVE_CREDENTIALS else 200)
+        assert (dumps(fields_of(stage.world)) != before) is (endpoint not in WITHOUT_TRACE)
+
+
+WITHOUT_TRACE: Final = {
+    TROUBLESHOOT,
+    CHAIN_RPC,
+    # What is good in form is no true signature, and nothing is there to be redeemed.
+    LINK_WALLET,
+    DERIVE_CREDENTIALS,
+    BROADCAST,
+    REDEEM,
+    DESK_REDEEM,
+    REPORT_REDEMPTION,
+}
 
 
 def queries() -> list[tuple[Endpoint[WireModel], list[tuple[str, str]]]]:

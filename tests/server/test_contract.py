@@ -87,6 +87,25 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_wallet import (
+    ALLOWANCES,
+    BROADCAST,
+    CHAIN_RPC,
+    CHECK_CREDENTIALS,
+    DERIVE_CREDENTIALS,
+    DESK_CHAIN,
+    DESK_PATCH_CHAIN,
+    DESK_PATCH_WALLET,
+    DESK_REDEEM,
+    LINK_CHALLENGE,
+    LINK_WALLET,
+    POST_CREDENTIALS,
+    REDEEM,
+    REDEMPTIONS,
+    REPORT_REDEMPTION,
+    UNLINK_WALLET,
+    WALLET,
+)
 from support import OPERATOR, Stage, open_stage
 
 TRANSPORTS: Final = ("in process", "over loopback")
@@ -182,6 +201,14 @@ def address(endpoint: Endpoint[WireModel]) -> Ask:
     return lambda scene: {"json": {field: scene.heard["importable"].json["markets"][0]["url"]}}
 
 
+WALLET_ADDRESS: Final = "0x" + "ab" * 20
+SECRETS: Final = {"api_key": "k", "api_secret": "s", "api_passphrase": "p"}
+HEADERS: Final = {
+    "poly_address": WALLET_ADDRESS,
+    "poly_signature": "0x" + "11" * 65,
+    "poly_timestamp": "1800000000",
+    "poly_nonce": "0",
+}
 SCRIPT: Final = (
     # By hand alone, or what ends would be sold before its end.
     Call("no automatic", PATCH_USER_SETTINGS, body(auto_risk_monitor_enabled=False)),
@@ -381,6 +408,51 @@ SCRIPT: Final = (
     ),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
+    Call("wallet", WALLET),
+    Call("challenge", LINK_CHALLENGE, query(address=WALLET_ADDRESS)),
+    Call("credentials there", CHECK_CREDENTIALS),
+    Call("no wallet for credentials", POST_CREDENTIALS, body(**SECRETS), 400),
+    Call("no wallet to derive for", DERIVE_CREDENTIALS, body(**HEADERS), 403),
+    Call(
+        "link unproved",
+        LINK_WALLET,
+        lambda s: {
+            "json": {
+                "address": WALLET_ADDRESS,
+                "signature": "0x" + "11" * 65,
+                "nonce": s.heard["challenge"].json["nonce"],
+            }
+        },
+    ),
+    Call("unlink", UNLINK_WALLET),
+    Call(
+        "approvals",
+        ALLOWANCES,
+        lambda _: {"path": {"address": WALLET_ADDRESS}, "params": {"include_tx_params": "1"}},
+    ),
+    Call("ask the chain", CHAIN_RPC, body(jsonrpc="2.0", method="eth_chainId", params=[], id=1)),
+    Call("ask too much", CHAIN_RPC, body(jsonrpc="2.0", method="eth_sign", params=[], id="a")),
+    Call("relay nothing", BROADCAST, body(signed_tx="0x02c0ffee00")),
+    Call("redeem nothing", REDEEM, body(market_id="nowhere", side="yes")),
+    Call(
+        "report nothing",
+        REPORT_REDEMPTION,
+        body(market_id="nowhere", side="yes", tx_hash="0x" + "12" * 32),
+    ),
+    Call("redemptions", REDEMPTIONS, query(limit=10)),
+    Call("chain", DESK_CHAIN),
+    Call("slow chain", DESK_PATCH_CHAIN, body(delay_blocks=3, faults=["ok", "revert"])),
+    Call(
+        "fill no wallet",
+        DESK_PATCH_WALLET,
+        lambda s: of_second(s) | {"json": {"gas": 1}},
+        409,
+    ),
+    Call(
+        "redeem nothing by hand",
+        DESK_REDEEM,
+        lambda s: of_second(s) | {"json": {"market_id": "nowhere", "side": "no"}},
+    ),
     Call("halt", DESK_HALT),
     Call("halt again", DESK_HALT),
     Call("world while halted", WORLD),

@@ -497,6 +497,7 @@ async def test_portfolio_and_briefing_have_a_block_for_each_venue(tmp_path: Path
 async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR0915
     async with line(tmp_path) as own:
         stage = own.stage
+        await own.ask("PATCH", "agents/me/settings", json={"auto_redeem_enabled": False})
         market = min(
             (m for m in stage.open_markets() if m.listing.home is EVM),
             key=lambda one: one.listing.resolved_at,

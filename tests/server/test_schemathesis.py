@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import pytest
@@ -18,7 +18,10 @@ from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.config import SchemathesisConfig
 
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.server.embedded import BASE_URL
+from service_tui.signing.credentials import sign_credentials
+from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
@@ -101,10 +104,19 @@ class Running(Threaded):
         plan = {"plan": "elite", "all_agents": True}
         own = {"wallet": "external", "trading_paused": False, "suspended": False}
         await line.post("/api/desk/resume", headers=desk)
+        # Orders without a signature are those of a managed wallet.
+        await line.post("/api/sdk/wallet/unlink")
         await line.patch("/api/desk/account", json=plan, headers=desk)
         await line.patch(f"/api/desk/agents/{self.stage.agent_id}", json=own, headers=desk)
         await line.post("/api/sdk/settings", json=OPEN)
         await line.patch("/api/sdk/user/settings", json={"max_position_usd": 1_000_000})
+
+    async def link(self) -> None:
+        """A linked wallet of the first agent."""
+        world, now = self.stage.world, self.stage.clock.now()
+        if world.chain.wallet_of(self.stage.agent_id) is None:
+            linked = WalletLinked(self.stage.agent_id, now, SIGNER.address)
+            await self.stage.sim.service.keeper.commit(world.note(linked))
 
     async def guard(self, *, breached: bool) -> str:
         """A position with a monitor on it, or with the alert of one."""
@@ -154,6 +166,7 @@ class Running(Threaded):
             await send(message)
 
 
+SIGNER: Final = LocalSigner("5e" * 32)
 RUNNING = Running()
 
 
@@ -209,10 +222,22 @@ def help_on(case: Case) -> None:
                 case.query = {} if is_alert else {"side": "yes"}
             else:
                 case.body |= {"side": "yes", "venue": "sim"}
+        help_on_wallets(case, known)
         for name in case.path_parameters or {}:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:
             case.body["market_id"] = market.market_id
+
+
+def help_on_wallets(case: Case, known: dict[str, Any]) -> None:
+    """A linked wallet, and headers that it has signed."""
+    known["address"] = SIGNER.address
+    if case.path.endswith(("/wallet", "/credentials", "/derive-via-proxy")):
+        RUNNING.run(RUNNING.link())
+        known["agent_id"] = RUNNING.stage.agent_id
+    if case.path.endswith("/derive-via-proxy"):
+        signed = sign_credentials(SIGNER, now_s=int(RUNNING.stage.clock.now()))
+        case.body = {name: getattr(signed, name) for name in case.body}
 
 
 def help_on_the_query(case: Case) -> None:

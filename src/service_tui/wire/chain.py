@@ -6,7 +6,7 @@ Used by wallet and redemption.
 
 from typing import Annotated, Final
 
-from pydantic import Field, JsonValue, StringConstraints, model_serializer
+from pydantic import Field, JsonValue, StringConstraints, WithJsonSchema, model_serializer
 
 from service_tui.wire.base import Count, Line, WireModel
 
@@ -24,6 +24,10 @@ RAW_MAX: Final = 20_000
 
 SignedTx = Annotated[str, StringConstraints(min_length=10, max_length=RAW_MAX)]
 """0x and the bytes of a signed transaction in hex. Source: wire reference, 2.5."""
+
+
+AnyJson = Annotated[JsonValue, WithJsonSchema({"description": "any JSON value"})]
+"""What a node's methods take and answer: each its own."""
 
 
 class UnsignedTxBody(WireModel):
@@ -76,7 +80,7 @@ class RpcRequest(WireModel):
     # ours: without it 2.0 is meant.
     jsonrpc: Annotated[str, StringConstraints(pattern=r"^2\.0$")] = "2.0"
     method: Annotated[str, StringConstraints(min_length=1, max_length=64)]
-    params: Annotated[tuple[JsonValue, ...], Field(max_length=8, strict=False)] = ()
+    params: Annotated[tuple[AnyJson, ...], Field(max_length=8, strict=False)] = ()
     id: Annotated[int, Field(ge=-(2**53), le=2**53)] | Line | None = None
 
 
@@ -92,7 +96,7 @@ class RpcBody(WireModel):
 
     jsonrpc: Line = "2.0"
     id: int | Line | None = None
-    result: JsonValue = None
+    result: AnyJson = None
     error: RpcErrorBody | None = None
 
     @model_serializer(mode="plain")

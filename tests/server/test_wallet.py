@@ -1,0 +1,356 @@
+"""Wallets over HTTP: linking, credentials, approvals, signed orders, paying for calls."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from line import Line, change, line_to
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.payments import RECIPIENT
+from service_tui.signing.book import Exchange
+from service_tui.signing.link import message_digest
+from service_tui.signing.payments import Offer, PaymentPolicy, sign_payment
+from service_tui.signing.signer import LocalSigner
+from service_tui.terms import Plan, Venue
+from service_tui.wire.endpoints import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
+from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_wallet import (
+    ALLOWANCES,
+    CHECK_CREDENTIALS,
+    DERIVE_CREDENTIALS,
+    DESK_PATCH_WALLET,
+    LINK_CHALLENGE,
+    LINK_WALLET,
+    UNLINK_WALLET,
+    WALLET,
+)
+from support import Stage, open_stage
+from wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
+
+
+@asynccontextmanager
+async def staged(path: Path) -> AsyncGenerator[Stage]:
+    async with open_stage(path, plan=Plan.ELITE, speed=0) as stage:
+        await stage.clock.advance(1.5)
+        yield stage
+
+
+async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        before = await own.line.said(SETTINGS)
+        assert (before["wallet_ownership"], before["wallet_address"]) == ("native", None)
+        said = await own.link()
+        assert (said["success"], said["wallet_address"]) == (True, own.address)
+        for endpoint in (SETTINGS, AGENT, WALLET):
+            row = await own.line.said(endpoint)
+            assert (row["wallet_address"], row["wallet_ownership"]) == (own.address, "external")
+        assert (await own.line.said(SETTINGS))["linked_wallet_address"] == own.address
+        # Agent, key and money carry over.
+        assert (await own.line.said(WALLET))["usdc"] == 1_000
+        assert (await own.line.said(UNLINK_WALLET))["wallet_ownership"] == "native"
+        assert (await own.line.said(WALLET))["wallet_address"] is None
+
+
+async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own, other = External(line_to(stage)), External(line_to(stage), LocalSigner(KEYS[1]))
+        asked = await own.challenge()
+        good = {"address": own.address, "nonce": asked["nonce"], "confirm_replace_managed": True}
+        forged = other.signer.sign(bytes(32)).hex()
+        codes = [
+            (await own.line.said(LINK_WALLET, json=good | {"signature": forged}))["error_code"],
+            # A challenge is good once, right or wrong.
+            (await own.line.said(LINK_WALLET, json=good | {"signature": forged}))["error_code"],
+            (await own.link(confirm_replace_managed=False))["error_code"],
+            (await own.link(signature_type=2))["error_code"],
+            (await own.link(address=other.address))["error_code"],
+        ]
+        assert codes == [
+            "WRONG_SIGNER",
+            "CHALLENGE_UNKNOWN",
+            "CONFIRM_REPLACE",
+            "SIGNATURE_TYPE",
+            "CHALLENGE_UNKNOWN",
+        ]
+        assert stage.world.chain.wallet_of(stage.agent_id) is None
+        # Five an hour, of which four were asked for above.
+        await own.challenge()
+        await own.line.said(LINK_CHALLENGE, 429, address=own.address)
+
+
+async def test_a_challenge_expires_and_belongs_to_one_agent(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        born = await own.line.said(REGISTER, json={"name": "other"})
+        asked = await own.challenge()
+        signature = "0x" + own.signer.sign(message_digest(asked["message"])).hex()
+        body = {"address": own.address, "signature": signature, "nonce": asked["nonce"]}
+        body |= {"confirm_replace_managed": True}
+        stranger = Line(stage, born["api_key"])
+        refused = await stranger.said(LINK_WALLET, json=body)
+        assert refused["error_code"] == "CHALLENGE_UNKNOWN"
+        await own.line.wait(301)
+        assert (await own.line.said(LINK_WALLET, json=body))["error_code"] == "CHALLENGE_UNKNOWN"
+
+
+async def test_a_wallet_belongs_to_one_agent_and_to_no_rehearsal(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        assert (await own.link())["success"]
+        born = await own.line.said(REGISTER, json={"name": "other"})
+        second = External(Line(stage, born["api_key"]))
+        assert (await second.link())["error_code"] == "WALLET_TAKEN"
+        # The signature may come without its 0x, as published clients send it.
+        other = External(line_to(stage), LocalSigner(KEYS[1]))
+        asked = await other.challenge()
+        signature = other.signer.sign(message_digest(asked["message"])).hex()
+        body = {"address": other.address, "signature": signature, "nonce": asked["nonce"]}
+        assert (await own.line.said(LINK_WALLET, json=body))["success"]
+        assert (await second.link())["success"]
+        managed = {"path": {"agent_id": stage.agent_id}, "json": {"wallet": "managed"}}
+        await operate(stage, DESK_PATCH_AGENT, **managed)
+        assert stage.world.chain.wallet_of(stage.agent_id) is None
+
+
+async def test_credentials_want_the_wallets_own_fresh_signature(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        assert (await own.line.said(CHECK_CREDENTIALS))["has_credentials"] is True
+        await own.line.said(DERIVE_CREDENTIALS, 403, json=own.headers())
+        await own.link()
+        assert (await own.line.said(CHECK_CREDENTIALS))["has_credentials"] is False
+        good = own.headers()
+        other = External(own.line, LocalSigner(KEYS[1])).headers()
+        forged = good | {"poly_signature": other["poly_signature"]}
+        await own.line.said(DERIVE_CREDENTIALS, 403, json=other)
+        await own.line.said(DERIVE_CREDENTIALS, 400, json=forged)
+        await own.line.said(DERIVE_CREDENTIALS, 400, json=good | {"poly_nonce": "1"})
+        old = own.headers(stage.clock.now() - 3_600)
+        await own.line.said(DERIVE_CREDENTIALS, 400, json=old)
+        for name in good:
+            await own.line.said(DERIVE_CREDENTIALS, 422, json=good | {name: "0x"})
+            left = {key: value for key, value in good.items() if key != name}
+            await own.line.said(DERIVE_CREDENTIALS, 422, json=left)
+        assert (await own.line.said(CHECK_CREDENTIALS))["has_credentials"] is False
+        said = await own.line.said(DERIVE_CREDENTIALS, json=good)
+        assert said["has_credentials"] is True
+        assert good["poly_signature"][2:] not in str(said)
+
+
+async def test_approvals_are_counted_as_they_come_on_the_chain(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        await own.link()
+        asked = await own.line.said(ALLOWANCES, path={"address": own.address.lower()})
+        assert len(asked["allowances"]) == 9
+        assert (asked["all_set"], asked["transactions"]) == (False, [])
+        assert not any(asked["allowances"].values())
+        assert await own.approve() == 9
+        after = await own.line.said(ALLOWANCES, path={"address": own.address})
+        assert (after["all_set"], all(after["allowances"].values())) == (True, True)
+        assert (await own.line.said(SETTINGS))["polymarket_allowances_set"] is True
+        assert await own.approve() == 0
+
+
+async def test_the_checklist_names_what_is_missing_until_nothing_is(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+
+        async def missing() -> list[str]:
+            said = await own.line.said(WALLET)
+            assert said["ready"] is all(one["done"] for one in said["checks"])
+            assert all(one["done"] or one["fix"] for one in said["checks"])
+            return [one["name"] for one in said["checks"] if not one["done"]]
+
+        assert await missing() == ["claimed", "enabled"]
+        await change(stage, claimed=True, real_trading_enabled=True)
+        assert await missing() == []
+        await own.link()
+        assert await missing() == ["credentials", "approvals"]
+        await own.line.said(DERIVE_CREDENTIALS, json=own.headers())
+        await own.approve()
+        assert await missing() == []
+        patch: dict[str, Any] = {"path": {"agent_id": stage.agent_id}}
+        await operate(stage, DESK_PATCH_WALLET, **patch, json={"gas": 0, "restricted": True})
+        assert await missing() == ["unrestricted", "gas"]
+
+
+# -- signed orders -------------------------------------------------------------------------
+
+
+async def test_an_external_order_is_filled_by_its_signature_once(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = await ready(stage)
+        market = market_on_chain(stage)
+        unsigned = {"market_id": market.market_id, "side": "yes", "venue": "evm_venue"}
+        refused = await own.line.said(PLACE_TRADE, json=unsigned | {"amount": 20})
+        assert refused["error_code"] == "SIGNATURE_REQUIRED"
+        body = await own.order(market, 20)
+        filled = await own.line.said(PLACE_TRADE, json=body)
+        assert filled["success"], filled["error"]
+        assert filled["shares_bought"] >= 5
+        assert filled["cost"] <= 20
+        again = await own.line.said(PLACE_TRADE, json=body)
+        assert (again["success"], again["error_code"]) == (False, "SIGNED_ORDER_REPLAYED")
+        sold = await own.buy(market, 5.0, action="sell", price=0.01, order_type="FAK")
+        assert sold["success"], sold["error"]
+        quote = await own.line.said(PLACE_TRADE, json=unsigned | {"amount": 20, "dry_run": True})
+        assert quote["success"]
+
+
+ALTERED: Final[dict[str, dict[str, object]]] = {
+    "amount": {"makerAmount": "30000000"},
+    "shares": {"takerAmount": "99000000"},
+    "token": {"tokenId": "12345"},
+    "side": {"side": "SELL"},
+    "salt": {"salt": 77},
+    "maker": {"maker": "0x" + "ab" * 20, "signer": "0x" + "ab" * 20},
+    "signature": {"signature": "0x" + "11" * 65},
+    "fee": {"feeRateBps": "9"},
+    "kind": {"signatureType": 2},
+    "expiry": {"expiration": "1"},
+    "taker": {"taker": "0x" + "ab" * 20},
+}
+
+
+@pytest.mark.parametrize("name", ALTERED)
+async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -> None:
+    async with staged(tmp_path) as stage:
+        own = await ready(stage)
+        body = await own.order(market_on_chain(stage), 20)
+        body["signed_order"] |= ALTERED[name]
+        said = await own.line.said(PLACE_TRADE, json=body)
+        assert (said["success"], said["error_code"]) == (False, "SIGNED_ORDER_INVALID")
+        assert "signed order refused" in said["error"]
+        assert said["fix"]
+        assert stage.world.venues.account(stage.agent_id, Venue.EVM).trades_count == 0
+
+
+async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = await ready(stage)
+        market = market_on_chain(stage)
+        good = await own.order(market, 20)
+        for altered in (
+            {"amount": 25},
+            {"side": "no"},
+            {"amount": 0, "shares": 20, "action": "sell"},
+            {"price": 0.9},
+            {"signed_order": (await own.order(market, 20, exchange=Exchange.V2))["signed_order"]},
+        ):
+            said = await own.line.said(PLACE_TRADE, json=good | altered)
+            assert said["error_code"] == "SIGNED_ORDER_INVALID", altered
+        other = External(own.line, LocalSigner(KEYS[1]))
+        said = await own.line.said(PLACE_TRADE, json=await other.order(market, 20))
+        assert "maker is not the linked wallet" in said["error"]
+
+
+async def test_a_restricted_or_unready_wallet_is_told_what_to_do(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        await change(stage, claimed=True, real_trading_enabled=True)
+        own = External(line_to(stage))
+        await own.link()
+        market = market_on_chain(stage)
+        body = await own.order(market, 20)
+
+        async def code() -> str:
+            return (await own.line.said(PLACE_TRADE, json=body))["error_code"] or ""
+
+        assert await code() == "CREDENTIALS_MISSING"
+        await own.line.said(DERIVE_CREDENTIALS, json=own.headers())
+        assert await code() == "ALLOWANCE_MISSING"
+        await own.approve()
+        patch: dict[str, Any] = {"path": {"agent_id": stage.agent_id}}
+        await operate(stage, DESK_PATCH_WALLET, **patch, json={"restricted": True})
+        assert await code() == "WALLET_RESTRICTED"
+        # A new wallet: agent, key and history carry over.
+        fresh = External(own.line, LocalSigner(KEYS[1]))
+        await fresh.activate()
+        assert (await fresh.buy(market, 20))["success"]
+
+
+# -- paying for a call above the rate ------------------------------------------------------
+
+
+def paid(own: External, offer: Json, number: int, **more: Any) -> Json:
+    """A payment of an offer, or of what `more` makes of it."""
+    signed = sign_payment(
+        Offer(
+            host="127.0.0.1",
+            scheme=offer["scheme"],
+            network=offer["network"],
+            asset=offer["asset"],
+            pay_to=offer["payTo"],
+            amount=int(offer["maxAmountRequired"]),
+            life_s=offer["maxTimeoutSeconds"],
+        ),
+        PaymentPolicy(host="127.0.0.1", day_max=1_000_000),
+        own.signer,
+        now_s=int(own.line.stage.clock.now()),
+        nonce=number.to_bytes(32, "big"),
+        paid_today=0,
+    )
+    said = signed.authorization
+    authorization = {
+        "from": said.payer,
+        "to": said.pay_to,
+        "value": str(said.amount),
+        "validAfter": str(said.after_s),
+        "validBefore": str(said.before_s),
+        "nonce": "0x" + said.nonce.hex(),
+    }
+    payload = {"signature": signed.signature, "authorization": authorization | more}
+    return {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
+
+
+async def test_a_call_above_the_rate_is_paid_for_exactly_once(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
+        stage.sim.service.operator_agent = None
+        own = External(line_to(stage))
+        await own.link()
+        headers = {"Authorization": f"Bearer {stage.key}"}
+        async with httpx.AsyncClient(
+            transport=stage.sim.transport, base_url=BASE_URL, headers=headers
+        ) as client:
+
+            async def ask(body: Json | None = None) -> httpx.Response:
+                return await client.get(PORTFOLIO.path, headers=header_of(body) if body else {})
+
+            while (refused := await ask()).status_code == 200:
+                pass
+            said = refused.json()
+            assert (refused.status_code, said["x402_price"]) == (429, "$0.005")
+            (offer,) = said["accepts"]
+            assert (offer["maxAmountRequired"], offer["payTo"]) == ("5000", RECIPIENT)
+            assert offer["resource"] == said["x402_url"]
+            good = paid(own, offer, 1)
+            answer = await ask(good)
+            assert answer.status_code == 200
+            assert answer.headers["X-PAYMENT-RESPONSE"]
+            assert stage.world.chain.pay_balance(own.address) == 995_000
+            again = await ask(good)
+            assert (again.status_code, again.json()["accepts"]) == (402, [offer])
+            assert "used before" in again.json()["error"]
+            other = External(own.line, LocalSigner(KEYS[1]))
+            bad = {
+                "not the linked wallet": paid(other, offer, 2),
+                "somebody else": paid(own, offer, 3, to="0x" + "ab" * 20),
+                "not the price": paid(own, offer, 4, value="4999"),
+                "expired": paid(own, offer, 5, validBefore="5"),
+                "too long": paid(own, offer, 6, validBefore="99999999999"),
+                "not the payer's": paid(own, offer, 7, nonce="0x" + "77" * 32),
+                "another chain": paid(own, offer, 8) | {"network": "elsewhere"},
+                "form of the protocol": {"x402Version": 2},
+            }
+            for why, body in bad.items():
+                answer = await ask(body)
+                assert answer.status_code == 402, why
+                assert why in answer.json()["error"]
+            assert (await ask()).status_code == 429
+            assert stage.world.chain.pay_balance(own.address) == 995_000
+            assert stage.world.ledger.total() == 0
