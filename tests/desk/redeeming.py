@@ -17,7 +17,7 @@ from service_tui.signing.policy import Policy
 from service_tui.signing.signer import LocalSigner, Signer
 from service_tui.terms import Side, Venue
 from support import Stage, first_state, until
-from wallets import KEYS, External, market_on_chain, winner_of
+from wallets import KEYS, External, is_neg_risk, market_on_chain, winner_of
 
 AMOUNT = 40.0
 
@@ -53,6 +53,14 @@ class Won:
 
 async def hold(stage: Stage, own: External, *, neg_risk: bool = False, lost: bool = False) -> Won:
     """Buy a side of the market that resolves first."""
+    for _ in range(200):
+        if any(
+            one.listing.home is Venue.EVM and is_neg_risk(one) is neg_risk
+            for one in stage.open_markets()
+        ):
+            break
+        await stage.clock.advance(30.0)
+        await stage.sim.service.keeper.advance(stage.clock.now())
     market = market_on_chain(stage, neg_risk=neg_risk, soon=True)
     side = winner_of(market)
     side = side.other if lost else side

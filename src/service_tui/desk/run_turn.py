@@ -277,6 +277,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
         A node may hold a receipt back: only what it says for long, and what the contracts confirm,
         is believed.
+
+        Returns:
+            True once both say so.
         """
         to_sign = self.body.to_sign
         nonce = self.nonce if to_sign is None else to_sign.nonce
