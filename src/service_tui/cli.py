@@ -1,4 +1,4 @@
-"""The doors of the program: console, serve, login, demo, doctor; exit codes.
+"""The doors of the program: console, serve, login, keys, demo, doctor; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -20,6 +20,7 @@ from service_tui import __version__
 from service_tui.config import (
     KEY_VARIABLE,
     URL_VARIABLE,
+    WALLET_VARIABLE,
     Environment,
     read_environment,
 )
@@ -35,6 +36,7 @@ BUG: Final = 70
 INTERRUPTED: Final = 130
 
 KEEPS_LOG: Final = frozenset({"console", "login", "serve"})
+KEY_ACTIONS: Final = ("create", "import", "list", "remove")
 LOG_FILE: Final = "service-tui.log"
 STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
@@ -50,6 +52,7 @@ examples:
   service-tui serve --port 8400              the same service for agents, without a console
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
+  service-tui keys create                    make a key for a wallet; also import, list, remove
   service-tui demo --screenshot DIR          make the pictures of the screens
   service-tui doctor                         say what is where, and what is wrong
 """
@@ -152,6 +155,13 @@ def _parser(environment: Environment) -> _Parser:
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
+    keys = doors.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
+    _add_common(keys)
+    keys.add_argument("action", choices=KEY_ACTIONS)
+    keys.add_argument("address", nargs="?", help="whose key to remove")
+    keys.add_argument(
+        "--keyring", action="store_true", help="let the system's keyring hold the passphrase"
+    )
     demo = doors.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
     demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
     doctor = doors.add_parser(
@@ -259,6 +269,8 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         url, key = _remote(given, environment, url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
+    if environment.wallet_key:
+        _check_wallet_key(environment.wallet_key)
     data_dir = base / folder_of(url) if url else base
     try:
         is_other = base.exists() and not base.is_dir()
@@ -282,7 +294,19 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         listen=given.port if given.door == "serve" else given.listen,
         limits=given.door != "serve" or given.limits == "on",
         signal_ttl_s=given.signal_ttl,
+        wallet_key=environment.wallet_key,
     )
+
+
+def _check_wallet_key(key: str) -> None:
+    """Say at once that the environment's key is none; without repeating it."""
+    from service_tui.signing.errors import KeyFormatError  # noqa: PLC0415
+    from service_tui.signing.signer import key_bytes  # noqa: PLC0415
+
+    try:
+        key_bytes(key)
+    except KeyFormatError as error:
+        raise CannotError(f"{WALLET_VARIABLE} cannot be used: {error}") from None
 
 
 def _remote(
@@ -374,6 +398,20 @@ def _login(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
+def _keys(options: Options, given: argparse.Namespace) -> int:
+    """Keep keys of wallets; what is secret is asked for, never an argument."""
+    from service_tui.wiring.key_words import Asked, KeyWordsError, said  # noqa: PLC0415
+    from service_tui.wiring.wallet_keys import WalletKeys, system_keyring  # noqa: PLC0415
+
+    keys = WalletKeys(options.data_dir, keyring=system_keyring)
+    asked = Asked(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
+    try:
+        sys.stdout.writelines(f"{line}\n" for line in said(keys, asked))
+    except KeyWordsError as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 def _asked_for(prompt: str) -> str:
     """What a person types unseen, or what a file or another program hands in."""
     try:
@@ -409,6 +447,7 @@ _DOORS: Final = {
     "console": _console,
     "serve": _serve,
     "login": _login,
+    "keys": _keys,
     "demo": _demo,
     "doctor": _doctor,
 }

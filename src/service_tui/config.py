@@ -22,19 +22,20 @@ TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the environment says. The key never shows in a repr."""
+    """What the environment says. No key shows in a repr."""
 
     api_key: str | None = field(repr=False)
     api_url: str | None
     allow_insecure: bool
     data_dir: Path
     config_dir: Path
+    wallet_key: str | None = field(default=None, repr=False)
 
 
 def read_environment(environ: MutableMapping[str, str]) -> Environment:
     """Read what concerns us, and take the wallet's key out of what children would inherit."""
-    # The signer will take this key from here; until then nobody else shall find it.
-    environ.pop(WALLET_VARIABLE, None)
+    # The signer takes this key from here; children and other readers never find it.
+    wallet_key = environ.pop(WALLET_VARIABLE, None)
     folders = PlatformDirs(APP)
     own = environ.get(DATA_VARIABLE, "")
     return Environment(
@@ -43,6 +44,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
         allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS,
         data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
+        wallet_key=wallet_key or None,
     )
 
 

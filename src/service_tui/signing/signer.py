@@ -53,13 +53,14 @@ class LocalSigner:
         Raises:
             KeyFormatError: it is none; the text is not repeated.
         """
-        secret = key_bytes(key)
-        self.__secret: bytes | None = secret
-        self._address = address_of(secret)
+        self.__secret: bytes | None = key_bytes(key)
+        self._address = ""
 
     @property
     def address(self) -> str:
-        """The address, checksummed."""
+        """The address, checksummed; found when first asked for, as that loads the curve."""
+        if not self._address and self.__secret is not None:
+            self._address = address_of(self.__secret)
         return self._address
 
     @property
@@ -68,7 +69,8 @@ class LocalSigner:
         return self.__secret is None
 
     def forget(self) -> None:
-        """Drop the key; every signature from here on is refused."""
+        """Drop the key; every signature from here on is refused. The address stays known."""
+        self._address = self.address
         self.__secret = None
 
     def sign(self, digest: bytes) -> bytes:
@@ -82,7 +84,7 @@ class LocalSigner:
             MalformedError: not 32 bytes.
         """
         if self.__secret is None:
-            raise LockedError(f"the key of {self._address} is locked; unlock it first")
+            raise LockedError(f"the key of {self.address} is locked; unlock it first")
         if len(digest) != DIGEST_BYTES:
             raise MalformedError(f"a digest has {DIGEST_BYTES} bytes, not {len(digest)}")
         from eth_keys.backends.coincurve import CoinCurveECCBackend  # noqa: PLC0415
@@ -93,7 +95,7 @@ class LocalSigner:
         return signature[:-1] + bytes([signature[-1] + V_OFFSET])
 
     def __repr__(self) -> str:
-        return f"LocalSigner({self._address})"
+        return f"LocalSigner({self.address})"
 
     def __getstate__(self) -> NoReturn:
         raise TypeError("a signer is never copied or written anywhere")

@@ -38,6 +38,7 @@ from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.succession import succeeding
+from service_tui.wiring.wallet_keys import vault_of
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +186,7 @@ async def attached_parts(
             # Exits run in one place: the holder's.
             executes=False,
             halts=kept_halts(options.data_dir),
+            vault=vault_of(options),
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

@@ -72,7 +72,7 @@ def stored_desk_keys(data_dir: Path) -> DeskKeys | None:
         KeysError: the file cannot be read.
     """
     path = data_dir / DESK_FILE
-    found = _read(path)
+    found = read_private(path)
     if not found:
         return None
     operator, agent, agent_id = (found.get(name) for name in ("operator", "agent", "agent_id"))
@@ -91,7 +91,7 @@ def keep_desk_keys(data_dir: Path, keys: DeskKeys) -> None:
     Raises:
         KeysError: the file cannot be written.
     """
-    _write(
+    write_private(
         data_dir / DESK_FILE,
         {"operator": keys.operator, "agent": keys.agent, "agent_id": keys.agent_id},
     )
@@ -107,7 +107,7 @@ def profiles(config_dir: Path) -> dict[str, Profile]:
         KeysError: the file cannot be read.
     """
     found: dict[str, Profile] = {}
-    for name, entry in _read(config_dir / PROFILES_FILE).items():
+    for name, entry in read_private(config_dir / PROFILES_FILE).items():
         match entry:
             case {"url": str(url), "key": str(key)}:
                 found[name] = Profile(name, url, key)
@@ -123,11 +123,19 @@ def keep_profile(config_dir: Path, profile: Profile) -> None:
         KeysError: the file cannot be read or written.
     """
     path = config_dir / PROFILES_FILE
-    known = _read(path)
-    _write(path, {**known, profile.name: {"url": profile.url, "key": profile.key}})
+    known = read_private(path)
+    write_private(path, {**known, profile.name: {"url": profile.url, "key": profile.key}})
 
 
-def _read(path: Path) -> dict[str, object]:
+def read_private(path: Path) -> dict[str, object]:
+    """What a file of ours alone holds.
+
+    Returns:
+        The record, empty where there is no file.
+
+    Raises:
+        KeysError: it cannot be read, or others may write it.
+    """
     try:
         if not path.exists():
             return {}
@@ -146,8 +154,12 @@ def _read(path: Path) -> dict[str, object]:
         ) from None
 
 
-def _write(path: Path, content: dict[str, object]) -> None:
-    """Replace a file in one step, readable by nobody else from the first byte."""
+def write_private(path: Path, content: dict[str, object]) -> None:
+    """Replace a file in one step, readable by nobody else from the first byte.
+
+    Raises:
+        KeysError: it cannot be written; what stood there stands there.
+    """
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         private_directory(path.parent)

@@ -47,6 +47,7 @@ from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
+from service_tui.wiring.wallet_keys import vault_of
 
 log = logging.getLogger(__name__)
 
@@ -127,6 +128,7 @@ async def embedded_parts(
                 initial,
                 replace(
                     around(client, data.database, clock, rng),
+                    vault=vault_of(options),
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
@@ -172,6 +174,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             initial,
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
+                vault=vault_of(options),
                 halts=kept_halts(options.data_dir),
             ),
         ) as desk,

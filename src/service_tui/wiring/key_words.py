@@ -1,0 +1,96 @@
+"""`service-tui keys`: make, take in, list and remove keys of wallets.
+
+Knows the words and who is asked. Must not know how a key is kept. A key is never an argument: it is
+typed unseen, piped in, or taken from the environment, which forgets it.
+Used by cli.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.addresses import checked_address
+from service_tui.signing.errors import KeystoreError, SigningError
+from service_tui.wiring.wallet_keys import WalletKeys
+
+_TAIL: Final = 6
+"""Digits of the address that a person types before its key is deleted."""
+
+
+class KeyWordsError(Exception):
+    """What was asked for cannot be done; one plain sentence, without any secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says, and how to ask for what it must not hold."""
+
+    action: str
+    address: str | None
+    wallet_key: str | None
+    is_held: bool
+    ask: Callable[[str], str]
+
+
+def said(keys: WalletKeys, asked: Asked) -> list[str]:
+    """Do what was asked.
+
+    Returns:
+        What to tell, a line a fact; never a key or a passphrase.
+
+    Raises:
+        KeyWordsError: it cannot be done; says why.
+    """
+    try:
+        return _DOING[asked.action](keys, asked)
+    except (SigningError, ValueError) as error:
+        raise KeyWordsError(str(error)) from error
+
+
+def _create(keys: WalletKeys, asked: Asked) -> list[str]:
+    return _kept(keys, asked, "")
+
+
+def _import(keys: WalletKeys, asked: Asked) -> list[str]:
+    secret = asked.wallet_key or asked.ask("Private key (64 hex digits, not shown): ")
+    if not secret:
+        raise KeystoreError("no key was given")
+    return _kept(keys, asked, secret)
+
+
+def _kept(keys: WalletKeys, asked: Asked, secret: str) -> list[str]:
+    if asked.is_held:
+        keys.check_keyring()
+    passphrase = asked.ask("Passphrase for the key file: ")
+    if passphrase != asked.ask("The same once more: "):
+        raise KeystoreError("the two passphrases differ; nothing was stored")
+    kept = keys.keep(passphrase, secret)
+    lines = [kept.address, "stored; without its passphrase nobody can open it, not even you"]
+    if asked.is_held:
+        keys.hold(kept.address, passphrase)
+        lines.append("the system's keyring holds the passphrase")
+    return lines
+
+
+def _list(keys: WalletKeys, _: Asked) -> list[str]:
+    stored = keys.stored()
+    return [
+        f"{key.address}{'  passphrase in the keyring' if keys.held(key.address) else ''}"
+        for key in stored
+    ] or ["no keys lie here; 'service-tui keys create' makes one"]
+
+
+def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
+    if asked.address is None:
+        raise KeystoreError("say which: service-tui keys remove 0x...")
+    address = checked_address(asked.address)
+    if all(key.address != address for key in keys.stored()):
+        raise KeystoreError(f"no key of {address} lies here")
+    tail = asked.ask(f"This deletes the key for good. Type the last {_TAIL} digits of {address}: ")
+    if tail.lower() != address[-_TAIL:].lower():
+        raise KeystoreError("those are other digits; nothing was removed")
+    keys.remove(address)
+    return [f"removed {address}"]
+
+
+_DOING: Final = {"create": _create, "import": _import, "list": _list, "remove": _remove}

@@ -1,0 +1,227 @@
+"""Keys of wallets in the data directory: one file a key, encrypted, for its owner's eyes only.
+
+Knows files, the system's keyring and the signing room. Must not know who asks: cli or desk.
+Used by cli (`keys`) and by the desk's vault. Every call blocks; opening takes about a second.
+"""
+
+import secrets
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Protocol
+
+from service_tui.desk.records_wallet import StoredKeyView
+from service_tui.desk.vault import Vault
+from service_tui.signing.errors import KeyFormatError, KeystoreError
+from service_tui.signing.keystore import WORK, address_in, opened, sealed
+from service_tui.signing.signer import LocalSigner, address_of, key_bytes
+from service_tui.storage.errors import StorageError
+from service_tui.storage.lock import private_directory
+from service_tui.wiring.keys import KeysError, read_private, write_private
+from service_tui.wiring.options import Options
+
+FOLDER: Final = "wallets"
+KEYRING_SERVICE: Final = "service-tui"
+KEYS_MAX: Final = 100
+"""ours: key files that are looked at; nobody has more wallets by hand."""
+
+
+class Keyring(Protocol):
+    """Where a system keeps passphrases; the methods of the library `keyring`."""
+
+    def get_password(self, service_name: str, username: str, /) -> str | None:
+        """What is held under a name."""
+        ...
+
+    def set_password(self, service_name: str, username: str, password: str, /) -> None:
+        """Hold a passphrase."""
+        ...
+
+    def delete_password(self, service_name: str, username: str, /) -> None:
+        """Hold it no longer."""
+        ...
+
+
+class WalletKeys:
+    """The key files of one data directory."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        keyring: Callable[[], Keyring | None] = lambda: None,
+        work: int = WORK,
+    ) -> None:
+        """Look nowhere yet.
+
+        Args:
+            data_dir: the data directory.
+            keyring: finds the system's keyring, when it is first needed; it is slow to load.
+            work: rounds of scrypt for new files.
+        """
+        self._folder = data_dir / FOLDER
+        self._find_keyring = keyring
+        self._work = work
+
+    @cached_property
+    def _keyring(self) -> Keyring | None:
+        return self._find_keyring()
+
+    def stored(self) -> tuple[StoredKeyView, ...]:
+        """The keys that lie here, by address; what is no key file is passed over.
+
+        Returns:
+            Also none.
+
+        Raises:
+            KeystoreError: the folder cannot be read.
+        """
+        try:
+            paths = sorted(self._folder.glob("*.json"))[:KEYS_MAX]
+        except OSError as error:
+            raise KeystoreError(f"{self._folder} cannot be read: {error.strerror}") from error
+        found = {self._address_of(path): path.name for path in paths}
+        return tuple(StoredKeyView(address, name) for address, name in found.items() if address)
+
+    def opened(self, address: str, passphrase: str) -> LocalSigner:
+        """Who signs for an address.
+
+        Args:
+            address: one of those that lie here.
+            passphrase: its passphrase; empty asks the system's keyring for it.
+
+        Returns:
+            The signer.
+
+        Raises:
+            KeystoreError: no such key, a wrong passphrase, or a file that is none.
+        """
+        content = self._content(self._path(address))
+        if not content:
+            raise KeystoreError(f"no key of {address} lies here")
+        signer = opened(content, passphrase or self.held(address) or "")
+        if signer.address != address:
+            raise KeystoreError("the key file names another address than its key has")
+        return signer
+
+    def keep(self, passphrase: str, secret: str) -> StoredKeyView:
+        """Write a key down, encrypted; without a secret a new one is made.
+
+        Returns:
+            The key as it lies here.
+
+        Raises:
+            KeyFormatError: the secret is no key.
+            KeystoreError: a short passphrase, a key that lies here already, or a full disk.
+        """
+        key = key_bytes(secret) if secret else _fresh()
+        address = address_of(key)
+        path = self._path(address)
+        if self._content(path):
+            raise KeystoreError(f"the key of {address} lies here already; remove it first")
+        content = sealed(key, passphrase, work=self._work)
+        # Never trust what was not opened once: a key that is lost is money that is lost.
+        opened(content, passphrase)
+        try:
+            private_directory(self._folder.parent)
+            write_private(path, content)
+        except (KeysError, StorageError) as error:
+            raise KeystoreError(str(error)) from error
+        return StoredKeyView(address, path.name)
+
+    def remove(self, address: str) -> None:
+        """Delete a key, and its passphrase from the keyring.
+
+        Raises:
+            KeystoreError: no such key, or it cannot be deleted.
+        """
+        try:
+            self._path(address).unlink()
+        except FileNotFoundError as error:
+            raise KeystoreError(f"no key of {address} lies here") from error
+        except OSError as error:
+            raise KeystoreError(f"the key cannot be deleted: {error.strerror}") from error
+        if self._keyring is not None and self.held(address) is not None:
+            self._keyring.delete_password(KEYRING_SERVICE, address)
+
+    def check_keyring(self) -> None:
+        """Make sure that there is a keyring.
+
+        Raises:
+            KeystoreError: there is none.
+        """
+        if self._keyring is None:
+            raise KeystoreError("this system offers no keyring: pip install 'service-tui[keyring]'")
+
+    def hold(self, address: str, passphrase: str) -> None:
+        """Let the system's keyring hold a passphrase, once it has opened the key.
+
+        Raises:
+            KeystoreError: there is no keyring, or the passphrase is wrong.
+        """
+        self.check_keyring()
+        self.opened(address, passphrase)
+        if self._keyring is not None:
+            self._keyring.set_password(KEYRING_SERVICE, address, passphrase)
+
+    def held(self, address: str) -> str | None:
+        """The passphrase that the system's keyring holds; None where it holds none."""
+        if self._keyring is None:
+            return None
+        return self._keyring.get_password(KEYRING_SERVICE, address)
+
+    def _path(self, address: str) -> Path:
+        return self._folder / f"{address.lower()}.json"
+
+    def _address_of(self, path: Path) -> str | None:
+        """The address of a file; None for one that is not named after its key."""
+        try:
+            address = address_in(read_private(path))
+        except KeysError:
+            return None
+        return address if address and self._path(address) == path else None
+
+    def _content(self, path: Path) -> dict[str, object]:
+        try:
+            return read_private(path)
+        except KeysError as error:
+            raise KeystoreError(str(error)) from error
+
+
+def system_keyring() -> Keyring | None:
+    """The system's keyring; None where it has none or the extra is not installed.
+
+    Returns:
+        What holds passphrases. It blocks, and may ask the person.
+    """
+    try:
+        import keyring  # noqa: PLC0415
+        from keyring.backends import fail  # noqa: PLC0415
+    except ImportError:
+        return None
+    backend = keyring.get_keyring()
+    return None if isinstance(backend, fail.Keyring) else backend
+
+
+def vault_of(options: Options) -> Vault:
+    """The vault of a desk: the keys of its data directory, and the environment's as its own.
+
+    Returns:
+        The vault; nothing is read or loaded yet. A desk that only reads has an empty one.
+
+    Raises:
+        KeyFormatError: the environment holds something that is no key.
+    """
+    if options.read_only:
+        return Vault()
+    signer = LocalSigner(options.wallet_key) if options.wallet_key else None
+    return Vault(WalletKeys(options.data_dir, keyring=system_keyring), signer)
+
+
+def _fresh() -> bytes:
+    """A new key: 32 bytes from the system's source, drawn until they are one."""
+    while True:
+        try:
+            return key_bytes(secrets.token_bytes(32))
+        except KeyFormatError:
+            continue

@@ -1,0 +1,321 @@
+import base64
+import copy
+import io
+import json
+import os
+import random
+import stat
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from eth_account import Account
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service_tui import cli
+from service_tui.signing.errors import KeyFormatError, KeystoreError
+from service_tui.signing.keystore import WORK, address_in, opened, sealed
+from service_tui.wiring.key_words import Asked, KeyWordsError, said
+from service_tui.wiring.wallet_keys import WalletKeys
+
+KEY = "4c" * 32
+WORDS = "correct horse battery"
+ADDRESS = Account.from_key(KEY).address
+LIGHT = 2**10
+SEALED = sealed(KEY, WORDS, work=LIGHT)
+
+
+class FakeKeyring:
+    """A system's keyring in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service_name: str, username: str, /) -> str | None:
+        return self.kept.get((service_name, username))
+
+    def set_password(self, service_name: str, username: str, password: str, /) -> None:
+        self.kept[service_name, username] = password
+
+    def delete_password(self, service_name: str, username: str, /) -> None:
+        del self.kept[service_name, username]
+
+
+def test_a_file_made_here_opens_elsewhere_and_the_other_way_round() -> None:
+    assert bytes(Account.decrypt(SEALED, WORDS)).hex() == KEY
+    theirs = Account.encrypt(KEY, WORDS, kdf="scrypt", iterations=LIGHT)
+    assert opened(theirs, WORDS).address == ADDRESS
+    other = Account.encrypt(KEY, WORDS, kdf="pbkdf2", iterations=1_000)
+    assert opened(other, WORDS).address == ADDRESS
+
+
+def test_the_published_key_file_opens() -> None:
+    # Source: Web3 Secret Storage Definition, test vector for scrypt.
+    published = {
+        "crypto": {
+            "cipher": "aes-128-ctr",
+            "cipherparams": {"iv": "83dbcc02d8ccb40e466191a123791e0e"},
+            "ciphertext": "d172bf743a674da9cdad04534d56926ef8358534d458fffccd4e6ad2fbde479c",
+            "kdf": "scrypt",
+            "kdfparams": {
+                "dklen": 32,
+                "n": 262144,
+                "p": 8,
+                "r": 1,
+                "salt": "ab0c7876052600dd703518d6fc3fe8984592145b591fc8fb5c6d43190334ba19",
+            },
+            "mac": "2103ac29920d71da29f15d75b4a16dbe95cfd7ff8faea1056c33131d846e3097",
+        },
+        "id": "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+        "version": 3,
+    }
+    signer = opened(published, "testpassword")
+    known = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d"
+    assert signer.address == Account.from_key(known).address
+    assert address_in(published) is None
+
+
+def test_a_file_holds_neither_key_nor_passphrase() -> None:
+    text = json.dumps(SEALED)
+    assert KEY not in text
+    assert WORDS not in text
+    assert address_in(SEALED) == ADDRESS
+    assert WORK == 262_144
+
+
+@pytest.mark.parametrize("passphrase", ["", "wrong horse", WORDS + " ", WORDS.upper()])
+def test_a_wrong_passphrase_opens_nothing(passphrase: str) -> None:
+    with pytest.raises(KeystoreError, match="passphrase is wrong") as refused:
+        opened(SEALED, passphrase)
+    shown = "".join(traceback.format_exception(refused.value))
+    assert KEY not in shown
+
+
+def changed(path: str, value: object) -> dict[str, object]:
+    content = copy.deepcopy(SEALED)
+    *parents, name = path.split(".")
+    place: object = content
+    for parent in parents:
+        assert isinstance(place, dict)
+        place = place[parent]
+    assert isinstance(place, dict)
+    place[name] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"version": 3},
+        changed("version", 4),
+        changed("version", "3"),
+        changed("crypto", []),
+        changed("crypto.kdf", "argon2"),
+        changed("crypto.cipher", "aes-256-cbc"),
+        changed("crypto.kdfparams.n", 2**30),
+        changed("crypto.kdfparams.n", 1_000),
+        changed("crypto.kdfparams.n", "1024"),
+        changed("crypto.kdfparams.n", 0),
+        changed("crypto.kdfparams.r", 2**20),
+        changed("crypto.kdfparams.p", 2**20),
+        changed("crypto.kdfparams.p", -1),
+        changed("crypto.kdfparams.dklen", 64),
+        changed("crypto.kdfparams.salt", "zz"),
+        changed("crypto.kdfparams.salt", None),
+        changed("crypto.ciphertext", "00"),
+        changed("crypto.ciphertext", 5),
+        changed("crypto.mac", "00"),
+        changed("crypto.cipherparams", {}),
+        changed("crypto", {"kdf": "pbkdf2", "kdfparams": {"c": 10**9}}),
+        changed("address", "11" * 20),
+    ],
+)
+def test_a_garbled_or_costly_file_is_refused(content: dict[str, object]) -> None:
+    with pytest.raises(KeystoreError) as refused:
+        opened(content, WORDS)
+    assert KEY not in str(refused.value)
+
+
+LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+RECORD = st.dictionaries(st.sampled_from(["kdf", "kdfparams", "n", "c", "cipher"]), LEAF)
+
+
+@given(st.dictionaries(st.sampled_from(["version", "crypto", "address"]), LEAF | RECORD))
+def test_any_other_file_is_refused(content: Mapping[str, object]) -> None:
+    with pytest.raises(KeystoreError):
+        opened(content, WORDS)
+    address_in(content)
+
+
+@pytest.mark.parametrize("secret", ["", "00" * 32, "4c" * 31, "not a key"])
+def test_only_a_key_is_sealed(secret: str) -> None:
+    with pytest.raises(KeyFormatError):
+        sealed(secret, WORDS, work=LIGHT)
+
+
+def test_a_short_passphrase_is_refused() -> None:
+    with pytest.raises(KeystoreError, match="8 letters"):
+        sealed(KEY, "short", work=LIGHT)
+
+
+def test_keys_are_kept_listed_opened_and_removed(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    assert keys.stored() == ()
+    kept, made = keys.keep(WORDS, KEY), keys.keep(WORDS, "")
+    assert {key.address for key in keys.stored()} == {kept.address, made.address}
+    assert keys.opened(kept.address, WORDS).address == ADDRESS
+    assert keys.opened(made.address, WORDS).address == made.address
+    for path in tmp_path.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+    assert len(list(tmp_path.rglob("*.json"))) == 2
+    keys.remove(made.address)
+    assert [key.address for key in keys.stored()] == [ADDRESS]
+    for again in (keys.remove, lambda address: keys.opened(address, WORDS)):
+        with pytest.raises(KeystoreError):
+            again(made.address)
+
+
+def test_a_key_is_not_written_over(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    keys.keep(WORDS, KEY)
+    with pytest.raises(KeystoreError, match="lies here already"):
+        keys.keep("another passphrase", KEY)
+    assert keys.opened(ADDRESS, WORDS).address == ADDRESS
+
+
+def test_files_of_others_and_of_another_name_are_passed_over(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    kept = keys.keep(WORDS, KEY)
+    folder = tmp_path / "desk" / "wallets"
+    (folder / "other.json").write_text(json.dumps(SEALED))
+    (folder / "torn.json").write_text('{"version": 3')
+    (folder / "list.json").write_text("[]")
+    assert [key.name for key in keys.stored()] == [kept.name]
+    (folder / kept.name).chmod(0o666)
+    assert keys.stored() == ()
+    with pytest.raises(KeystoreError):
+        keys.opened(ADDRESS, WORDS)
+
+
+def test_a_keyring_holds_a_passphrase_that_opens(tmp_path: Path) -> None:
+    ring = FakeKeyring()
+    keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
+    keys.keep(WORDS, KEY)
+    with pytest.raises(KeystoreError):
+        keys.hold(ADDRESS, "wrong horse")
+    assert ring.kept == {}
+    keys.hold(ADDRESS, WORDS)
+    assert keys.opened(ADDRESS, "").address == ADDRESS
+    keys.remove(ADDRESS)
+    assert ring.kept == {}
+
+
+def test_without_a_keyring_nothing_is_held(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    keys.keep(WORDS, KEY)
+    with pytest.raises(KeystoreError, match="keyring"):
+        keys.hold(ADDRESS, WORDS)
+    with pytest.raises(KeystoreError):
+        keys.opened(ADDRESS, "")
+
+
+def asked(action: str, answers: list[str], **changes: object) -> Asked:
+    values = {"address": None, "wallet_key": None, "is_held": False, **changes}
+    return Asked(action=action, ask=lambda _: answers.pop(0), **values)  # pyright: ignore[reportArgumentType]
+
+
+def test_the_words_make_take_in_list_and_remove(tmp_path: Path) -> None:
+    ring = FakeKeyring()
+    keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
+    assert "create" in said(keys, asked("list", []))[0]
+    made = said(keys, asked("create", [WORDS, WORDS]))[0]
+    told = said(keys, asked("import", [KEY, WORDS, WORDS], is_held=True))
+    assert told[0] == ADDRESS
+    assert keys.held(ADDRESS) == WORDS
+    listed = said(keys, asked("list", []))
+    assert len(listed) == 2
+    tail = made[-6:].lower()
+    assert said(keys, asked("remove", [tail], address=made.lower())) == [f"removed {made}"]
+    assert KEY not in "".join([*told, *listed])
+
+
+def test_the_key_of_the_environment_is_taken_in_without_asking_for_it(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    assert said(keys, asked("import", [WORDS, WORDS], wallet_key=KEY))[0] == ADDRESS
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        asked("create", [WORDS, WORDS + "x"]),
+        asked("create", ["short", "short"]),
+        asked("import", [""]),
+        asked("import", [KEY[:-1], WORDS, WORDS]),
+        asked("import", [KEY + KEY, WORDS, WORDS]),
+        asked("remove", []),
+        asked("remove", [], address="0x12"),
+        asked("remove", [], address="0x" + "11" * 20),
+        asked("remove", ["wrong"], address=ADDRESS),
+        asked("create", [WORDS, WORDS], is_held=True),
+    ],
+)
+def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: Asked) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    if wish.address == ADDRESS:
+        keys.keep(WORDS, KEY)
+    with pytest.raises(KeyWordsError) as refused:
+        said(keys, wish)
+    assert KEY[:-1] not in str(refused.value)
+    assert WORDS not in str(refused.value)
+
+
+def spellings(secret: str) -> tuple[str, ...]:
+    """A secret in the encodings in which it could turn up."""
+    raw = bytes.fromhex(secret) if len(secret) == 64 else secret.encode()
+    return (
+        secret,
+        secret.upper(),
+        raw.hex(),
+        base64.b64encode(raw).decode(),
+        base64.urlsafe_b64encode(raw).decode(),
+        str(int.from_bytes(raw, "big")),
+        repr(raw)[2:-1],
+        raw.decode("latin-1"),
+    )
+
+
+@pytest.mark.parametrize("action", ["import", "list", "remove"])
+def test_no_word_of_the_program_shows_a_secret(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(action)
+    key, words = rng.randbytes(32).hex(), f"canary {rng.random()}"
+    address = Account.from_key(key).address
+    desk = tmp_path / "desk"
+    typed = {"import": f"{key}\n{words}\n{words}\n", "list": "", "remove": f"{address[-6:]}\n"}
+    if action != "import":
+        WalletKeys(desk, work=LIGHT).keep(words, key)
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed[action]))
+    given = [action, *([address] if action == "remove" else [])]
+    assert cli.run(["keys", *given, "--data-dir", str(desk)]) == cli.OK
+    said_there = capfd.readouterr()
+    assert address in said_there.out
+    seen = [said_there.out, said_there.err]
+    seen += [path.read_text("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
+    for secret in (key, words):
+        assert not [text for text in seen for way in spellings(secret) if way in text]
+
+
+def test_a_key_of_the_environment_is_taken_out_of_it_and_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    canary = "5e" * 31
+    monkeypatch.setenv("WALLET_PRIVATE_KEY", canary)
+    assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
+    said_there = capfd.readouterr()
+    assert "WALLET_PRIVATE_KEY" in said_there.err
+    assert canary not in said_there.err + said_there.out
+    assert "WALLET_PRIVATE_KEY" not in os.environ
