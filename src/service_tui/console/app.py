@@ -275,6 +275,13 @@ class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
         if "welcome" not in self.desk_state.preferences:
             self.give(SetPreference("welcome", "seen"))
 
+    def action_wallet(self) -> None:
+        """Show the wallet over whatever is in front."""
+        from service_tui.console.dialogs.wallet import WalletPanel  # noqa: PLC0415 - not at first
+
+        if not any(isinstance(screen, WalletPanel) for screen in self.screen_stack):
+            self.push_screen(WalletPanel(self.desk_state, self.now))
+
     async def action_back_out(self) -> None:
         """One level out: of a search or a detail, else of the program."""
         if not self.front.step_out():

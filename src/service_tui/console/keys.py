@@ -36,6 +36,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
     Key("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
     Key("app.reactor", "app", ("4",), "go('reactor')", "reactor", "Watched wallets, signals"),
+    Key("app.redemption", "app", ("5",), "go('redemption')", "redemption", "Winners to money"),
     Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
     Key("app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
@@ -48,6 +49,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.pause", "app", ("p",), "pause_world", "pause", "Pause or run the offline world"),
     Key("app.slower", "app", ("less_than_sign",), "speed(-1)", "slower", shown="<"),
     Key("app.faster", "app", ("greater_than_sign",), "speed(1)", "faster", shown=">"),
+    Key("app.wallet", "app", ("W",), "wallet", "wallet", "Key, link, approvals, real money"),
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
     Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
@@ -128,6 +130,33 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("reactor.wallet", "reactor", ("w",), "only_wallet", "this wallet", "Only its signals"),
     Key("reactor.market", "reactor", ("M",), "open_market", "market", "Show the market"),
     Key("reactor.undo", "reactor", ("u",), "undo", "undo", "What was changed here last"),
+    # redemption
+    Key(
+        "redemption.redeem", "redemption", ("t",), "redeem", "redeem", "Shows it first", footer=True
+    ),
+    Key(
+        "redemption.all",
+        "redemption",
+        ("T",),
+        "redeem_all",
+        "redeem all",
+        "All that is ready",
+        footer=True,
+    ),
+    Key("redemption.auto", "redemption", ("A",), "auto", "auto", "By itself, or not", footer=True),
+    Key("redemption.market", "redemption", ("M",), "open_market", "market", "Show the market"),
+    Key("redemption.hash", "redemption", ("h",), "copy_hash", "copy hash", "Of its transaction"),
+    # the wallet
+    Key("wallet.unlock", "wallet", ("U",), "unlock", "unlock, lock", "The key, by its passphrase"),
+    Key("wallet.keep", "wallet", ("K",), "keep", "keep a key", "Import one, or make one"),
+    Key("wallet.link", "wallet", ("l",), "link", "link", "Trade with this wallet"),
+    Key("wallet.approve", "wallet", ("A",), "approve", "approvals", "See and give them"),
+    Key("wallet.credentials", "wallet", ("C",), "credentials", "credentials", "Of the venue"),
+    Key("wallet.live", "wallet", ("L",), "live", "real money", "On by a typed word; off at once"),
+    Key("wallet.pay", "wallet", ("P",), "pay", "pay per call", "A cap a day, or off"),
+    Key(
+        "wallet.copy", "wallet", ("y",), "copy_address", "copy address", "To send gas or USDC.e to"
+    ),
     # what needs me
     Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),

@@ -32,6 +32,7 @@ SCREENS: Final = {
     "markets": ("service_tui.console.screens.markets", "MarketsScreen"),
     "monitors": ("service_tui.console.screens.monitors", "MonitorsScreen"),
     "reactor": ("service_tui.console.screens.reactor", "ReactorScreen"),
+    "redemption": ("service_tui.console.screens.redemption", "RedemptionScreen"),
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),
@@ -88,7 +89,7 @@ class Views(Frame):
 
     def why_not(self, key: Key) -> str:
         """Why a key is disabled here; empty when it works."""
-        if key.group in {"ticket", "form", "price_alert", "halt"}:
+        if key.group in {"ticket", "form", "price_alert", "halt", "wallet"}:
             return ""
         if key.group != "app":
             return self.front.why_not(action_name(key.action))

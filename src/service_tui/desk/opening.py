@@ -16,6 +16,7 @@ from service_tui.desk.blotter import ticket_of
 from service_tui.desk.desk import Desk
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
+from service_tui.desk.handlers.payments import CAP, cap_of
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.price_alerts import known_price_alerts
@@ -114,6 +115,8 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     kept = StoredReactor(around.database)
     began = replace(initial.reactor, mirrors_here=executes)
     reactor = await asyncio.to_thread(known_reactor, kept, began)
+    cap = cap_of(initial.preferences.get(CAP, ""))
+    wallet = replace(initial.wallet, pay=replace(initial.wallet.pay, day_max=cap))
     desk = Desk(
         replace(
             initial,
@@ -121,6 +124,8 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
             polls=PERIODS,
             risk=risk,
             reactor=reactor,
+            redemption=replace(initial.redemption, executes=executes),
+            wallet=wallet,
             halt=newest((own_halt, *around.halts)),
         ),
         around,

@@ -39,7 +39,7 @@ from service_tui.desk.run_turn import (
 )
 from service_tui.desk.translate import amount
 from service_tui.signing.chain import Receipt
-from service_tui.signing.errors import MalformedError, SigningError
+from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError
 from service_tui.signing.policy import Judged, Redemption, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.transactions import bytes_of_hex
@@ -238,6 +238,14 @@ class Redeeming(RunTurn):
     async def check(self) -> None:
         """The chain is asked again whether it pays."""
         await self._check_chain(self._asked())
+
+    async def is_undone(self) -> bool:
+        """Whether the chain would still pay for the position."""
+        try:
+            await self._check_chain(self._asked())
+        except NotRedeemableError:
+            return False
+        return True
 
     async def _place(self) -> int | None:
         """The place that an earlier transaction of the same position has, if it may still come.

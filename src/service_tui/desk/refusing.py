@@ -24,6 +24,7 @@ _CODES: Final = {
     "NOT_HELD": NoReason.ALREADY,
     "NOT_FINALIZED": NoReason.NOT_FINAL,
     "POSITION_LOST": NoReason.LOST,
+    "INSUFFICIENT_GAS": NoReason.NO_GAS,
 }
 _OBSTACLES: Final = {
     Obstacle.ALREADY_REDEEMED: NoReason.ALREADY,

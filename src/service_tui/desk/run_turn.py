@@ -62,6 +62,9 @@ LOOK_LATER_S: Final = 10.0
 RESEND_S: Final = 60.0
 """ours: after the first minute it is looked for more seldom, and the same bytes are sent again."""
 
+DEAD_AFTER_S: Final = 300.0
+"""ours: so long a transaction's place must be taken without a receipt until it counts as lost."""
+
 AGAIN_S: Final = 5.0
 AGAIN_MAX_S: Final = 300.0
 """ours: the pause before what had no answer is asked again, doubled each time."""
@@ -80,6 +83,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.wallet = run.wallet
         self.subject = run.subject
         self.step = run.step
+        self._doubted_at: float | None = None
         self.raw = run.raw or ""
         self.nonce = run.nonce
         self.body = body if run.tx_hash is None else body.with_run(tx_hash=run.tx_hash)
@@ -141,6 +145,10 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def check(self) -> None:
         """Look once more right before signing; a refusal ends the run."""
+
+    async def is_undone(self) -> bool:
+        """Whether the contracts show that the run has not happened."""
+        return True
 
     # -- steps -----------------------------------------------------------------------------------
 
@@ -265,12 +273,23 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.ports.say(Noticed("warn", words, NoticeKind.FILL))
 
     async def _is_dead(self) -> bool:
-        """Whether another transaction has taken its place, so that it can never come."""
+        """Whether another transaction has taken its place, so that it can never come.
+
+        A node may hold a receipt back: only what it says for long, and what the contracts confirm,
+        is believed.
+
+        Returns:
+            True once both say so.
+        """
         to_sign = self.body.to_sign
         nonce = self.nonce if to_sign is None else to_sign.nonce
+        now = self.ports.clock.monotonic()
         if nonce is None or await self.line.next_nonce(self.wallet) <= nonce:
+            self._doubted_at = None
             return False
-        # Asked for once more: it may have come between the two questions.
+        self._doubted_at = now if self._doubted_at is None else self._doubted_at
+        if now - self._doubted_at < DEAD_AFTER_S or not await self.is_undone():
+            return False
         return await self.line.chain.receipt(self.body.run.tx_hash) is None
 
     async def _resend(self) -> None:

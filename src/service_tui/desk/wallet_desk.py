@@ -26,13 +26,14 @@ from service_tui.desk.commands_wallet import (
     UnlockWallet,
     WalletCommand,
 )
-from service_tui.desk.facts import Fact
+from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_wallet import QueueSeen, WalletSeen
 from service_tui.desk.handlers.payments import Payments
 from service_tui.desk.handlers.redemption import Redemptions
 from service_tui.desk.handlers.wallet import WalletKeeper
 from service_tui.desk.ports import Memory, Ports
 from service_tui.storage.chain_runs import ChainRuns
+from service_tui.storage.errors import StorageError
 
 
 class WalletDesk:
@@ -40,6 +41,7 @@ class WalletDesk:
 
     def __init__(self, ports: Ports, runs: ChainRuns, memory: Memory, *, executes: bool) -> None:
         line = ChainLine(ports, runs, ports.vault, ports.policy)
+        self._ports = ports
         self._redemptions = Redemptions(ports, line, memory, executes=executes)
         self._keeper = WalletKeeper(ports, line, executes=executes)
         self._payments = Payments(ports, memory, executes=executes)
@@ -64,8 +66,14 @@ class WalletDesk:
             tasks.create_task(self._redemptions.run())
             tasks.create_task(self._keeper.run())
 
-    async def handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912  (one line a kind)
-        """Carry out what the person has ordered."""
+    async def handle(self, command: WalletCommand) -> None:
+        """Carry out what the person has ordered, one thing after the other."""
+        try:
+            await self._handle(command)
+        except StorageError as error:
+            self._ports.say(Noticed("bad", f"{command.in_words()}: {error}; nothing was done"))
+
+    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912  (one line a kind)
         match command:
             case PrepareRedemption():
                 await self._redemptions.prepare(command)

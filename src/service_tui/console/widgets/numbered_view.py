@@ -23,6 +23,7 @@ from service_tui.desk.records import (
     TradeView,
 )
 from service_tui.desk.records_reactor import SignalView, WalletView
+from service_tui.desk.records_redemption import RedemptionRow
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -36,6 +37,7 @@ CopiedRecord = (
     | AgentView
     | MonitorView
     | AlertView
+    | RedemptionRow
     | ExitView
     | PriceAlertView
     | SignalView

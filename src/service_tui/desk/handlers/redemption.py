@@ -13,7 +13,7 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.chain_line import ChainLine, micros_down
 from service_tui.desk.commands_wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
-from service_tui.desk.facts import Noticed
+from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import AutoChanged, RunChanged
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import NoticeKind, Topic
@@ -24,7 +24,7 @@ from service_tui.desk.records_redemption import (
     RunView,
     Stage,
 )
-from service_tui.desk.records_wallet import Ownership
+from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.redeeming import Redeeming
 from service_tui.desk.refusing import Refusal
 from service_tui.desk.run_body import Body, frozen, thawed
@@ -73,6 +73,7 @@ class Redemptions:
         self._busy: set[str] = set()
         self._tried: dict[str, int] = {}
         self._awake = asyncio.Event()
+        self._word = asyncio.Lock()
         self._closing = False
         self._loaded = False
 
@@ -99,23 +100,31 @@ class Redemptions:
         row = self._row(order.key)
         if row is None:
             return
-        await self._let_go(order.key, "looked at anew")
         if self._is_managed():
             # The service signs: nothing is asked before the person has said yes.
             self._ports.say(RunChanged(self._new_view(row, RunState.PREPARED, by_itself=False)))
             return
-        await self._begin(row, confirmed=False, by_itself=False)
+        async with self._word:
+            await self._let_go(order.key, "looked at anew")
+            await self._begin(row, confirmed=False, by_itself=False)
 
     async def redeem(self, order: Redeem) -> None:
         """The person's yes to what was shown."""
         if self._is_managed() and not order.digest:
             await self._by_word((order.key,))
             return
-        turn = self._turns.get(order.key)
-        if turn is None or order.key in self._busy or not await turn.confirm(order.digest):
-            words = "what would be signed is no longer what was shown; nothing was signed"
-            self._ports.say(Noticed("warn", f"{words}: look at it again"))
+        view = self._line.vault.view()
+        if view.state is not KeyState.UNLOCKED:
+            words = "the wallet is locked: unlock it with its passphrase, then say yes again"
+            self._ports.say(Noticed("warn", words))
             return
+        async with self._word:
+            turn = self._turns.get(order.key)
+            is_free = turn is not None and order.key not in self._busy
+            if turn is None or not is_free or not await turn.confirm(order.digest):
+                words = "what would be signed is no longer what was shown; nothing was signed"
+                self._ports.say(Noticed("warn", f"{words}: look at it again"))
+                return
         self._awake.set()
 
     async def redeem_all(self, order: RedeemAll) -> None:
@@ -145,16 +154,18 @@ class Redemptions:
 
     async def _allow(self, said: str) -> None:
         await self._memory.prefer(ALLOWED, said)
+        self._ports.say(PreferenceSet(ALLOWED, said))
         self._ports.say(AutoChanged(allowed=bool(said), paused=""))
 
     async def _by_word(self, keys: tuple[str, ...]) -> None:
         for key in keys:
-            row = self._row(key)
-            if (refusal := self._why_not(key)) is not None:
-                self._say_no(key, refusal)
-            elif row is not None:
-                await self._let_go(key, "begun anew")
-                await self._begin(row, confirmed=True, by_itself=False)
+            async with self._word:
+                row = self._row(key)
+                if (refusal := self._why_not(key)) is not None:
+                    self._say_no(key, refusal)
+                elif row is not None:
+                    await self._let_go(key, "begun anew")
+                    await self._begin(row, confirmed=True, by_itself=False)
 
     async def _let_go(self, key: str, words: str) -> None:
         """End what was prepared for a row and not confirmed."""

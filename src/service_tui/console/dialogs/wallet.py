@@ -1,0 +1,309 @@
+"""The wallet in front of the person: address with its code, what is in it, what is still missing.
+
+Knows the desk's state and commands. Must not know how anything is signed.
+Used by the app on W, from any screen.
+"""
+
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+
+from service_tui.console.dialogs.pay_form import PayForm
+from service_tui.console.dialogs.typed_word import TypedWord
+from service_tui.console.dialogs.wallet_text import (
+    approvals_question,
+    approvals_text,
+    checklist_text,
+    live_question,
+    pay_text,
+    wallet_text,
+)
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of, keys_of, shown_key
+from service_tui.console.messages import CommandGiven, Copied, Said
+from service_tui.console.qr import qr_text
+from service_tui.console.theme import content
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands import Command
+from service_tui.desk.commands_wallet import (
+    APPROVE_WORD,
+    LIVE_WORD,
+    AskApprovals,
+    KeepKey,
+    LinkWallet,
+    LockWallet,
+    MakeCredentials,
+    PayOffer,
+    SetApprovals,
+    SetLive,
+    SetPay,
+    UnlockWallet,
+)
+from service_tui.desk.records_wallet import KeyState, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+BESIDE_FROM: Final = 100
+"""Width from which the code stands beside the words."""
+
+_READ_ONLY: Final = "this desk is read-only: it changes nothing"
+_LINK: Final = (
+    "The service's challenge is signed with this key, as a text that moves nothing. From then on "
+    "orders and redemptions of your agent are signed here, and the managed wallet is no longer "
+    "used. Agent, API key and history stay."
+)
+
+
+class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
+    """Stays until it is left; `take` brings it each newer state."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        *bindings_of("wallet"),
+        Binding("j", "lines(1)", show=False),
+        Binding("k", "lines(-1)", show=False),
+        Binding("ctrl+d", "lines(10)", show=False),
+        Binding("ctrl+u", "lines(-10)", show=False),
+    ]
+    AUTO_FOCUS = "#wallet-body"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__()
+        self._state = state
+        self._now = now
+        self._code = ""
+        self._asks_approvals = False
+
+    def compose(self) -> ComposeResult:
+        """The words, the code, the keys."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(" Wallet "))
+            frame.border_subtitle = content(Text(" esc closes "))
+            with VerticalScroll(id="wallet-body"), Horizontal(id="wallet-columns"):
+                with Vertical(id="wallet-words"):
+                    yield Words(id="wallet-text")
+                    yield Words(id="wallet-checks")
+                with Vertical(id="wallet-beside"):
+                    yield Words(id="wallet-code")
+                    yield Words(id="wallet-approvals")
+                    yield Words(id="wallet-pay")
+            yield Words(id="wallet-keys")
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("wallet"))
+        self.query_one("#wallet-keys", Words).tell(Text(keys, "muted"))
+        self._show()
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive a newer state; approvals that were asked for are then confirmed."""
+        before = self._wallet.approvals_at
+        self._state, self._now = state, now
+        self._show()
+        wallet = self._wallet
+        if self._asks_approvals and wallet.job is None and wallet.approvals_at != before:
+            self._asks_approvals = False
+            self._confirm_approvals()
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.set_class(self.size.width >= BESIDE_FROM, "-beside")
+
+    @property
+    def _wallet(self) -> WalletView:
+        return self._state.wallet
+
+    # -- what the keys do ------------------------------------------------------------------------
+
+    def action_unlock(self) -> None:
+        """Open the key, or forget the open one at once."""
+        from service_tui.console.dialogs.passphrase import (  # noqa: PLC0415 - not at first
+            Secrets,
+            unlock_dialog,
+        )
+
+        wallet = self._wallet
+        if wallet.key_state is KeyState.UNLOCKED:
+            self._give(LockWallet())
+            return
+        if wallet.key_state is KeyState.NONE:
+            self.post_message(Said("no key is kept here: K keeps one", "warn"))
+            return
+
+        def answered(secrets: Secrets | None) -> None:
+            if secrets is not None:
+                self._give(UnlockWallet(secrets.passphrase, wallet.key_address))
+
+        self._app().push_screen(unlock_dialog(wallet.key_address), answered)
+
+    def action_keep(self) -> None:
+        """Import a key, or make one."""
+        from service_tui.console.dialogs.passphrase import (  # noqa: PLC0415 - not at first
+            NewKeyDialog,
+            Secrets,
+        )
+
+        if self._is_read_only():
+            return
+
+        def answered(secrets: Secrets | None) -> None:
+            if secrets is not None:
+                self._give(KeepKey(secrets.passphrase, secrets.secret))
+
+        self._app().push_screen(NewKeyDialog(), answered)
+
+    def action_link(self) -> None:
+        """Link the open key's wallet, once that is confirmed."""
+        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not at first
+            Confirm,
+            Question,
+        )
+
+        wallet = self._wallet
+        if self._is_read_only():
+            return
+        if wallet.key_state is not KeyState.UNLOCKED:
+            self.post_message(Said("unlock a key first (U), or keep one here (K)", "warn"))
+            return
+        if wallet.is_linked and wallet.can_sign:
+            self.post_message(Said("this wallet is linked already"))
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self._give(LinkWallet(wallet.key_address))
+
+        body = Text.assemble((f"{wallet.key_address}\n\n", "bold"), _LINK)
+        self._app().push_screen(Confirm(Question("Link this wallet?", body, "link")), answered)
+
+    def action_approve(self) -> None:
+        """Read the approvals; what is missing is then shown and confirmed."""
+        if self._is_read_only():
+            return
+        if not self._wallet.is_linked:
+            self.post_message(Said("a managed wallet needs none; for an own one link it (l)"))
+            return
+        self._asks_approvals = True
+        self._give(AskApprovals())
+
+    def _confirm_approvals(self) -> None:
+        wallet = self._wallet
+        if not wallet.unset:
+            self.post_message(Said("every approval is given"))
+            return
+        if not wallet.can_sign:
+            self.post_message(Said("unlock the wallet first (U): the approvals are signed", "warn"))
+            return
+        keys = tuple(one.key for one in wallet.unset)
+
+        def answered(word: str | None) -> None:
+            if word is not None:
+                self._give(SetApprovals(keys, word))
+
+        question = TypedWord("Give these approvals?", approvals_question(wallet), APPROVE_WORD)
+        self._app().push_screen(question, answered)
+
+    def action_credentials(self) -> None:
+        """Have the venue's credentials derived: one signature that moves nothing."""
+        if self._is_read_only():
+            return
+        if not self._wallet.can_sign or not self._wallet.is_linked:
+            self.post_message(Said("link the wallet (l) and unlock its key (U) first", "warn"))
+            return
+        self._give(MakeCredentials())
+
+    def action_live(self) -> None:
+        """Real money off at once; on once the word is typed."""
+        if self._wallet.live:
+            self._give(SetLive(on=False))
+            return
+        if self._is_read_only():
+            return
+
+        def answered(word: str | None) -> None:
+            if word is not None:
+                self._give(SetLive(on=True, word=word))
+
+        question = TypedWord("Switch real money on?", live_question(self._wallet), LIVE_WORD)
+        self._app().push_screen(question, answered)
+
+    def action_pay(self) -> None:
+        """Pay the offer that stands there, once confirmed; else set the cap of a day."""
+        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not at first
+            Confirm,
+            Question,
+        )
+
+        if self._is_read_only():
+            return
+        offer = self._wallet.pay.offer
+        if offer is None or offer.why_not or not self._wallet.pay.is_on:
+
+            def filled(order: SetPay | None) -> None:
+                if order is not None:
+                    self._give(order)
+
+            self._app().push_screen(PayForm(self._state, self._now), filled)
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self._give(PayOffer(offer.offer_id))
+
+        question = Question("Pay for this call?", pay_text(self._state), "pay")
+        self._app().push_screen(Confirm(question), answered)
+
+    def action_copy_address(self) -> None:
+        """Copy the address, to send gas or money to."""
+        address = self._wallet.address or self._wallet.key_address
+        if address:
+            self.post_message(Copied(address, "the wallet's address"))
+        else:
+            self.post_message(Said("there is no address yet", "warn"))
+
+    def action_lines(self, by: int) -> None:
+        """Scroll by lines."""
+        self.query_one("#wallet-body").scroll_relative(y=by, animate=False)
+
+    def action_close(self) -> None:
+        """Leave."""
+        self.dismiss(None)
+
+    # -- what is shown ---------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        wallet, state = self._wallet, self._state
+        told = {
+            "text": wallet_text(state),
+            "checks": checklist_text(wallet),
+            "approvals": approvals_text(wallet) if wallet.is_linked else Text(),
+            "pay": pay_text(state),
+        }
+        for name, text in told.items():
+            for words in self.query(f"#wallet-{name}").results(Words):
+                words.tell(text)
+        address = "" if is_private(state) else wallet.address or wallet.key_address
+        on_dark = self.app.current_theme.dark
+        code = f"{address} {on_dark}"
+        if code != self._code:
+            self._code = code
+            for words in self.query("#wallet-code").results(Words):
+                words.tell(qr_text(address, on_dark=on_dark) if address else Text())
+                words.display = bool(address)
+
+    def _is_read_only(self) -> bool:
+        if self._state.service.read_only:
+            self.post_message(Said(_READ_ONLY, "warn"))
+        return self._state.service.read_only
+
+    def _give(self, command: Command) -> None:
+        self.post_message(CommandGiven(command))
+
+    def _app(self) -> App[object]:
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        return app

@@ -1,0 +1,168 @@
+"""What is told of the wallet: address, balances, approvals, what real trades still need.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the wallet panel.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import section
+from service_tui.console.freshness import is_private
+from service_tui.console.screens.redemption_text import (
+    fee_text,
+    gas_text,
+    key_text,
+    labelled,
+)
+from service_tui.desk.records_wallet import CheckView, Ownership, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, decimal
+
+_LABEL: Final = 14
+_NATIVE: Final = (
+    "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
+)
+_RESTRICTED: Final = (
+    "The venue refuses this wallet. Keep another key here (K) and link it (l): agent, API key and "
+    "history carry over."
+)
+
+
+def wallet_text(state: DeskState) -> Text:
+    """Whose the wallet is, and what lies in it."""
+    wallet, masked = state.wallet, is_private(state)
+    address = wallet.address or wallet.key_address
+    owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
+    if wallet.ownership is Ownership.MANAGED:
+        owner += ": the service holds the key and signs"
+    elif wallet.ownership is Ownership.EXTERNAL:
+        owner += ": its key signs here, and never leaves"
+    figures = [
+        ("address", Text(formats.MASK if masked else address or formats.NOT_KNOWN)),
+        ("ownership", Text(owner)),
+        ("key", Text.assemble(key_text(wallet)[4:], _source(wallet))),
+        ("USDC.e", formats.money(wallet.usdc, masked=masked)),
+        ("gas", gas_text(wallet)),
+    ]
+    if wallet.usdc_native:
+        figures.insert(4, ("native USDC", formats.money(wallet.usdc_native, masked=masked)))
+    parts = [labelled(figures, _LABEL)]
+    if wallet.usdc_native:
+        parts.append(Text(_NATIVE, "warn"))
+    if wallet.restricted:
+        parts.append(Text(_RESTRICTED, "warn"))
+    if wallet.job is not None:
+        parts.append(Text(f"◌ {wallet.job.value}: {wallet.job_words}", "accent"))
+    if wallet.problem:
+        parts.append(Text(f"{wallet.problem}" + (f": {wallet.fix}" if wallet.fix else ""), "loss"))
+    return Text("\n\n").join(parts)
+
+
+def _source(wallet: WalletView) -> Text:
+    other = wallet.key_address and wallet.address and not wallet.can_sign
+    same = wallet.key_address.lower() == wallet.address.lower()
+    tail = f", from the {wallet.key_source}" if wallet.key_source else ""
+    if other and not same:
+        tail += f", but of another wallet ({formats.address(wallet.key_address).plain})"
+    return Text(tail, "muted")
+
+
+def checklist_text(wallet: WalletView) -> Text:
+    """What real trades need, done or not, and what to do about what is missing."""
+    lines = [_check(one) for one in wallet.checks]
+    missing = len(wallet.lacks)
+    head = "everything is there" if not missing else f"{missing} missing"
+    return section(f"before the first real trade: {head}", Text("\n").join(lines))
+
+
+def _check(check: CheckView) -> Text:
+    glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
+    if check.is_done is None:
+        glyph, tone = "? ", "muted"
+    line = Text.assemble((glyph, tone), check.name.ljust(22), (check.says, "muted"))
+    if check.fix:
+        line.append_text(Text.assemble("\n   ", (check.fix, "warn")))
+    return line
+
+
+def approvals_text(wallet: WalletView) -> Text:
+    """Every approval, given or not."""
+    if not wallet.approvals:
+        return section("approvals", Text("not read yet: A reads them", "muted"))
+    lines = [
+        Text.assemble(
+            ("✓ ", "profit") if one.is_set else ("✗ ", "warn"),
+            one.token.ljust(20),
+            ("for ", "muted"),
+            one.spender,
+        )
+        for one in wallet.approvals
+    ]
+    unset = len(wallet.unset)
+    head = "approvals: all given" if not unset else f"approvals: {unset} missing"
+    return section(head, Text("\n").join(lines))
+
+
+def approvals_question(wallet: WalletView) -> Text:
+    """What is signed to give what is missing."""
+    unset = wallet.unset
+    lines = [
+        Text.assemble(
+            ("✗ ", "warn"), one.token.ljust(20), ("may be moved by ", "muted"), one.spender,
+            ("\n   ", ""), (one.spender_address, "muted"),
+        )
+        for one in unset
+    ]  # fmt: skip
+    cost = Micros(sum(one.call.fee_max for one in unset if one.call is not None))
+    body = Text.assemble(
+        f"{len(unset)} transactions are signed, one after the other; what is set is skipped. Each "
+        "lets a contract of the venue move a token of this wallet, without limit, until it is "
+        "taken back.\n\n",
+        Text("\n").join(lines),
+    )
+    first = next((one.call for one in unset if one.call is not None), None)
+    if first is not None:
+        body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
+        body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
+    return body
+
+
+def pay_text(state: DeskState) -> Text:
+    """What may be paid for calls, what was, and what is on offer."""
+    pay, masked = state.wallet.pay, is_private(state)
+    if not pay.is_on:
+        told = Text("off: a 429 is waited out, and nothing is ever paid", "muted")
+        return section("pay per call", told)
+    figures = [
+        ("cap a day", formats.money(pay.day_max, masked=masked)),
+        ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
+    ]
+    offer = pay.offer
+    if offer is not None:
+        figures += [
+            ("offer", Text.assemble(f"{decimal(offer.price):,.3f} for ", offer.path)),
+            ("from", Text(offer.host)),
+            ("paid to", Text(offer.recipient or "nobody named")),
+            ("on", Text(offer.network or "no chain named")),
+        ]
+        if offer.why_not:
+            figures.append(("not payable", Text(offer.why_not, "warn")))
+    return section("pay per call", labelled(figures, _LABEL))
+
+
+def live_question(wallet: WalletView) -> Text:
+    """What switching real money on means."""
+    body = Text.assemble(
+        "Orders for evm_venue and sol_venue may then leave this desk, each after a dialog of its "
+        "own. It lasts for this session; L switches it off at once.",
+    )
+    lacks = [one for one in wallet.lacks if one.name != "real money"]
+    if lacks:
+        names = ", ".join(one.name for one in lacks)
+        body.append(f"\n\nStill missing before an order can leave: {names}.", "warn")
+    if wallet.simulated:
+        body.append("\n\nThis service simulates its venues: the money is play money.", "muted")
+    return body

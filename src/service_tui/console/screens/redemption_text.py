@@ -1,0 +1,234 @@
+"""What is told about redemptions: the line of sums, and one of them step by step.
+
+Knows the desk's records and the formats. Must not know a widget.
+Used by the redemption screen and its dialog.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import section
+from service_tui.console.freshness import is_private
+from service_tui.console.screens.redemption_columns import side_text, stage_text
+from service_tui.console.widgets.line_fit import Bit
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.records_redemption import (
+    CallView,
+    RedemptionRow,
+    RunState,
+    RunView,
+    Stage,
+    Step,
+)
+from service_tui.desk.records_wallet import KeyState, Ownership, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp, decimal
+
+_LABEL: Final = 12
+_WIDE_LABEL: Final = 18
+_BAD: Final = frozenset({RunState.FAILED, RunState.REFUSED})
+
+_DOING: Final = {
+    Step.ASKED: "asking",
+    Step.CHECKED: "checking",
+    Step.SIGNED: "signing",
+    Step.BROADCAST: "sending",
+    Step.CONFIRMED: "confirming",
+    Step.REPORTED: "reporting",
+}
+_SERVED: Final = (Step.ASKED, Step.CONFIRMED, Step.REPORTED)
+"""Steps of a wallet that the service signs for."""
+
+
+def sums_bits(state: DeskState) -> tuple[Bit, ...]:
+    """All redemptions in one line: what can be had, what waits, gas, and the automatic."""
+    view, masked = state.redemption, is_private(state)
+    ready = view.ready
+    counts = dict.fromkeys(Stage, 0)
+    for row in view.rows:
+        counts[row.stage] += not (row.lost and row.stage is Stage.READY)
+    total = Micros(sum(row.amount for row in ready))
+    label, tone = auto_words(state)
+    bits = [
+        Bit(
+            Text.assemble(
+                (f"{len(ready)} ready", "bold profit" if ready else "muted"),
+                ("  ", ""),
+                formats.money(total, masked=masked) if ready else Text(),
+            )
+        ),
+        Bit(Text(f"{counts[Stage.AWAITING]} awaiting", "muted"), 4),
+        Bit(Text(f"{counts[Stage.ACTIVE]} active", "muted"), 5),
+        Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),
+        Bit(Text.assemble(("auto ", "muted"), (label, tone)), 1),
+    ]
+    wallet = state.wallet
+    if wallet.ownership is Ownership.EXTERNAL:
+        bits.append(Bit(Text.assemble(("gas ", "muted"), gas_text(wallet)), 2, right=True))
+        bits.append(Bit(key_text(wallet), 3, right=True))
+    elif wallet.ownership is not None:
+        bits.append(Bit(Text("managed wallet", "muted"), 3, right=True))
+    return tuple(bits)
+
+
+def auto_words(state: DeskState) -> tuple[str, str]:
+    """Whether it goes by itself, in a word and its tone."""
+    auto = state.redemption.auto
+    if auto.on_service is None:
+        return "not known", "muted"
+    if state.wallet.ownership is Ownership.MANAGED:
+        return ("on, by the service", "profit") if auto.on_service else ("off", "muted")
+    if not auto.is_on:
+        return "off", "muted"
+    return ("paused", "warn") if auto.paused else ("on", "profit")
+
+
+def gas_text(wallet: WalletView) -> Text:
+    """What lies in the wallet for gas; too little of it says so."""
+    if wallet.gas is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    short = wallet.gas_needed is not None and wallet.gas < wallet.gas_needed
+    tone = "loss" if short or not wallet.gas else ""
+    tail = " too little" if tone else ""
+    return Text(f"{decimal(wallet.gas):,.3f} POL{tail}", tone)
+
+
+def key_text(wallet: WalletView) -> Text:
+    """Whether this machine can sign."""
+    signs = {
+        KeyState.UNLOCKED: ("unlocked", "profit"),
+        KeyState.LOCKED: ("locked  U", "warn"),
+        KeyState.NONE: ("no key here", "warn"),
+    }
+    word, tone = signs[wallet.key_state]
+    return Text.assemble(("key ", "muted"), (word, tone))
+
+
+def why_empty(state: DeskState) -> str:
+    """Why there is nothing in the queue, and what to do."""
+    if state.service.phase is Phase.OFFLINE:
+        return f"The service does not answer: {state.service.problem}"
+    if Topic.REDEMPTIONS not in state.seen:
+        return "Asking for the positions on the real venues."
+    return (
+        "Nothing is held on the real venues.\n\n"
+        "What wins there comes here, and turns into money with t. Positions of sim are paid by "
+        "themselves."
+    )
+
+
+def head_of(row: RedemptionRow) -> Text:
+    """The question and the state."""
+    return Text.assemble(
+        formats.plain(row.question, 160), "\n", side_text(row), "  ", stage_text(row)
+    )
+
+
+def steps_text(run: RunView, now: Timestamp) -> Text:
+    """Every step of a run with its time; what is to come is pale."""
+    lines: list[Text] = []
+    steps = _SERVED if run.managed else tuple(Step)
+    pending = run.state not in {*_BAD, RunState.DONE}
+    for step in steps:
+        at = run.at(step)
+        told = next((one.words for one in run.steps if one.step is step), "")
+        if at is not None:
+            when = formats.clock_time(at)
+            line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_LABEL - 2), ""), when)
+            if told:
+                line.append("  ")
+                line.append_text(_told(step, told))
+        else:
+            glyph, tone = ("▶ ", "bold accent") if pending else ("· ", "faint")
+            pending = False
+            is_next = glyph == "▶ "
+            word = _DOING[step] if is_next else step.value
+            line = Text.assemble(
+                (glyph, tone), (word.ljust(_LABEL - 2), tone if is_next else "muted")
+            )
+            if is_next and run.steps:
+                since = formats.age(run.steps[-1].at, now)
+                line = Text.assemble(line, ("for ", "muted"), since)
+        lines.append(line)
+    tone = "loss" if run.state in _BAD else "warn" if run.state is RunState.UNCONFIRMED else ""
+    if run.words:
+        lines.append(Text.assemble("\n", (formats.plain(run.words, 600).plain, tone)))
+    if run.fix:
+        lines.append(Text(formats.plain(run.fix, 300).plain, "muted"))
+    if run.again_at is not None and run.again_at > now:
+        lines.append(Text.assemble(("again ", "muted"), formats.until(run.again_at, now)))
+    return Text("\n").join(lines)
+
+
+def _told(step: Step, told: str) -> Text:
+    return formats.address(told) if step is Step.BROADCAST else formats.plain(told, 80)
+
+
+def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Text, Text, Text]:
+    """One row whole: head, steps, figures."""
+    masked, run = is_private(state), state.redemption.run(row.key)
+    figures = [
+        ("pays", formats.money(row.amount, masked=masked)),
+        ("shares", formats.shares(row.shares, masked=masked)),
+        ("cost", formats.money(row.cost, masked=masked)),
+        ("venue", Text(row.venue.value + (", simulated" if row.simulated else ""))),
+        ("condition", formats.address(row.condition_id or None, masked=masked)),
+    ]
+    tx_hash = (run.tx_hash if run is not None else "") or row.tx_hash
+    if tx_hash:
+        figures.append(("transaction", formats.address(tx_hash, masked=masked)))
+    rest = labelled(figures, _WIDE_LABEL)
+    if run is None:
+        return head_of(row), section("next", formats.plain(row.next_words, 300)), rest
+    title = "what would be signed" if run.state is RunState.PREPARED else "what was signed"
+    if run.call is not None:
+        rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
+    return head_of(row), section("step by step", steps_text(run, now)), rest
+
+
+def call_text(call: CallView, *, is_short: bool = False) -> Text:
+    """A transaction decoded: contract, function, arguments, gas and fee; hashes cut if short."""
+    contract = Text(call.contract, "bold")
+    lines = [
+        (
+            "contract",
+            Text.assemble(contract, "  ", formats.address(call.to) if is_short else call.to),
+        ),
+        ("function", formats.plain(call.function, 60)),
+        *((name, _argument(value, is_short=is_short)) for name, value in call.arguments),
+        ("chain", Text(str(call.chain_id))),
+        ("nonce", Text(str(call.nonce))),
+        ("value", Text("0")),
+        (
+            "gas, at most",
+            Text.assemble(f"{call.gas:,}", (" at ", "muted"), f"{call.fee_gwei:,.1f} gwei"),
+        ),
+        ("fee, at most", fee_text(call)),
+    ]
+    return labelled(lines, _WIDE_LABEL)
+
+
+def fee_text(call: CallView) -> Text:
+    """What it can cost at most, in the chain's money and about in ours."""
+    pol = f"{decimal(call.fee_max):,.5f} POL"
+    if call.fee_money is None:
+        return Text(pol)
+    return Text.assemble(
+        (pol, "bold"), (f"  about {decimal(call.fee_money):,.4f} in money", "muted")
+    )
+
+
+def _argument(value: str, *, is_short: bool) -> Text:
+    first, _, rest = value.partition(" ")
+    if is_short and first.startswith("0x"):
+        return Text.assemble(formats.address(first), f" {rest}" if rest else "")
+    return formats.plain(value, 120)
+
+
+def labelled(lines: list[tuple[str, Text]], width: int = _LABEL) -> Text:
+    """Labels on the left, values beside them."""
+    return Text("\n").join(
+        Text.assemble((label.ljust(width), "muted"), value) for label, value in lines
+    )

@@ -1,0 +1,607 @@
+import asyncio
+import json
+import random
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from desk.redeeming import (
+    CountingSigner,
+    Won,
+    balance,
+    hold,
+    known,
+    open_wallet_desk,
+    settle,
+)
+from faults import Fault, Line, said, until
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.desk.commands import Halt
+from service_tui.desk.commands_wallet import (
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetAutoRedeem,
+)
+from service_tui.desk.desk import Desk
+from service_tui.desk.handlers.redemption import ALLOWED, HOLDER
+from service_tui.desk.opening import DeskMemory
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records_redemption import NoReason, RunState, RunView, Stage, Step
+from service_tui.desk.state import DeskState
+from service_tui.desk.vault import Vault
+from service_tui.engine.chain_events import TxStatus
+from service_tui.server.embedded import BASE_URL
+from service_tui.storage.blotter import Blotter
+from service_tui.storage.chain_runs import ChainRuns
+from service_tui.terms import Venue
+from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_wallet import (
+    BROADCAST,
+    CHAIN_RPC,
+    DESK_PATCH_CHAIN,
+    DESK_PATCH_WALLET,
+    REDEEM,
+    REPORT_REDEMPTION,
+)
+from support import OPERATOR, first_state, open_stage
+from support import Stage as Setting
+from wallets import operate, ready
+
+ALL_STEPS = [step.value for step in Step]
+OVER = {RunState.DONE, RunState.FAILED, RunState.REFUSED}
+
+
+@asynccontextmanager
+async def won(path: Path, **how: bool) -> AsyncGenerator[tuple[Setting, Line, Won]]:
+    """A stage whose external wallet holds a settled position, behind a line that may break."""
+    async with open_stage(path, speed=60) as whole:
+        own = await ready(whole)
+        held = await hold(whole, own, **how)
+        await settle(whole, held)
+        line = Line(whole.sim.transport)
+        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        yield replace(whole, client=client), line, held
+
+
+def run_of(state: DeskState, held: Won) -> RunView | None:
+    return state.redemption.run(held.key)
+
+
+def run_is(held: Won, *states: RunState) -> Callable[[DeskState], bool]:
+    def is_so(state: DeskState) -> bool:
+        run = run_of(state, held)
+        return run is not None and run.state in states
+
+    return is_so
+
+
+async def prepared(desk: Desk, stage: Setting, held: Won) -> RunView:
+    before = run_of(desk.state, held)
+    desk.submit(PrepareRedemption(held.market.market_id, held.side, Venue.EVM))
+    wanted = run_is(held, RunState.PREPARED, *OVER)
+    state = await until(
+        desk, lambda s: run_of(s, held) is not before and wanted(s), stage, step_s=0.1
+    )
+    run = run_of(state, held)
+    assert run is not None
+    return run
+
+
+async def redeemed(desk: Desk, stage: Setting, held: Won, shown: RunView | None = None) -> RunView:
+    run = shown or await prepared(desk, stage, held)
+    assert run.call is not None, run
+    desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+    state = await until(desk, run_is(held, *OVER), stage)
+    run = run_of(state, held)
+    assert run is not None
+    return run
+
+
+def on_chain(stage: Setting) -> list[TxStatus]:
+    """What became of every redemption that the chain was given."""
+    return [tx.status for tx in stage.world.chain.txs.values() if not tx.sent.call.approval]
+
+
+def payout(held: Won) -> int:
+    account = held.own.line.stage.world.venues.account(held.own.line.stage.agent_id, Venue.EVM)
+    return account.holdings[held.market.market_id].position.shares(held.side)
+
+
+def allowed() -> DeskState:
+    return replace(first_state(), preferences={ALLOWED: "1"})
+
+
+# -- the way to money ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neg_risk", [False, True])
+async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path, *, neg_risk: bool) -> None:
+    async with won(tmp_path, neg_risk=neg_risk) as (stage, _, held):
+        before, due = balance(stage), payout(held)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert signer.count == 0
+            assert run.call is not None
+            assert run.call.contract == (
+                "negative-risk adapter" if neg_risk else "conditional tokens"
+            )
+            assert 0 < run.call.fee_max <= 500_000
+            run = await redeemed(desk, stage, held, run)
+            assert run.state is RunState.DONE
+            assert [one.step.value for one in run.steps] == ALL_STEPS
+            assert signer.count == 1
+            assert balance(stage) == before + due
+            assert on_chain(stage) == [TxStatus.CONFIRMED]
+            state = await until(
+                desk,
+                lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED,
+                stage,
+            )
+            assert any("redeemed" in notice.text for notice in state.notices)
+
+
+async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:
+    async with (
+        won(tmp_path) as (stage, _, held),
+        open_wallet_desk(stage, CountingSigner()) as desk,
+    ):
+        await known(desk, stage)
+        desk.submit(Halt())
+        await until(desk, lambda s: s.halted_since is not None, stage)
+        assert (await redeemed(desk, stage, held)).state is RunState.DONE
+
+
+async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            await prepared(desk, stage, held)
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, "another"))
+            await stage.clock.advance(5)
+            assert signer.count == 0
+            assert any("no longer what was shown" in one.text for one in desk.state.notices)
+
+
+async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held), open_wallet_desk(stage) as desk:
+        await known(desk, stage)
+        run = await prepared(desk, stage, held)
+        assert run.call is not None
+        desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+        await stage.clock.advance(30)
+        assert run_of(desk.state, held) == run
+        assert any("locked" in one.text for one in desk.state.notices)
+        assert on_chain(stage) == []
+
+
+async def test_a_lost_position_is_never_burned(tmp_path: Path) -> None:
+    async with won(tmp_path, lost=True) as (stage, line, held):
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.reason is NoReason.LOST
+            await stage.clock.advance(60)
+            assert signer.count == 0
+            assert line.asked(REDEEM.path) == 0
+
+
+async def test_before_the_oracle_it_waits(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        own = await ready(stage)
+        held = await hold(stage, own)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.reason is NoReason.NOT_FINAL
+            assert signer.count == 0
+
+
+async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            rows = desk.state.redemption.rows
+            await held.own.redeem(held.market, held.side.value)
+            # The queue of a moment ago still says that it is ready.
+            line.fault = lambda request: (
+                Fault.NO_LINE if request.url.path.endswith("/redemptions") else None
+            )
+            assert rows[0].stage is Stage.READY
+            run = await prepared(desk, stage, held)
+            assert (run.state, run.reason) == (RunState.REFUSED, NoReason.ALREADY)
+            assert signer.count == 0
+
+
+async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        before, due = balance(stage), payout(held)
+        events = stage.world.change(stage.agent, {"auto_redeem_enabled": False}, stage.clock.now())
+        await stage.sim.service.keeper.commit(events)
+        path = {"agent_id": stage.agent_id}
+        await operate(stage, DESK_PATCH_AGENT, path=path, json={"wallet": "managed"})
+        async with open_wallet_desk(stage) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.managed
+            assert balance(stage) == before
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM))
+            await until(desk, lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED, stage)
+            await until(desk, run_is(held, RunState.DONE), stage)
+        assert balance(stage) == before + due
+
+
+# -- by itself ----------------------------------------------------------------------------------
+
+
+async def test_with_the_persons_word_it_goes_by_itself(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        before, due = balance(stage), payout(held)
+        async with open_wallet_desk(stage, CountingSigner()) as desk:
+            state = await known(desk, stage)
+            await stage.clock.advance(30)
+            assert on_chain(stage) == []
+            assert not state.redemption.auto.is_on
+            desk.submit(SetAutoRedeem(on=True))
+            state = await until(desk, run_is(held, RunState.DONE), stage)
+            assert state.redemption.auto.is_on
+            await stage.clock.advance(60)
+        assert balance(stage) == before + due
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+async def test_switched_off_on_the_service_nothing_goes_by_itself(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        async with open_wallet_desk(stage, CountingSigner(), initial=allowed()) as desk:
+            events = stage.world.change(
+                stage.agent, {"auto_redeem_enabled": False}, stage.clock.now()
+            )
+            await stage.sim.service.keeper.commit(events)
+            await known(desk, stage)
+            await stage.clock.advance(60)
+            assert run_of(desk.state, held) is None
+        assert on_chain(stage) == []
+
+
+async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        path = {"agent_id": stage.agent_id}
+        await operate(stage, DESK_PATCH_WALLET, path=path, json={"gas": 0.0001})
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            state = await until(desk, lambda s: s.redemption.auto.paused, stage)
+            assert "too little gas" in state.redemption.auto.paused
+            await stage.clock.advance(60)
+            assert signer.count == 0
+            told = [one for one in desk.state.notices if "rests" in one.text]
+            assert len(told) == 1
+            await operate(stage, DESK_PATCH_WALLET, path=path, json={"gas": 1.0})
+            state = await until(desk, run_is(held, RunState.DONE), stage)
+            assert state.redemption.auto.paused == ""
+
+
+async def test_a_locked_key_is_said_at_once_and_once(tmp_path: Path) -> None:
+    async with (
+        won(tmp_path) as (stage, _, held),
+        open_wallet_desk(stage, initial=allowed()) as desk,
+    ):
+        state = await until(desk, lambda s: s.redemption.auto.paused, stage)
+        assert "locked" in state.redemption.auto.paused
+        await stage.clock.advance(60)
+        told = [one for one in desk.state.notices if "locked" in one.text]
+        assert len(told) == 1
+        assert run_of(desk.state, held) is None
+
+
+async def test_two_reverts_in_a_row_pause_it(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        await operate(stage, DESK_PATCH_CHAIN, json={"faults": ["revert", "revert"]})
+        async with open_wallet_desk(stage, CountingSigner()) as desk:
+            await known(desk, stage)
+            desk.submit(SetAutoRedeem(on=True))
+            await until(desk, run_is(held, RunState.FAILED), stage)
+            await stage.clock.advance(300)
+            assert on_chain(stage)[0] is TxStatus.FAILED
+
+
+# -- a line that breaks, and a program that dies ------------------------------------------------
+
+
+def is_path(path: str) -> Callable[[httpx.Request], bool]:
+    return lambda request: request.url.path == path
+
+
+def is_rpc(*methods: str) -> Callable[[httpx.Request], bool]:
+    def is_so(request: httpx.Request) -> bool:
+        if request.url.path != CHAIN_RPC.path:
+            return False
+        return json.loads(request.content)["method"] in methods
+
+    return is_so
+
+
+KILLS = [
+    ("asking", is_path(REDEEM.path), Fault.STUCK),
+    ("asked", is_path(REDEEM.path), Fault.SILENT),
+    ("checking", is_rpc("eth_call"), Fault.SILENT),
+    ("pricing", is_rpc("eth_estimateGas"), Fault.SILENT),
+    ("sending", is_path(BROADCAST.path), Fault.STUCK),
+    ("sent", is_path(BROADCAST.path), Fault.SILENT),
+    ("confirming", is_rpc("eth_getTransactionReceipt"), Fault.SILENT),
+    ("reporting", is_path(REPORT_REDEMPTION.path), Fault.STUCK),
+    ("reported", is_path(REPORT_REDEMPTION.path), Fault.SILENT),
+]
+
+
+async def killed(stage: Setting, signer: CountingSigner, is_there: Callable[[], object]) -> None:
+    """Run a desk that redeems by itself, and end it without any closing once it is there."""
+    ids = (f"id{number}" for number in range(10_000))
+    around = Surroundings(
+        stage.client,
+        stage.database,
+        stage.clock,
+        lambda: next(ids),
+        random.Random(2),
+        vault=Vault(None, signer),
+    )
+    memory = DeskMemory(stage.database, stage.clock)
+    desk = Desk(allowed(), around, Blotter(stage.database), memory)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(desk.run())
+        await until(desk, lambda _: is_there(), stage)
+        running.cancel()
+
+
+@pytest.mark.parametrize(("where", "is_it", "fault"), KILLS, ids=[one[0] for one in KILLS])
+async def test_killed_anywhere_it_is_redeemed_once(
+    tmp_path: Path, where: str, is_it: Callable[[httpx.Request], bool], fault: Fault
+) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        before, due, signer = balance(stage), payout(held), CountingSigner()
+        line.fault = lambda request: fault if is_it(request) else None
+        await killed(stage, signer, lambda: line.waiting)
+        signed = signer.count
+        assert signed == (where in {"sending", "sent", "confirming", "reporting", "reported"})
+        line.fault = lambda _: None
+        line.released.set()
+        line.released = asyncio.Event()
+        sent: list[str] = []
+        line.seen = lambda request: (
+            sent.append(json.loads(request.content)["signed_tx"])
+            if request.url.path == BROADCAST.path
+            else None
+        )
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            state = await until(desk, run_is(held, RunState.DONE), stage)
+            run = run_of(state, held)
+            assert run is not None
+            assert run.tx_hash
+            await stage.clock.advance(30)
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+        assert signer.count == 1
+        assert len(set(sent)) <= 1
+        assert balance(stage) == before + due
+        assert stage.world.venues.account(stage.agent_id, Venue.EVM).redeemable_count() == 0
+
+
+async def test_killed_between_signature_and_disk_nothing_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        before, due, signer = balance(stage), payout(held), CountingSigner()
+
+        async def never(*_: object, **__: object) -> None:
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(ChainRuns, "sign", never)
+        await killed(stage, signer, lambda: signer.count)
+        monkeypatch.undo()
+        assert on_chain(stage) == []
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            await until(desk, run_is(held, RunState.DONE), stage)
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+        assert balance(stage) == before + due
+
+
+async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        await operate(stage, DESK_PATCH_CHAIN, json={"faults": ["withhold"]})
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.call is not None
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            state = await until(desk, run_is(held, RunState.UNCONFIRMED), stage)
+            run = run_of(state, held)
+            assert run is not None
+            assert run.reason is NoReason.TIMEOUT
+            assert run.tx_hash
+            assert line.asked(REPORT_REDEMPTION.path) == 0
+            await stage.clock.advance(90)
+            assert signer.count == 1
+            await operate(stage, DESK_PATCH_CHAIN, json={"faults": []})
+            await until(desk, run_is(held, RunState.DONE), stage)
+        assert signer.count == 1
+
+
+async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        signer = CountingSigner()
+        await operate(stage, DESK_PATCH_CHAIN, json={"faults": ["drop"]})
+        sent: list[str] = []
+        line.seen = lambda request: (
+            sent.append(json.loads(request.content)["signed_tx"])
+            if request.url.path == BROADCAST.path
+            else None
+        )
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.call is not None
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            await until(desk, run_is(held, RunState.DONE), stage, tries=600)
+        assert signer.count == 1
+        assert len(sent) > 1
+        assert len(set(sent)) == 1
+
+
+async def test_the_report_is_repeated_until_it_is_taken(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        line.fault = lambda request: (
+            said({"error": "broken"}, 500)
+            if request.url.path == REPORT_REDEMPTION.path
+            and line.asked(REPORT_REDEMPTION.path) <= 2
+            else None
+        )
+        async with open_wallet_desk(stage, CountingSigner()) as desk:
+            await known(desk, stage)
+            assert (await redeemed(desk, stage, held)).state is RunState.DONE
+        assert line.asked(REPORT_REDEMPTION.path) == 3
+
+
+async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            await known(desk, stage)
+            for _ in range(3):
+                desk.submit(RedeemAll((held.key, held.key)))
+            await until(desk, run_is(held, RunState.DONE), stage)
+            await stage.clock.advance(60)
+        assert signer.count == 1
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        second_signer, first_signer = CountingSigner(), CountingSigner()
+        async with (
+            open_wallet_desk(stage, second_signer, executes=False, initial=allowed()) as second,
+            open_wallet_desk(stage, first_signer, initial=allowed()) as first,
+        ):
+            await known(second, stage)
+            second.submit(RedeemAll((held.key,)))
+            await until(first, run_is(held, RunState.DONE), stage)
+            assert any(HOLDER in one.text for one in second.state.notices)
+            await until(second, lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED, stage)
+        assert (first_signer.count, second_signer.count) == (1, 0)
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+# -- a service that means ill -------------------------------------------------------------------
+
+CTF = "0x4D97DCd97eC945f40cF65F87097ACe5EA0476045"
+
+
+def tampered(change: Callable[[dict[str, Any]], None]) -> Callable[[bytes], bytes]:
+    def work(content: bytes) -> bytes:
+        body = json.loads(content)
+        change(body["unsigned_tx"])
+        return json.dumps(body).encode()
+
+    return work
+
+
+def word(data: str, place: int, value: str) -> str:
+    """Call data with one word changed."""
+    start = 10 + 64 * place
+    return data[:start] + value + data[start + 64 :]
+
+
+HOSTILE: dict[str, Callable[[dict[str, Any]], None]] = {
+    "another target": lambda tx: tx.update(to="0x" + "66" * 20),
+    "no target": lambda tx: tx.update(to=None),
+    "the money's contract": lambda tx: tx.update(to="0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174"),
+    "the other redeemer": lambda tx: tx.update(to="0xd91E80cF2E7be2e162c6513ceD06f1dD0dA35296"),
+    "an approval": lambda tx: tx.update(data="0xa22cb465" + "00" * 12 + "66" * 20 + f"{1:064x}"),
+    "a transfer": lambda tx: tx.update(data="0xf242432a" + "00" * 160),
+    "another chain": lambda tx: tx.update(chainId=1),
+    "a chain in hex": lambda tx: tx.update(chainId="0x1"),
+    "value": lambda tx: tx.update(value="0xde0b6b3a7640000"),
+    "huge gas": lambda tx: tx.update(gas=30_000_000),
+    "garbage gas": lambda tx: tx.update(gas="lots"),
+    "another sender": lambda tx: tx.update({"from": "0x" + "77" * 20}),
+    "another collateral": lambda tx: tx.update(data=word(tx["data"], 0, "00" * 12 + "66" * 20)),
+    "a parent collection": lambda tx: tx.update(data=word(tx["data"], 1, "11" * 32)),
+    "another market": lambda tx: tx.update(data=word(tx["data"], 2, "22" * 32)),
+    "trailing bytes": lambda tx: tx.update(data=tx["data"] + "00"),
+    "cut off": lambda tx: tx.update(data=tx["data"][:-64]),
+    "garbage hex": lambda tx: tx.update(data="0xzz"),
+    "no data": lambda tx: tx.update(data=""),
+}
+
+
+class Tampering(httpx.AsyncBaseTransport):
+    """Changes what one path answers."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, path: str) -> None:
+        self.inner, self.path = inner, path
+        self.work: Callable[[bytes], bytes] = lambda content: content
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self.inner.handle_async_request(request)
+        if request.url.path != self.path:
+            return response
+        return httpx.Response(
+            response.status_code, stream=httpx.ByteStream(self.work(await response.aread()))
+        )
+
+
+async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        wire = Tampering(stage.sim.transport, REDEEM.path)
+        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(wire, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        hostile = replace(stage, client=client)
+        signer = CountingSigner()
+        async with open_wallet_desk(hostile, signer) as desk:
+            await known(desk, hostile)
+            for name, change in HOSTILE.items():
+                wire.work = tampered(change)
+                run = await prepared(desk, hostile, held)
+                assert run.state is RunState.REFUSED, name
+                assert run.reason is NoReason.OUTSIDE_POLICY, (name, run.words)
+                assert run.words.startswith("not signed"), name
+                desk.submit(RedeemAll((held.key,)))
+                await until(
+                    desk,
+                    lambda s, old=run: run_of(s, held) != old and run_is(held, *OVER)(s),
+                    hostile,
+                    step_s=0.1,
+                )
+            assert signer.count == 0
+            assert on_chain(stage) == []
+            wire.work = lambda content: content
+            assert (await redeemed(desk, hostile, held)).state is RunState.DONE
+        assert signer.count == 1
+
+
+async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        wire = Tampering(stage.sim.transport, REDEEM.path)
+        wire.work = tampered(HOSTILE["another market"])
+        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(wire, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        signer = CountingSigner()
+        async with open_wallet_desk(
+            replace(stage, client=client), signer, initial=allowed()
+        ) as desk:
+            state = await until(desk, run_is(held, RunState.REFUSED), stage)
+            first = run_of(state, held)
+            await stage.clock.advance(120)
+            assert run_of(desk.state, held) == first
+        assert signer.count == 0
