@@ -34,6 +34,13 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_research import (
+    BacktestAsked,
+    BacktestSeen,
+    DiffSeen,
+    FilesSeen,
+    ResearchSeen,
+)
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
 from service_tui.desk.records import (
     EquityPoint,
@@ -47,6 +54,7 @@ from service_tui.desk.records import (
     remark,
     summed,
 )
+from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
@@ -120,6 +128,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _noticed(state, fact)
         case HaltChanged():
             return replace(state, halt=fact.halt)
+        case ResearchSeen() | FilesSeen() | BacktestAsked() | BacktestSeen() | DiffSeen():
+            return replace(state, research=reduce_research(state.research, fact))
         case _:
             return _with_risk(state, fact)
 

@@ -27,6 +27,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_research import ResearchView
 from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
 
@@ -40,7 +41,7 @@ class DeskState:
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
-    `halt` is this desk's own halt, None while there is none.
+    `halt` is this desk's own halt, None while there is none. `research` is all of autoresearch.
     """
 
     service: ServiceView
@@ -70,6 +71,7 @@ class DeskState:
     risk: RiskView = field(default_factory=RiskView)
     rails: RailsView | None = None
     halt: HaltView | None = None
+    research: ResearchView = field(default_factory=ResearchView)
 
     @property
     def halted_since(self) -> Timestamp | None:
