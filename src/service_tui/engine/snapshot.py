@@ -17,6 +17,7 @@ from service_tui.engine.codec import (
 )
 from service_tui.engine.market import Market
 from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
+from service_tui.engine.research_fields import research_fields, restore_research
 from service_tui.engine.risk_fields import restore_risk, risk_fields
 from service_tui.engine.venue_fields import (
     position_fields,
@@ -80,6 +81,7 @@ def fields_of(world: World) -> Named:
         "venues": venue_fields(world.venues),
         "risk": risk_fields(world.risk),
         "reactor": reactor_fields(world.reactor),
+        "research": research_fields(world.research),
     }
 
 
@@ -108,6 +110,7 @@ def world_of(fields: Named) -> World:
         restore_venues(world.venues, fields.get("venues"))
         restore_risk(world.risk, fields.get("risk"))
         restore_reactor(world.reactor, fields.get("reactor"))
+        restore_research(world.research, fields.get("research"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition, asked_before
 from service_tui.engine.belief import belief
 from service_tui.engine.crossing import next_stop
 from service_tui.engine.crowd import crowd_trade, intentions
@@ -20,6 +20,7 @@ from service_tui.engine.events import (
     ClientSeen,
     CrowdTrade,
     Event,
+    ExperimentLogged,
     Fill,
     HaltSet,
     KeyRotated,
@@ -42,6 +43,7 @@ from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
 from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
 from service_tui.engine.reactor import Reactor
+from service_tui.engine.research import Research
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
@@ -94,14 +96,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
+        self.research = Research()
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
-        self.tick_count = 0
-        self.trade_count = 0
-        self.listed_count = 0
-        self.resolved_count = 0
+        self.tick_count = self.trade_count = 0
+        self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
         self._midnight = 0.0
         self.meanwhile: Meanwhile | None = None
@@ -120,8 +121,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
-        """Take note of something that happened to an agent, or that it did with its reactor."""
+    def note(
+        self, event: ClientSeen | TradeFailed | ReactorEvent | ExperimentLogged
+    ) -> list[Event]:
+        """Take note of something that happened to an agent, or that it did without trading."""
         return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
@@ -300,6 +303,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self.risk.take_settings(self.agents[event.agent_id])
             case ClientSeen() | TradeFailed():
                 self.agents[event.agent_id].apply(event)
+            case ExperimentLogged():
+                self.research.apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
                 del self._by_key_hash[agent.key_hash]
@@ -509,12 +514,4 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         market = self.markets.get(market_id)
         if market is not None:
             return market.listing.question
-        return next(
-            (
-                closed.question
-                for agent in self.agents.values()
-                for closed in agent.closed
-                if closed.market_id == market_id
-            ),
-            "",
-        )
+        return asked_before(self.agents.values(), market_id)
