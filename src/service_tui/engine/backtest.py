@@ -28,6 +28,12 @@ class Threshold(NamedTuple):
     is_max: bool
     value: float
 
+    def passes(self, signal: float | None) -> bool:
+        """Whether a trade with this signal is kept; one without it never is."""
+        if signal is None:
+            return False
+        return signal <= self.value if self.is_max else signal >= self.value
+
 
 class Replayed(NamedTuple):
     """A trade that happened. `pnl` is what it brought, or would now; `is_open`: not decided yet.

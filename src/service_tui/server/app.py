@@ -57,6 +57,7 @@ from service_tui.server.routes import (
     outcomes,
     positions,
     reactor,
+    research,
     settings,
     skills,
     trades,
@@ -74,6 +75,9 @@ log = logging.getLogger(__name__)
 
 TICK_S: Final = 1.0
 """Wall seconds between two moves of the tape."""
+
+DIGEST_S: Final = 20.0
+"""# ours: so often what was traded is digested; a backtest catches up with the rest itself."""
 
 DOCUMENT: Final = "/openapi.json"
 
@@ -104,6 +108,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **halt.ROUTES,
     **monitors.ROUTES,
     **reactor.ROUTES,
+    **research.ROUTES,
 }
 
 Pairs = list[tuple[str, str]]
@@ -118,7 +123,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(work(service)) for work in (_tick, _beat)]
+            running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
             yield
             service.keeper.events.close()
             for task in running:
@@ -190,6 +195,16 @@ async def _beat(service: Service) -> None:
     while True:
         await service.clock.sleep(BEAT_S)
         service.keeper.events.beat()
+
+
+async def _digest(service: Service) -> None:
+    """Keep the digest of the journal near its end, so that a backtest has little to catch up."""
+    while True:
+        await service.clock.sleep(DIGEST_S)
+        try:
+            await service.keeper.digest.catch_up()
+        except StorageError as error:
+            log.warning("backtests know nothing newer: %s", error)
 
 
 def _streaming(

@@ -22,6 +22,9 @@ and goings of markets. What an agent was paid stands in rows of its own."""
 UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
 """Tickets whose end is not known: to reconcile at a start."""
 
+STILL_HELD: Final = text("open_shares > 0")
+"""Entries of which something may still come back."""
+
 MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 """Tickets whose amount counts against a budget."""
 
@@ -133,6 +136,43 @@ class Pricealerts(SQLModel, table=True):
     armed: int = 0
     triggered_at: float | None = Field(default=None, sa_type=REAL)
     triggered_price: float | None = Field(default=None, sa_type=REAL)
+
+
+class Entries(SQLModel, table=True):
+    """What was bought, and what has come back of it: a digest of the journal's rows of agents.
+
+    `seq` is the row of the buy. `back` is money; a row whose `open_shares` are 0 is decided.
+    """
+
+    __table_args__ = (
+        Index("entries_by_skill", "agent_id", "skill", "venue", "at"),
+        Index("entries_by_trade", "trade_id"),
+        Index("entries_held", "agent_id", "market_id", "seq", sqlite_where=STILL_HELD),
+        _STRICT,
+    )
+
+    seq: int = Field(primary_key=True)
+    trade_id: str = Field(sa_type=TEXT)
+    agent_id: str = Field(sa_type=TEXT)
+    venue: str = Field(sa_type=TEXT)
+    skill: str = Field(sa_type=TEXT)
+    market_id: str = Field(sa_type=TEXT)
+    side: str = Field(sa_type=TEXT)
+    at: float = Field(sa_type=REAL)
+    shares: int
+    money: int
+    open_shares: int
+    back: int
+    signal: str | None = Field(default=None, sa_type=TEXT)
+
+
+class Entriesread(SQLModel, table=True):
+    """One row: how far into the journal the entries have come."""
+
+    __table_args__ = _STRICT
+
+    one: int = Field(default=1, primary_key=True)
+    seq: int = 0
 
 
 class Use(SQLModel, table=True):

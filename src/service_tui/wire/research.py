@@ -212,7 +212,8 @@ class BacktestBody(LenientModel):
     """What the thresholds would have brought. Money in units of the venue.
 
     `win_rate` is 0 to 1, of the trades included whose end is known; `improvement_pct` null where
-    the original P&L is 0. Trades without `signal_data` are excluded by every threshold.
+    the original P&L is 0. `trades_total` are those that carry `signal_data`; what is not decided
+    yet counts at the prices of now.
     """
 
     trades_total: Count = 0
