@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from service_tui.engine.codec import encode
-from service_tui.engine.events import Fill, Note
+from service_tui.engine.codec import dumps, encode
+from service_tui.engine.events import Fill, Note, Payout
 from service_tui.server.digest import Digest
 from service_tui.server.replays import read, thresholds_in, weigh
 from service_tui.storage.database import Database
@@ -58,6 +58,14 @@ async def fill_up(database: Database, trades: int) -> None:
         JournalRow(number + 1, one.at, "fill", AGENT, one.market_id, encode(one))
         for number, one in enumerate(fill(number, rng) for number in range(trades * 7 // 6))
     ]
+    for number in range(MARKETS * 19 // 20):
+        for side in Side:
+            paid = Payout(
+                AGENT, side, Micros(1), Micros(1), Micros(0), Micros(0), Timestamp(NOW - 1)
+            )
+            body = dumps([f"m{number}", NOW, bool(number % 2), paid])
+            row = JournalRow(len(rows) + 1, NOW, "payout", AGENT, f"m{number}", body)
+            rows.append(row)
     for start in range(0, len(rows), 5_000):
         await journal.append(rows[start : start + 5_000])
 
@@ -70,7 +78,7 @@ def measured(digest: Digest, said: BacktestRequest) -> tuple[float, float, Backt
     for _ in range(9):
         began, busy = time.perf_counter(), time.process_time()
         thresholds = thresholds_in(said)
-        body = weigh(said, thresholds, read(digest.entries, wanted), PRICES)
+        body = weigh(said, thresholds, read(digest.entries, wanted, thresholds), PRICES)
         took.append(time.perf_counter() - began)
         worked.append(time.process_time() - busy)
     return statistics.median(took), statistics.median(worked), body
@@ -91,13 +99,15 @@ async def main(trades: int) -> int:
                 skill_slug=SKILL, config={"min_edge": 0.3, "max_probability": 0.8}, days=30
             )
             took, busy, body = measured(digest, two)
-            print(f"two thresholds  {took:7.3f} s  (processor {busy:.3f} s) of {body.trades_total:,} trades")
+            print(
+                f"two thresholds  {took:7.3f} s  (processor {busy:.3f} s) of {body.trades_total:,} trades"
+            )
             grid = {
                 "min_edge": tuple(step / 20 for step in range(20)),
                 "max_probability": tuple(step / 20 for step in range(20)),
             }
             swept, busy, body = measured(digest, two.model_copy(update={"sweep": grid}))
-            print(f"sweep of 400    {swept:7.3f} s  (processor {busy:.3f} s) {len(body.points)} points")
+            print(f"sweep of 400    {swept:7.3f} s  (processor {busy:.3f} s)")
         finally:
             database.close(NOW)
             lock.release()

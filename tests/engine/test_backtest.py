@@ -1,11 +1,36 @@
 import itertools
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_tui.engine.backtest import Replayed, replay, sweep, threshold_of, thresholds_of
+from service_tui.engine.backtest import (
+    Replay,
+    Replayed,
+    Threshold,
+    sweep,
+    threshold_of,
+    thresholds_of,
+)
 from service_tui.units import Micros
+
+
+def replay(trades: Sequence[Replayed], thresholds: Sequence[Threshold]) -> Replay:
+    """One by one, as the spec says it."""
+    kept = [
+        trade
+        for trade in trades
+        if all(one.passes(signal) for one, signal in zip(thresholds, trade.signals, strict=True))
+    ]
+    decided = [one.pnl for one in kept if not one.is_open]
+    return Replay(
+        included=len(kept),
+        excluded=len(trades) - len(kept),
+        pnl=Micros(sum(one.pnl for one in kept)),
+        decided=len(decided),
+        won=sum(pnl > 0 for pnl in decided),
+    )
 
 
 def trade(pnl: int, *signals: float | None, is_open: bool = False) -> Replayed:
@@ -43,13 +68,13 @@ def test_a_trade_without_the_signal_is_excluded() -> None:
 
 
 def test_open_trades_count_in_money_and_not_in_the_win_rate() -> None:
-    found = replay([trade(5, is_open=True), trade(-7), trade(9)], ())
+    found = sweep([trade(5, is_open=True), trade(-7), trade(9)], [], [])[0][1]
     assert (found.pnl, found.decided, found.win_rate) == (7, 2, 0.5)
-    assert replay([trade(5, is_open=True)], ()).win_rate is None
+    assert sweep([trade(5, is_open=True)], [], [])[0][1].win_rate is None
 
 
 def test_an_improvement_needs_an_original_that_is_not_zero() -> None:
-    found = replay([trade(150)], ())
+    found = sweep([trade(150)], [], [])[0][1]
     assert found.improvement_pct(Micros(100)) == 50.0
     assert found.improvement_pct(Micros(-100)) == 250.0
     assert found.improvement_pct(Micros(0)) is None

@@ -79,33 +79,6 @@ def thresholds_of(config: Mapping[str, float]) -> tuple[Threshold, ...]:
     return tuple(threshold_of(name, value) for name, value in config.items())
 
 
-def replay(trades: Sequence[Replayed], thresholds: Sequence[Threshold]) -> Replay:
-    """Keep what passes every threshold; `signals` of the trades are in the thresholds' order."""
-    checks = [(place, one.value, one.is_max) for place, one in enumerate(thresholds)]
-    kept = trades
-    for place, value, is_max in checks:
-        if is_max:
-            kept = [
-                one
-                for one in kept
-                if (signal := one.signals[place]) is not None and signal <= value
-            ]
-        else:
-            kept = [
-                one
-                for one in kept
-                if (signal := one.signals[place]) is not None and signal >= value
-            ]
-    decided = [pnl for pnl, is_open, _ in kept if not is_open]
-    return Replay(
-        included=len(kept),
-        excluded=len(trades) - len(kept),
-        pnl=Micros(sum(one.pnl for one in kept)),
-        decided=len(decided),
-        won=sum(pnl > 0 for pnl in decided),
-    )
-
-
 Point = tuple[tuple[float, ...], Replay]
 """Values of the swept thresholds in their order, and what they bring."""
 

@@ -5,29 +5,24 @@ Used by the route of the backtest.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from service_tui.engine.backtest import (
     Point,
     Replay,
     Replayed,
     Threshold,
-    replay,
     sweep,
     threshold_of,
     thresholds_of,
 )
 from service_tui.engine.exits import mark_of
 from service_tui.engine.world import World
-from service_tui.storage.entries import Entries, Replayable, Wanted
+from service_tui.storage.entries import Bound, Entries, Replayable, Sums, Wanted
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.research import BacktestBody, BacktestPointBody, BacktestRequest
-
-KEYS_OF: Final = 500
-"""So many of the newest trades say which figures there are."""
 
 Prices = Mapping[str, float]
 """What a share of YES is worth now, by market; None of markets that are forgotten."""
@@ -35,19 +30,23 @@ Prices = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the database holds for a backtest; `silent` counts the buys that came without a signal.
+    """What the database holds for a backtest.
 
-    `signals` are the figures of `rows`, in the same order.
+    `sums` are all entries added up, and those that pass its config; `rows` every single one, for a
+    sweep only. `keys` are figures that the newest carry, `unknown` those that none carries though
+    a threshold asks for them; `silent` counts the buys that came without a signal.
     """
 
+    sums: Sequence[Sums]
     rows: Sequence[Replayable]
-    signals: Sequence[Mapping[str, float]]
+    keys: tuple[str, ...]
+    unknown: tuple[str, ...]
     silent: int
 
-    def keys(self) -> tuple[str, ...]:
-        """Names of the figures that the newest trades carry."""
-        lately = self.signals[-KEYS_OF:]
-        return tuple(sorted({key for one in lately for key in one}))
+    @property
+    def total(self) -> int:
+        """Entries that carry signals."""
+        return sum(one.bought for one in self.sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +73,26 @@ def thresholds_in(said: BacktestRequest) -> Thresholds:
     )
 
 
-def read(entries: Entries, wanted: Wanted) -> Found:
+def read(entries: Entries, wanted: Wanted, thresholds: Thresholds) -> Found:
     """Everything that is on disk for it; blocks."""
-    rows = entries.replay(wanted)
-    # One text is read much faster than a hundred thousand.
-    signals: list[dict[str, float]] = json.loads(f"[{','.join([row[4] for row in rows])}]")
-    return Found(rows, signals, entries.silent(wanted))
+    bounds = [Bound(one.key, one.is_max, one.value) for one in thresholds.config]
+    keys: set[str] = set()
+    for signal in entries.signals_lately(wanted):
+        keys |= json.loads(signal).keys()
+    return Found(
+        sums=entries.sums(wanted, bounds),
+        rows=entries.replay(wanted) if thresholds.swept else (),
+        keys=tuple(sorted(keys)),
+        unknown=tuple(
+            key for key in thresholds.keys if key not in keys and not entries.carries(wanted, key)
+        ),
+        silent=entries.silent(wanted),
+    )
 
 
 def prices_of(world: World, found: Found, venue: Venue) -> Prices:
     """What the markets are worth in which something is held still."""
-    held = {row[2] for row in found.rows if row[2] is not None}
+    held = {one.market_id for one in found.sums if one.market_id is not None}
     times = (world.at, world.world_at)
     prices: dict[str, float] = {}
     for market_id in held:
@@ -101,81 +109,81 @@ def prices_of(world: World, found: Found, venue: Venue) -> Prices:
 def weigh(
     said: BacktestRequest, thresholds: Thresholds, found: Found, prices: Prices
 ) -> BacktestBody:
-    """The figures of a backtest; pure, and some tenths of a second for very many trades."""
-    keys = thresholds.keys
-    columns = [[one.get(key) for one in found.signals] for key in keys]
-    figures = list(zip(*columns, strict=True)) if keys else [()] * len(found.rows)
-    trades = [
-        Replayed(Micros(gained), is_open=False, signals=signals)
-        if not held
-        else _valued(row, signals, prices)
-        for (row, signals) in zip(found.rows, figures, strict=True)
-        for (gained, held) in (row[:2],)
-    ]
-    told = [one for one in trades if one is not None]
-    original = Micros(sum(one.pnl for one in told))
-    chosen = replay(_with(told, keys, thresholds.config), thresholds.config)
-    unknown = tuple(
-        key for place, key in enumerate(keys) if all(one.signals[place] is None for one in told)
-    )
+    """The figures of a backtest; pure, and some tenths of a second for a sweep of very many."""
+    original, chosen = _added_up(found.sums, prices)
+    total = chosen.included + chosen.excluded
+    unknown = found.unknown if total else ()
     body = BacktestBody(
-        trades_total=len(told),
+        trades_total=total,
         trades_included=chosen.included,
         trades_excluded=chosen.excluded,
         simulated_pnl=decimal(chosen.pnl),
         original_pnl=decimal(original),
         win_rate=chosen.win_rate or 0.0,
         improvement_pct=chosen.improvement_pct(original),
-        message=_message(said, found, unknown if told else (), chosen),
+        message=_message(said, found, unknown, chosen),
         trades_without_signal=found.silent,
-        trades_open=sum(one.is_open for one in told),
-        unknown_keys=unknown if told else (),
-        keys=found.keys(),
+        trades_open=sum(one.bought for one in found.sums if one.market_id is not None),
+        unknown_keys=unknown,
+        keys=found.keys,
         days=said.days,
         venue=said.venue,
         skill_slug=said.skill_slug,
     )
     if not said.sweep:
         return body
-    passing = _passing(told, keys, thresholds)
+    passing = _passing(found.rows, thresholds, prices)
     tried = sweep(passing, thresholds.swept, list(said.sweep.values()))
-    points = [_point(point, said, thresholds, (len(told), original)) for point in tried]
+    points = [_point(point, said, thresholds, (total, original)) for point in tried]
     best = max(points, key=lambda one: one.simulated_pnl)
     return body.model_copy(update={"points": tuple(points), "best": best})
 
 
-def _valued(row: Replayable, signals: tuple[float | None, ...], prices: Prices) -> Replayed | None:
-    """A trade that is held still, at the price of now; None where nobody can say its worth."""
-    gained, held, market_id, side, _ = row
-    price = prices.get(market_id or "")
+def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
+    """What all of it brought, and what passes; what is held counts at the price of now.
+
+    What nobody can say the worth of is left out of both.
+    """
+    original = pnl = included = excluded = decided = won = 0
+    for one in sums:
+        worth = _worth(one.market_id, one.side, prices)
+        if worth is None:
+            continue
+        original += one.gained + int(one.held * worth)
+        pnl += one.passed_gained + int(one.passed_held * worth)
+        included += one.passed
+        excluded += one.bought - one.passed
+        if one.market_id is None:
+            decided += one.passed
+            won += one.won
+    return Micros(original), Replay(included, excluded, Micros(pnl), decided, won)
+
+
+def _worth(market_id: str | None, side: str | None, prices: Prices) -> float | None:
+    """What a share of a side is worth; 0 of what is decided, None where nobody can say."""
+    if market_id is None:
+        return 0.0
+    price = prices.get(market_id)
     if price is None:
         return None
-    worth = price if side == Side.YES.value else 1.0 - price
-    return Replayed(Micros(gained + int(held * worth)), is_open=True, signals=signals)
+    return price if side == Side.YES.value else 1.0 - price
 
 
-def _with(
-    trades: Iterable[Replayed], keys: Sequence[str], wanted: Sequence[Threshold]
-) -> list[Replayed]:
-    """The same trades with the signals of these thresholds only, in their order."""
-    places = [keys.index(one.key) for one in wanted]
-    if places == list(range(len(keys))):
-        return list(trades)
-    return [
-        Replayed(pnl, is_open, tuple(signals[place] for place in places))
-        for pnl, is_open, signals in trades
-    ]
-
-
-def _passing(
-    trades: Sequence[Replayed], keys: Sequence[str], thresholds: Thresholds
-) -> list[Replayed]:
+def _passing(rows: Sequence[Replayable], thresholds: Thresholds, prices: Prices) -> list[Replayed]:
     """Trades that pass what holds throughout, with the signals of what is swept."""
-    checks = [(keys.index(one.key), one) for one in thresholds.fixed]
-    passing = [
-        trade for trade in trades if all(one.passes(trade.signals[place]) for place, one in checks)
-    ]
-    return _with(passing, keys, thresholds.swept)
+    # One text is read much faster than a hundred thousand.
+    signals: list[dict[str, float]] = json.loads(f"[{','.join([row[4] for row in rows])}]")
+    keys = [one.key for one in thresholds.swept]
+    found: list[Replayed] = []
+    for (gained, held, market_id, side, _), carried in zip(rows, signals, strict=True):
+        if not all(one.passes(carried.get(one.key)) for one in thresholds.fixed):
+            continue
+        worth = _worth(market_id, side, prices)
+        if worth is not None:
+            pnl = Micros(gained + int(held * worth))
+            figures = tuple([carried.get(key) for key in keys])
+            found.append(Replayed(pnl, is_open=bool(held), signals=figures))
+    return found
 
 
 def _point(
@@ -197,9 +205,9 @@ def _point(
 def _message(said: BacktestRequest, found: Found, unknown: Sequence[str], chosen: Replay) -> str:
     """What makes the figures mean something, or nothing."""
     where = f"{said.skill_slug} on {said.venue.value} in the last {said.days} days"
-    if not found.rows and not found.silent:
+    if not found.total and not found.silent:
         return f"there is no trade of {where}: look at the skill's slug, the venue and the days"
-    if not found.rows:
+    if not found.total:
         return (
             f"none of the {found.silent} trades of {where} carries signal_data, so there is "
             "nothing to replay: pass signal_data to trade()"
@@ -207,7 +215,7 @@ def _message(said: BacktestRequest, found: Found, unknown: Sequence[str], chosen
     told: list[str] = []
     if unknown:
         named = ", ".join(unknown)
-        known = ", ".join(found.keys()) or "none"
+        known = ", ".join(found.keys) or "none"
         told.append(f"no trade carries a figure named {named}, which excludes all; known: {known}")
     if found.silent:
         told.append(f"{found.silent} trades carry no signal_data and were left out")

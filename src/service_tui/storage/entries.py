@@ -6,9 +6,9 @@ Used by the server, which keeps it up to date and replays it.
 """
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, insert, update
 from sqlmodel import col, select
@@ -35,6 +35,26 @@ CASE WHEN open_shares THEN side END, signal FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
 AND signal IS NOT NULL ORDER BY at
 """
+_SUMS: Final = """
+SELECT CASE WHEN open_shares THEN market_id END AS held, CASE WHEN open_shares THEN side END,
+count(*), sum(gain), sum(open_shares), sum(passes), sum(passes * gain), sum(passes * open_shares),
+sum(passes * (gain > 0))
+FROM (
+SELECT back - money AS gain, open_shares, market_id, side, {passes} AS passes FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NOT NULL AND open_shares {which} 0
+) GROUP BY {groups}
+"""
+_CARRIES: Final = """
+SELECT 1 FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND json_extract(signal, :path) IS NOT NULL LIMIT 1
+"""
+_LATELY: Final = """
+SELECT signal FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NOT NULL ORDER BY at DESC LIMIT 500
+"""
 _SILENT: Final = """
 SELECT count(*) FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
@@ -48,6 +68,32 @@ ORDER BY seq
 
 Replayable = tuple[int, int, str | None, str | None, str]
 """Money come back less money spent, shares still held with their market and side, signals."""
+
+
+class Bound(NamedTuple):
+    """A figure that a signal must have: at least `value`, or at most where `is_max`."""
+
+    key: str
+    is_max: bool
+    value: float
+
+
+class Sums(NamedTuple):
+    """Entries together: all of them, and those that pass every bound.
+
+    Without a `market_id` they are decided; else they hold shares still, on one side of one market.
+    `gained` is money come back less money spent; `won` counts those that pass and brought money.
+    """
+
+    market_id: str | None
+    side: str | None
+    bought: int
+    gained: int
+    held: int
+    passed: int
+    passed_gained: int
+    passed_held: int
+    won: int
 
 
 @dataclass(slots=True)
@@ -113,6 +159,31 @@ class Entries:
         """What was bought with signals, oldest first."""
         return self._rows(_REPLAY, asdict(wanted))
 
+    def sums(self, wanted: Wanted, bounds: Sequence[Bound]) -> list[Sums]:
+        """What was bought with signals, added up: what is decided, and what is held by market."""
+        terms = [
+            f"json_extract(signal, :path{place}) {'<=' if bound.is_max else '>='} :value{place}"
+            for place, bound in enumerate(bounds)
+        ]
+        # A signal that is not there is NULL, and so is what it is compared with.
+        passes = f"coalesce({' AND '.join(terms)}, 0)" if terms else "1"
+        values: dict[str, object] = dict(asdict(wanted))
+        for place, bound in enumerate(bounds):
+            values |= {f"path{place}": _path(bound.key), f"value{place}": bound.value}
+        found: list[Sums] = []
+        for which, groups in (("=", "1"), (">", "market_id, side")):
+            query = _SUMS.format(passes=passes, which=which, groups=groups)
+            found += [Sums(*row) for row in self._rows(query, values)]
+        return found
+
+    def carries(self, wanted: Wanted, key: str) -> bool:
+        """Whether any of it was bought with a figure of that name."""
+        return bool(self._rows(_CARRIES, {**asdict(wanted), "path": _path(key)}))
+
+    def signals_lately(self, wanted: Wanted) -> list[str]:
+        """The signals of what was bought last, as JSON."""
+        return [signal for (signal,) in self._rows(_LATELY, asdict(wanted))]
+
     def silent(self, wanted: Wanted) -> int:
         """How much was bought without a signal."""
         ((count,),) = self._rows(_SILENT, asdict(wanted))
@@ -150,3 +221,8 @@ class Entries:
             connection.execute(_READ_TO, {"one": 1, "seq": seq})
 
         await self._database.write(work)
+
+
+def _path(key: str) -> str:
+    """Where a figure stands in a signal."""
+    return f'$."{key}"'

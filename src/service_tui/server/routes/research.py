@@ -215,7 +215,7 @@ async def backtest(asked: Asked) -> BacktestBody:
         venue=said.venue.value,
         since=asked.now - said.days * DAY_S,
     )
-    found = await asyncio.to_thread(read, digest.entries, wanted)
+    found = await asyncio.to_thread(read, digest.entries, wanted, thresholds)
     prices = prices_of(asked.world, found, said.venue)
     return await asyncio.to_thread(weigh, said, thresholds, found, prices)
 
