@@ -143,6 +143,9 @@ def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
     """What all of it brought, and what passes; what is held counts at the price of now.
 
     What nobody can say the worth of is left out of both.
+
+    Returns:
+        The original P&L, and what passes.
     """
     original = pnl = included = excluded = decided = won = 0
     for one in sums:
