@@ -24,6 +24,7 @@ from service_tui.config import (
     Environment,
     read_environment,
 )
+from service_tui.experiments import CAP_DEFAULT
 from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
@@ -49,6 +50,8 @@ SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
 SIGNAL_TTL_MAX_S: Final = 600
+CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
+CAP_DIGITS: Final = 7
 
 EXAMPLES: Final = """\
 examples:
@@ -62,6 +65,7 @@ examples:
   service-tui --url https://host             open the desk on it
   service-tui keys create                    make a key for a wallet; also import, list, remove
   service-tui demo --screenshot DIR          make the pictures of the screens
+  service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui doctor                         say what is where, and what is wrong
 """
 
@@ -122,6 +126,10 @@ def _check(parser: _Parser, given: argparse.Namespace) -> None:
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
     if given.door in {"halt", "resume"} and given.read_only:
         parser.error(f"{given.door} changes the service: no --read-only")
+    if given.door == "autoresearch":
+        needs_skill = given.word in {"reset", "off"}
+        if needs_skill != bool(given.skill):
+            parser.error("autoresearch takes nothing, status, reset SKILL, off SKILL, or a SKILL")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
@@ -183,7 +191,32 @@ def _parser(environment: Environment) -> _Parser:
         "doctor", help="say what is where, and what is wrong", allow_abbrev=False
     )
     _add_common(doctor)
+    research = doors.add_parser(
+        "autoresearch",
+        help="experiments on a skill: the MCP server, or status, reset, off",
+        description="Without a word: the MCP server, over standard input and output, for the git "
+        "repository in which it starts. With a skill's slug: begin a session. Its variables: "
+        f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data "
+        f"directory), {CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number).",
+        allow_abbrev=False,
+    )
+    _add_autoresearch(research)
     return parser
+
+
+def _add_autoresearch(research: _Parser) -> None:
+    """The words of the MCP server, and of what the old slash commands did."""
+    _add_common(research)
+    research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
+    research.add_argument("skill", nargs="?", default="", help="of reset and off")
+    research.add_argument(
+        "--repo", metavar="DIR", type=_folder, default=Path(), help="the repository (default: .)"
+    )
+    research.add_argument(
+        "--allow-shell",
+        action="store_true",
+        help="let the client run shell commands in the session's worktree",
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
@@ -493,7 +526,41 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
     return OK if healthy else CANNOT
 
 
+def _autoresearch(options: Options, given: argparse.Namespace) -> int:
+    """Serve an MCP client, or do what is asked of a repository's sessions."""
+    from service_tui.autoresearch.errors import ToolError  # noqa: PLC0415
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring.research import Wish, autoresearch  # noqa: PLC0415
+
+    environment = read_environment(os.environ)
+    wish = Wish(
+        folder=given.repo,
+        word=given.word,
+        skill=given.skill,
+        allows_shell=given.allow_shell,
+        cap=_cap_of(os.environ.get(CAP_VARIABLE)),
+        api_key=environment.api_key,
+        api_url=environment.api_url,
+    )
+    try:
+        autoresearch(options, wish)
+    except (ToolError, DeskClosedError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _cap_of(text: str | None) -> int:
+    """How many experiments a session may have; 0 is any number."""
+    if text is None or not text.strip():
+        return CAP_DEFAULT
+    is_short = text.isascii() and text.isdecimal() and len(text) <= CAP_DIGITS
+    if not is_short:
+        raise CannotError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for any")
+    return int(text)
+
+
 _DOORS: Final = {
+    "autoresearch": _autoresearch,
     "console": _console,
     "serve": _serve,
     "halt": _halt,

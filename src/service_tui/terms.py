@@ -157,3 +157,36 @@ class Category(StrEnum):
 def counted(number: int, noun: str) -> str:
     """A number of things in words: `1 position`, `3 positions`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class ExperimentStatus(StrEnum):
+    """How an experiment ended. Source: spec, "Experiment outcomes"; wire reference, section 0."""
+
+    KEEP = "keep"
+    DISCARD = "discard"
+    CRASH = "crash"
+    CHECKS_FAILED = "checks_failed"
+
+    @property
+    def is_crash(self) -> bool:
+        """True where it counts towards the pause. Source: wire reference, 9.2."""
+        return self in {ExperimentStatus.CRASH, ExperimentStatus.CHECKS_FAILED}
+
+
+class SessionState(StrEnum):
+    """Where a series of experiments stands. Source: spec, "Autoresearch session"."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CAPPED = "capped"
+
+
+class Direction(StrEnum):
+    """Which way a metric is better. Source: spec, "Autoresearch experiment tool parameters"."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+    def is_better(self, one: float, other: float) -> bool:
+        """Whether `one` is strictly better than `other`."""
+        return one > other if self is Direction.HIGHER else one < other

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from engine.made import experiment
 from service_tui.engine import codec, snapshot
 from service_tui.engine.agents import Agent
 from service_tui.engine.belief import belief
@@ -573,6 +574,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
             chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}
             events += world.note(ReactorChanged("ada", world.at, chosen))
+            events += world.note(experiment(1, world.at))
         if count > 1_200 and count % 50 == 0 and (waiting := world.reactor.recent):
             events += world.note(SignalDismissed("ada", world.at, next(iter(waiting))))
             events += world.note(Reacted("ada", world.at, "0x12", "failed", {"reason": "late"}))

@@ -63,6 +63,13 @@ from service_tui.wire.endpoints_desk import (
     SET_SPEED,
     TAPE,
 )
+from service_tui.wire.endpoints_research import (
+    BACKTEST,
+    DESK_RESEARCH,
+    EXPERIMENTS,
+    POST_EXPERIMENT,
+    RESEARCH_STATE,
+)
 from service_tui.wire.endpoints_wallet import (
     ALLOWANCES,
     BROADCAST,
@@ -113,6 +120,15 @@ SIGNAL: Final = (
     '{"a":1e999}', '{"a":-Infinity}', '{"\\ud800":1}', '{"a":"\\ud800"}', '{"a":1,"a":2}',
     f'{{"a":{"9" * 5_000}}}', json.dumps({f"k{n}": n for n in range(65)}),
     json.dumps({"a": "x" * 8_200}), json.dumps({"a" * 8_200: 1}),
+)  # fmt: skip
+
+SLUG: Final = (*TEXT, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129))
+WHOLE: Final = tuple(one for one in COUNT if one != "0")
+FIGURE: Final = (*BEYOND, *SHAPES, "1e308", "-1e16", '"5"', '""', "true", "false")
+FIGURES: Final = (
+    '"text"', "1", "true", "[]", '{"a":null}', '{"a":true}', '{"a":[]}', '{"a":{}}', '{"a":NaN}',
+    '{"a":1e999}', '{"a":-Infinity}', '{"a":"1"}', '{"a":1,"a":2}', '{"\\ud800":1}',
+    json.dumps({f"k{n}": n for n in range(65)}), json.dumps({"a" * 65: 1}),
 )  # fmt: skip
 
 LEG: Final = '{"market_id":"m","side":"yes","amount":5}'
@@ -420,6 +436,46 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "take_profit_pct": (*NUMBER, "0", "1001"),
         "venue": (*WORD, '"SIM"', '"moon"'),
     },
+    POST_EXPERIMENT: {
+        "skill_slug": (*SLUG, *NEVER_NULL),
+        "experiment_number": (*COUNT, *NEVER_NULL),
+        "segment": (*WHOLE, *NEVER_NULL),
+        "status": (*WORD, *NEVER_NULL, '"kept"', '"KEEP"'),
+        "metric_name": (*LINE, *NEVER_NULL),
+        "metric_value": FIGURE,
+        "metric_unit": (*LINE, *NEVER_NULL),
+        "best_direction": (*WORD, *NEVER_NULL, '"up"', '"Higher"'),
+        "secondary_metrics": (*FIGURES, *NEVER_NULL),
+        "description": (*PROSE, *NEVER_NULL),
+        "commit_hash": (*TEXT, '""', '"abc"', '"HEAD"', '"../x"', '"--amend"', long(65)),
+        "session": (*LINE, *NEVER_NULL),
+        "max_experiments": (*WHOLE, *NEVER_NULL),
+        "client_ref": (*TEXT, '""', '"a b"', '"../x"', long(129)),
+    },
+    BACKTEST: {
+        "skill_slug": (*SLUG, *NEVER_NULL),
+        "config": (*FIGURES, *NEVER_NULL, '{"":1}', '{"a b":1}', '{"1a":1}', '{"a\\"]":1}'),
+        "days": (*COUNT, *NEVER_NULL, "31"),
+        "venue": (*WORD, *NEVER_NULL, '"SIM"', '"moon"', '"sol_venue"', '"kalshi"', '"all"'),
+        "sweep": (
+            '"text"',
+            "1",
+            "true",
+            "[]",
+            '{"a":1}',
+            '{"a":[]}',
+            '{"a":[null]}',
+            '{"a":["1"]}',
+            '{"a":[NaN]}',
+            '{"a":[1e999]}',
+            '{"a b":[1]}',
+            '{"a":{}}',
+            '{"a":[[1]]}',
+            json.dumps({"a": list(range(401))}),
+            json.dumps({"a": list(range(21)), "b": list(range(21))}),
+            json.dumps({f"k{n}": [1] for n in range(17)}),
+        ),
+    },
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }
 BAD_BODIES[SET_SPEED]["speed"] = tuple(
@@ -466,6 +522,8 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     REPORT_REDEMPTION: {"market_id": "", "side": "yes", "tx_hash": "0x" + "12" * 32},
     DESK_PATCH_CHAIN: {"delay_blocks": 2},
     DESK_PATCH_WALLET: {"gas": 1},
+    POST_EXPERIMENT: {"skill_slug": "rain-maker", "experiment_number": 1, "status": "keep"},
+    BACKTEST: {"skill_slug": "rain-maker", "config": {}},
 }  # fmt: skip
 """Values that only a running service knows stand here as words: see `good_body`."""
 
@@ -539,6 +597,17 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "skill": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é"),
         "since": MOMENTS,
         "venue": (*WORDS, "moon"),
+    },
+    EXPERIMENTS: {
+        "skill_slug": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é"),
+        "limit": (*COUNTS, "0", "501"),
+        "offset": (*COUNTS, "1000000001"),
+    },
+    RESEARCH_STATE: {"skill_slug": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é")},
+    DESK_RESEARCH: {
+        "skill_slug": ("", "a b", "../x", "a" * 129),
+        "limit": (*COUNTS, "0", "501"),
+        "offset": (*COUNTS, "1000000001"),
     },
     DELETE_MONITOR: {"side": (*WORDS, "YES", "both"), "venue": (*WORDS, "moon")},
     RISK_ALERTS: {"include_history": ("maybe", "2", "")},
@@ -739,6 +808,7 @@ WITHOUT_TRACE: Final = {
     REDEEM,
     DESK_REDEEM,
     REPORT_REDEMPTION,
+    BACKTEST,
 }
 
 

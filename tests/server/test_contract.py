@@ -87,6 +87,13 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_research import (
+    BACKTEST,
+    DESK_RESEARCH,
+    EXPERIMENTS,
+    POST_EXPERIMENT,
+    RESEARCH_STATE,
+)
 from service_tui.wire.endpoints_wallet import (
     ALLOWANCES,
     BROADCAST,
@@ -209,6 +216,24 @@ HEADERS: Final = {
     "poly_timestamp": "1800000000",
     "poly_nonce": "0",
 }
+EXPERIMENT: Final[dict[str, object]] = {
+    "skill_slug": "rain-maker",
+    "experiment_number": 1,
+    "status": "keep",
+    "metric_value": 1.5,
+    "secondary_metrics": {"trades": 4},
+    "description": "as it came",
+    "commit_hash": "abc1234",
+    "session": "first",
+    "client_ref": "r1",
+}
+CRASHED: Final[dict[str, object]] = {
+    "experiment_number": 2,
+    "status": "crash",
+    "metric_value": None,
+    "client_ref": "r2",
+}
+
 SCRIPT: Final = (
     # By hand alone, or what ends would be sold before its end.
     Call("no automatic", PATCH_USER_SETTINGS, body(auto_risk_monitor_enabled=False)),
@@ -406,6 +431,20 @@ SCRIPT: Final = (
         DESK_RESET_REACTOR,
         lambda s: {"path": {"agent_id": s.stage.agent_id}},
     ),
+    Call("no session", RESEARCH_STATE, query(skill_slug="__probe__")),
+    Call("experiment", POST_EXPERIMENT, body(**EXPERIMENT)),
+    Call("experiment again", POST_EXPERIMENT, body(**EXPERIMENT)),
+    Call("crash", POST_EXPERIMENT, body(**(EXPERIMENT | CRASHED))),
+    Call("experiments", EXPERIMENTS, query(skill_slug="rain-maker", limit=10)),
+    Call("session", RESEARCH_STATE, query(skill_slug="rain-maker")),
+    Call("session of the last skill", RESEARCH_STATE),
+    Call("backtest", BACKTEST, body(skill_slug="rain-maker", config={"min_edge": 0.05})),
+    Call(
+        "sweep",
+        BACKTEST,
+        body(skill_slug="rain-maker", config={}, days=30, sweep={"min_edge": [0, 0.1]}),
+    ),
+    Call("sessions of all", DESK_RESEARCH),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
     Call("wallet", WALLET),

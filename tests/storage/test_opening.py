@@ -197,6 +197,8 @@ DROP TABLE pricealerts;
 DROP TABLE reactorsignals;
 DROP TABLE reactorwallets;
 DROP TABLE chainruns;
+DROP TABLE entries;
+DROP TABLE entriesread;
 PRAGMA user_version=1;
 """
 

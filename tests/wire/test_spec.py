@@ -20,6 +20,7 @@ from service_tui.engine.limits import (
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
 from service_tui.engine.orders import ORDER_MIN, default_type
 from service_tui.engine.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
+from service_tui.experiments import CAP_DEFAULT, CRASHES_MAX, warns_at
 from service_tui.server.app import ROUTES, STREAMS
 from service_tui.server.refusals import denied, invalid_items, unauthenticated
 from service_tui.server.reported import REFRESH_S as PNL_REFRESH_S
@@ -57,6 +58,14 @@ from service_tui.wire.reactor import (
     ReactorConfigBody,
     SignalBody,
     WhaleBody,
+)
+from service_tui.wire.research import (
+    DAYS_DEFAULT,
+    DAYS_MAX,
+    BacktestBody,
+    ExperimentLoggedBody,
+    ExperimentRequest,
+    StateBody,
 )
 from service_tui.wire.settings import (
     SettingsBody,
@@ -303,6 +312,10 @@ ENDPOINTS: Final = (
     Row("spec", "PATCH", "/api/sdk/reactor/config", plan=Plan.PRO),
     Row("spec", "GET", "/api/sdk/reactor/pending", plan=Plan.PRO),
     Row("spec", "DELETE", "/api/sdk/reactor/pending/{signal_id}", plan=Plan.PRO),
+    Row("spec", "POST", "/api/sdk/autoresearch/experiments", plan=Plan.PRO),
+    Row("spec", "GET", "/api/sdk/autoresearch/experiments", plan=Plan.PRO),
+    Row("spec", "GET", "/api/sdk/autoresearch/state", plan=Plan.PRO),
+    Row("spec", "POST", "/api/sdk/autoresearch/backtest", plan=Plan.PRO),
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/config", plan=Plan.PRO),
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/reactions", plan=Plan.PRO),
     Row("wire 2.6, gap", "POST", "/api/sdk/reactor/reactions", plan=Plan.PRO),
@@ -462,6 +475,11 @@ NUMBERS: Final = {
         (5, 3_600),
     ),
     "a signal lives 60 s (wire 8)": (SIGNAL_TTL_S, 60),
+    "autoresearch: 50 experiments, warning at 80 percent, 3 crashes": (
+        (CAP_DEFAULT, warns_at(CAP_DEFAULT), CRASHES_MAX),
+        (50, 40, 3),
+    ),
+    "backtest window: 7 days default, 30 maximum": ((DAYS_DEFAULT, DAYS_MAX), (7, 30)),
     "every new agent receives 10,000 $SIM": (NEW_AGENT_CASH_SIM, 10_000),
     "max trade amount default": (MAX_TRADE_DEFAULT, 100 * ONE),
     "daily spending limit default": (DAY_SPEND_DEFAULT, 500 * ONE),
@@ -496,6 +514,34 @@ def test_the_default_type_of_an_order(venue: Venue, action: Action, kind: OrderT
 
 
 RECORDS: Final[dict[str, tuple[type[WireModel], str]]] = {
+    "an experiment (wire 9.2)": (
+        ExperimentRequest,
+        (
+            "skill_slug experiment_number segment status metric_name metric_value metric_unit "
+            "best_direction secondary_metrics description commit_hash"
+        ),
+    ),
+    "the answer to an experiment (wire 2.6)": (
+        ExperimentLoggedBody,
+        (
+            "id experiment_number is_new_best status_mismatch zero_metric_keep prior_best_value "
+            "latest_version"
+        ),
+    ),
+    "the state of a session (wire 2.6)": (
+        StateBody,
+        (
+            "last_experiment_number current_segment best_metric best_direction metric_name "
+            "metric_unit skill_slug"
+        ),
+    ),
+    "a backtest (wire 2.6)": (
+        BacktestBody,
+        (
+            "trades_total trades_included trades_excluded simulated_pnl original_pnl win_rate "
+            "improvement_pct"
+        ),
+    ),
     "the reactor's config (spec)": (
         ReactorConfigBody,
         "wallets min_size max_size mirror_fraction daily_cap venue enabled price_buffer",

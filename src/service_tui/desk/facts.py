@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts_reactor import ReactorFact
+from service_tui.desk.facts_research import ResearchFact
 from service_tui.desk.facts_risk import RiskFact
 from service_tui.desk.facts_wallet import WalletFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
@@ -261,5 +262,6 @@ Fact = (
     | HaltChanged
     | ReactorFact
     | WalletFact
+    | ResearchFact
 )
 """Every fact there is."""

@@ -45,6 +45,13 @@ from service_tui.desk.facts_reactor import (
     SignalsSeen,
     WalletChosen,
 )
+from service_tui.desk.facts_research import (
+    BacktestAsked,
+    BacktestSeen,
+    DiffSeen,
+    FilesSeen,
+    ResearchSeen,
+)
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
 from service_tui.desk.facts_wallet import AutoChanged, PaySeen, QueueSeen, RunChanged, WalletSeen
 from service_tui.desk.records import (
@@ -59,6 +66,7 @@ from service_tui.desk.records import (
     remark,
     summed,
 )
+from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
 from service_tui.desk.state import DeskState
@@ -159,6 +167,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
         case PaySeen():
             return replace(state, wallet=replace(state.wallet, pay=fact.pay))
+        case ResearchSeen() | FilesSeen() | BacktestAsked() | BacktestSeen() | DiffSeen():
+            return replace(state, research=reduce_research(state.research, fact))
         case _:
             return _with_risk(state, fact)
 

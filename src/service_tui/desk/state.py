@@ -29,6 +29,7 @@ from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_reactor import ReactorView
 from service_tui.desk.records_redemption import RedemptionView
+from service_tui.desk.records_research import ResearchView
 from service_tui.desk.records_risk import RiskView
 from service_tui.desk.records_wallet import WalletView
 from service_tui.units import Timestamp
@@ -44,8 +45,8 @@ class DeskState:
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
-    `redemption` is how positions on real
-    venues become money, `wallet` the wallet behind them.
+    `redemption` is how positions on real venues become money, `wallet` the wallet behind them,
+    `research` all of autoresearch.
     """
 
     service: ServiceView
@@ -78,6 +79,7 @@ class DeskState:
     reactor: ReactorView = field(default_factory=ReactorView)
     redemption: RedemptionView = field(default_factory=RedemptionView)
     wallet: WalletView = field(default_factory=WalletView)
+    research: ResearchView = field(default_factory=ResearchView)
 
     @property
     def halted_since(self) -> Timestamp | None:

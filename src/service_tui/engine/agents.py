@@ -4,6 +4,7 @@ Knows position, limits and units. Must not know keys (only their hashes), nor HT
 Used by exchange and world.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
@@ -207,3 +208,16 @@ def check_claimed(agent: Agent, venue: Venue) -> None:
     """
     if venue is not Venue.SIM and not agent.settings.claimed:
         raise NotClaimed("Agent must be claimed before trading")
+
+
+def asked_before(agents: Iterable[Agent], market_id: str) -> str:
+    """What a market asked in which somebody has closed a position; empty when nobody knows."""
+    return next(
+        (
+            closed.question
+            for agent in agents
+            for closed in agent.closed
+            if closed.market_id == market_id
+        ),
+        "",
+    )

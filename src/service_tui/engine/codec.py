@@ -22,6 +22,7 @@ from service_tui.engine.events import (
     ClientSeen,
     CrowdTrade,
     Event,
+    ExperimentLogged,
     Fill,
     HaltSet,
     KeyRotated,
@@ -49,7 +50,9 @@ from service_tui.terms import (
     Action,
     AlertStatus,
     Category,
+    Direction,
     ExitReason,
+    ExperimentStatus,
     OrderEnd,
     OrderType,
     Plan,
@@ -252,6 +255,13 @@ def _alert_end_of(fields: Fields) -> AlertEnded:
     return AlertEnded(*known)
 
 
+def experiment_of(fields: Fields) -> ExperimentLogged:
+    """The result of an experiment, read back."""
+    status, direction = ExperimentStatus(fields[6]), Direction(fields[10])
+    known: Fields = [*fields[:6], status, *fields[7:10], direction, *fields[11:]]
+    return ExperimentLogged(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -279,6 +289,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "breaker_reset": lambda fields: BreakerReset(*fields),
     "claimed": claimed_of,
     **CHAIN_DECODERS,
+    "experiment": experiment_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -12,7 +12,9 @@ from service_tui.engine.listing import Listing
 from service_tui.terms import (
     Action,
     AlertStatus,
+    Direction,
     ExitReason,
+    ExperimentStatus,
     OrderEnd,
     OrderType,
     Plan,
@@ -420,6 +422,32 @@ ReactorEvent = ReactorChanged | SignalDismissed | Reacted | BreakerReset
 """What agents and their operator do with the reactor."""
 
 
+class ExperimentLogged(NamedTuple):
+    """An agent posted the result of an experiment. `metric` is None where a crash has no figure.
+
+    `number` counts within the skill, `segment` its series; `session` is the series' name, `cap` how
+    many it may have, 0 any number. `ref` tells a result that is sent again; empty for none.
+    """
+
+    experiment_id: str
+    agent_id: str
+    at: Timestamp
+    skill: str
+    number: int
+    segment: int
+    status: ExperimentStatus
+    metric_name: str
+    metric: float | None
+    metric_unit: str
+    direction: Direction
+    metrics: dict[str, float]
+    description: str
+    commit: str
+    session: str
+    cap: int
+    ref: str
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -437,6 +465,7 @@ Event = (
     | RiskEvent
     | ReactorEvent
     | ChainEvent
+    | ExperimentLogged
 )
 """Everything that can happen."""
 
@@ -467,6 +496,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "breaker_reset": BreakerReset,
     "claimed": Claimed,
     **CHAIN_KINDS,
+    "experiment": ExperimentLogged,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -18,6 +18,7 @@ from service_tui.engine.codec import (
 )
 from service_tui.engine.market import Market
 from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
+from service_tui.engine.research_fields import research_fields, restore_research
 from service_tui.engine.risk_fields import restore_risk, risk_fields
 from service_tui.engine.venue_fields import (
     position_fields,
@@ -82,6 +83,7 @@ def fields_of(world: World) -> Named:
         "risk": risk_fields(world.risk),
         "reactor": reactor_fields(world.reactor),
         "chain": chain_fields(world.chain),
+        "research": research_fields(world.research),
     }
 
 
@@ -111,6 +113,7 @@ def world_of(fields: Named) -> World:
         restore_risk(world.risk, fields.get("risk"))
         restore_reactor(world.reactor, fields.get("reactor"))
         restore_chain(world.chain, fields.get("chain"))
+        restore_research(world.research, fields.get("research"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

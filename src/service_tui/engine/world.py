@@ -8,7 +8,7 @@ writes them down before it answers, and a restart applies them again.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition, asked_before
 from service_tui.engine.belief import belief
 from service_tui.engine.chain import Chain
 from service_tui.engine.chain_events import ChainEvent
@@ -20,6 +20,7 @@ from service_tui.engine.events import (
     AgentRegistered,
     ClientSeen,
     Event,
+    ExperimentLogged,
     Fill,
     HaltSet,
     KeyRotated,
@@ -44,6 +45,7 @@ from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
 from service_tui.engine.mining import mine
 from service_tui.engine.reactor import Reactor
 from service_tui.engine.redemption import redeem_managed
+from service_tui.engine.research import Research
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
@@ -97,14 +99,13 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
         self.chain = Chain(self.ledger)
+        self.research = Research()
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
-        self.tick_count = 0
-        self.trade_count = 0
-        self.listed_count = 0
-        self.resolved_count = 0
+        self.tick_count = self.trade_count = 0
+        self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
         self._midnight = 0.0
         self.meanwhile: Meanwhile | None = None
@@ -123,8 +124,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed | ReactorEvent | ChainEvent) -> list[Event]:
-        """Take note of something that happened to an agent, or that it did with its reactor."""
+    def note(
+        self, event: ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged
+    ) -> list[Event]:
+        """Take note of something that happened to an agent, or that it did without trading."""
         return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
@@ -317,6 +320,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self.risk.take_settings(self.agents[event.agent_id])
             case ClientSeen() | TradeFailed():
                 self.agents[event.agent_id].apply(event)
+            case ExperimentLogged():
+                self.research.apply(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
                 del self._by_key_hash[agent.key_hash]
@@ -494,12 +499,4 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         market = self.markets.get(market_id)
         if market is not None:
             return market.listing.question
-        return next(
-            (
-                closed.question
-                for agent in self.agents.values()
-                for closed in agent.closed
-                if closed.market_id == market_id
-            ),
-            "",
-        )
+        return asked_before(self.agents.values(), market_id)

@@ -59,6 +59,7 @@ from service_tui.server.routes import (
     positions,
     reactor,
     redemption,
+    research,
     settings,
     skills,
     trades,
@@ -78,6 +79,9 @@ log = logging.getLogger(__name__)
 
 TICK_S: Final = 1.0
 """Wall seconds between two moves of the tape."""
+
+DIGEST_S: Final = 20.0
+"""# ours: so often what was traded is digested; a backtest catches up with the rest itself."""
 
 DOCUMENT: Final = "/openapi.json"
 
@@ -111,6 +115,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **wallet.ROUTES,
     **chain.ROUTES,
     **redemption.ROUTES,
+    **research.ROUTES,
 }
 
 Headed = dict[str, str]
@@ -128,7 +133,7 @@ def create_app(service: Service, access: Access) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(work(service)) for work in (_tick, _beat)]
+            running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
             yield
             service.keeper.events.close()
             for task in running:
@@ -200,6 +205,16 @@ async def _beat(service: Service) -> None:
     while True:
         await service.clock.sleep(BEAT_S)
         service.keeper.events.beat()
+
+
+async def _digest(service: Service) -> None:
+    """Keep the digest of the journal near its end, so that a backtest has little to catch up."""
+    while True:
+        await service.clock.sleep(DIGEST_S)
+        try:
+            await service.keeper.digest.catch_up()
+        except StorageError as error:
+            log.warning("backtests know nothing newer: %s", error)
 
 
 def _streaming(

@@ -16,6 +16,7 @@ from service_tui.engine.events import (
     Breached,
     Claimed,
     Event,
+    ExperimentLogged,
     Fill,
     HaltSet,
     KeyRotated,
@@ -38,6 +39,7 @@ from service_tui.wire.events import (
     AgentPart,
     EventBody,
     EventKind,
+    ExperimentPart,
     FillPart,
     MarketPart,
     MonitorPart,
@@ -280,6 +282,19 @@ def _alert_ended(world: World, event: AlertEnded) -> Parts:
     return _alert(world, found.breach, event.status.value)
 
 
+def _experiment(world: World, event: ExperimentLogged) -> Parts:
+    part = ExperimentPart(
+        id=event.experiment_id,
+        agent_id=event.agent_id,
+        agent_name=world.agents[event.agent_id].settings.name,
+        skill_slug=event.skill,
+        experiment_number=event.number,
+        segment=event.segment,
+        state=event.status.value,
+    )
+    return {"kind": EventKind.EXPERIMENT.value, "experiment": part}
+
+
 PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     Fill: _fill,
     AgentRegistered: _registered,
@@ -300,6 +315,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     MonitorDeleted: _deleted,
     Breached: _breached,
     AlertEnded: _alert_ended,
+    ExperimentLogged: _experiment,
 }
 """Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
 

@@ -25,6 +25,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exchange import Order
 from service_tui.engine.world import World
+from service_tui.server.digest import Digest
 from service_tui.server.events import EventHub
 from service_tui.server.history import (
     ORDER_END,
@@ -73,6 +74,7 @@ class Keeper:
         self._database = database
         self._journal = Journal(database)
         self._answers = Answers(database)
+        self.digest = Digest(database)
         self._seq = seq
         # Not known, so taken to be long ago: the first commit of a run may take a snapshot.
         self._snapshot_seq = 0

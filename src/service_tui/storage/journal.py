@@ -159,6 +159,19 @@ class Journal:
                 return
             seq = rows[-1].seq
 
+    def rows_of_agents(self, after: int, kinds: Sequence[str], *, limit: int) -> list[JournalRow]:
+        """Rows of these kinds, of all agents, after a row and oldest first."""
+        journal = tables.Journal
+        query = (
+            _ROWS
+            .where(col(journal.seq) > after)
+            .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
+            .order_by(col(journal.seq))
+            .limit(limit)
+        )
+        with self._database.reader() as session:
+            return [JournalRow(*row) for row in session.connection().execute(query)]
+
     def rows_of(
         self, history: History, *, limit: int, offset: int = 0
     ) -> tuple[list[JournalRow], int]:

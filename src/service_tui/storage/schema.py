@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=5,
+    version=6,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -66,12 +66,27 @@ SCHEMA: Final = Schema(
             """CREATE INDEX chainruns_by_nonce ON chainruns (wallet, nonce)
             WHERE raw IS NOT NULL""",
         ),
+        5: (
+            """CREATE TABLE entries (
+            seq INTEGER NOT NULL, trade_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+            venue TEXT NOT NULL, skill TEXT NOT NULL, market_id TEXT NOT NULL, side TEXT NOT NULL,
+            at REAL NOT NULL, shares INTEGER NOT NULL, money INTEGER NOT NULL,
+            open_shares INTEGER NOT NULL, back INTEGER NOT NULL, signal TEXT,
+            PRIMARY KEY (seq) ) STRICT""",
+            "CREATE INDEX entries_by_skill ON entries (agent_id, skill, venue, at)",
+            "CREATE INDEX entries_by_trade ON entries (trade_id)",
+            """CREATE INDEX entries_held ON entries (agent_id, market_id, seq)
+            WHERE open_shares > 0""",
+            """CREATE TABLE entriesread (
+            one INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (one) ) STRICT""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
 Version 3 has price alerts.
 Version 4 has the signals of the reactor, and what was chosen for wallets.
-Version 5 has what goes to a chain, step by step."""
+Version 5 has what goes to a chain, step by step.
+Version 6 has a digest of what agents bought."""
 
 
 def create(path: Path, *, version: int) -> None:

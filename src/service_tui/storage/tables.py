@@ -28,6 +28,9 @@ OPEN_RUN: Final = text("settled_at IS NULL")
 SIGNED_RUN: Final = text("raw IS NOT NULL")
 """Runs whose transaction was signed: their nonce is taken."""
 
+STILL_HELD: Final = text("open_shares > 0")
+"""Entries of which something may still come back."""
+
 MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 """Tickets whose amount counts against a budget."""
 
@@ -203,6 +206,43 @@ class Chainruns(SQLModel, table=True):
     raw: str | None = Field(default=None, sa_type=TEXT)
     tx_hash: str | None = Field(default=None, sa_type=TEXT)
     settled_at: float | None = Field(default=None, sa_type=REAL)
+
+
+class Entries(SQLModel, table=True):
+    """What was bought, and what has come back of it: a digest of the journal's rows of agents.
+
+    `seq` is the row of the buy. `back` is money; a row whose `open_shares` are 0 is decided.
+    """
+
+    __table_args__ = (
+        Index("entries_by_skill", "agent_id", "skill", "venue", "at"),
+        Index("entries_by_trade", "trade_id"),
+        Index("entries_held", "agent_id", "market_id", "seq", sqlite_where=STILL_HELD),
+        _STRICT,
+    )
+
+    seq: int = Field(primary_key=True)
+    trade_id: str = Field(sa_type=TEXT)
+    agent_id: str = Field(sa_type=TEXT)
+    venue: str = Field(sa_type=TEXT)
+    skill: str = Field(sa_type=TEXT)
+    market_id: str = Field(sa_type=TEXT)
+    side: str = Field(sa_type=TEXT)
+    at: float = Field(sa_type=REAL)
+    shares: int
+    money: int
+    open_shares: int
+    back: int
+    signal: str | None = Field(default=None, sa_type=TEXT)
+
+
+class Entriesread(SQLModel, table=True):
+    """One row: how far into the journal the entries have come."""
+
+    __table_args__ = _STRICT
+
+    one: int = Field(default=1, primary_key=True)
+    seq: int = 0
 
 
 class Use(SQLModel, table=True):

@@ -29,6 +29,7 @@ from service_tui.wire import (
 from service_tui.wire.base import Line, Moment, WireModel
 from service_tui.wire.endpoint import SDK, Endpoint
 from service_tui.wire.endpoints_desk import ALL_DESK
+from service_tui.wire.endpoints_research import ALL_RESEARCH
 from service_tui.wire.endpoints_wallet import ALL_WALLET
 
 LEADERBOARD: Final = "/api/leaderboard"
@@ -401,5 +402,6 @@ ALL: Final = (
     POST_REACTION,
     *ALL_DESK,
     *ALL_WALLET,
+    *ALL_RESEARCH,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -31,6 +31,7 @@ class EventKind(StrEnum):
     MONITOR = "monitor"
     RISK_ALERT = "risk_alert"
     HALT = "halt"
+    EXPERIMENT = "experiment"
 
 
 class FillPart(WireModel):
@@ -126,6 +127,18 @@ class RiskAlertPart(WireModel):
     breached_at: Moment
 
 
+class ExperimentPart(WireModel):
+    """The result of an experiment that was posted."""
+
+    id: Line
+    agent_id: Line
+    agent_name: Line
+    skill_slug: Line
+    experiment_number: Count
+    segment: Count
+    state: Line
+
+
 class EventBody(WireModel):
     """One event; of the parts only the one of its kind is there.
 
@@ -145,3 +158,4 @@ class EventBody(WireModel):
     monitor: MonitorPart | None = None
     risk_alert: RiskAlertPart | None = None
     halted: bool | None = None
+    experiment: ExperimentPart | None = None

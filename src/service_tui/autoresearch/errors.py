@@ -1,0 +1,9 @@
+"""What a tool answers when it cannot do what was asked: a sentence, and what to do."""
+
+
+class ToolError(Exception):
+    """An orderly no. `status` is the service's, where it said no; 0 elsewhere."""
+
+    def __init__(self, said: str, fix: str = "", *, status: int = 0) -> None:
+        super().__init__(f"{said}; {fix}" if fix else said)
+        self.status = status

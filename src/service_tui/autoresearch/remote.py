@@ -1,0 +1,98 @@
+"""The service as a session uses it: state, results, backtests, outcomes.
+
+Knows client and wire. Must not know files or git.
+Used by session; a service that does not answer is no reason to stop: what is not sent waits.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.client.client import Client
+from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
+from service_tui.notes.notebook import Logged
+from service_tui.wire.base import line
+from service_tui.wire.endpoints import AGENT, OUTCOMES
+from service_tui.wire.endpoints_research import (
+    BACKTEST,
+    EXPERIMENTS,
+    POST_EXPERIMENT,
+    RESEARCH_STATE,
+)
+from service_tui.wire.outcomes import OutcomesBody, OutcomesQuery
+from service_tui.wire.research import (
+    BacktestBody,
+    BacktestRequest,
+    ExperimentLoggedBody,
+    ExperimentRequest,
+    ExperimentsQuery,
+    StateBody,
+    StateQuery,
+)
+from service_tui.wire.text import prose
+
+PAGE: Final = 500
+PLAN_FIX: Final = (
+    "autoresearch needs the Pro plan: choose it for this agent in the console, then try again"
+)
+
+
+def failure(error: ServiceError) -> ToolError:
+    """An answer of the service as a tool says it."""
+    if isinstance(error, PlanRequiredError):
+        return ToolError(str(error), error.fix or PLAN_FIX, status=403)
+    if isinstance(error, RefusedError):
+        return ToolError(str(error), error.fix, status=error.status)
+    return ToolError(f"the service did not answer: {error}", "try again when it is there")
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """One service, through one key."""
+
+    client: Client
+
+    async def agent_id(self) -> str:
+        """Whose key it is."""
+        return (await self.client.call(AGENT)).answer.agent_id
+
+    async def state(self, skill: str) -> StateBody:
+        """Where a skill's session stands; fails with ServiceError."""
+        query = StateQuery(skill_slug=skill)
+        return (await self.client.call(RESEARCH_STATE, query=query)).answer
+
+    async def known(self, skill: str) -> set[str]:
+        """References of the results that the service has; fails with ServiceError."""
+        query = ExperimentsQuery(skill_slug=skill, limit=PAGE)
+        found = (await self.client.call(EXPERIMENTS, query=query)).answer.experiments
+        return {one.client_ref for one in found if one.client_ref}
+
+    async def post(self, one: Logged) -> ExperimentLoggedBody:
+        """Send a result; fails with ServiceError."""
+        config = one.config
+        body = ExperimentRequest(
+            skill_slug=config.skill,
+            experiment_number=one.run,
+            segment=one.segment,
+            status=one.status,
+            metric_name=line(config.metric_name),
+            metric_value=one.metric,
+            metric_unit=line(config.metric_unit),
+            best_direction=config.direction,
+            secondary_metrics=dict(one.metrics),
+            description=prose(one.description),
+            commit_hash=one.commit or None,
+            session=line(config.name),
+            max_experiments=config.cap,
+            client_ref=one.ref,
+        )
+        return (await self.client.call(POST_EXPERIMENT, body=body)).answer
+
+    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+        """Replay trades; fails with ServiceError."""
+        return (await self.client.call(BACKTEST, body=asked)).answer
+
+    async def outcomes(self, skill: str) -> OutcomesBody:
+        """What a skill's trades came to; fails with ServiceError."""
+        query = OutcomesQuery(skill=skill)
+        return (await self.client.call(OUTCOMES, query=query)).answer

@@ -1,0 +1,245 @@
+"""A shell command with a deadline: its own session, bounded output, nothing left running.
+
+Knows processes. Must not know experiments, git or the service.
+Used by session. Whatever the command starts is ended with it, also what left its process group:
+every process inherits a mark in its environment, and orphans come to this process.
+Source: failures, T-16 and rule 17.
+"""
+
+import asyncio
+import ctypes
+import logging
+import os
+import re
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.wire.text import prose
+
+log = logging.getLogger(__name__)
+
+GRACE_S: Final = 2.0
+"""From SIGTERM to SIGKILL. Source: failures, T-16."""
+
+KEPT_BYTES: Final = 64 * 1024
+LINES: Final = 80
+"""Of the output, the end. Source: failures, T-16; wire reference, 9.2."""
+
+SHOWN_MAX: Final = 16_000
+FILE_BLOCKS: Final = 2 * 1024 * 1024
+"""ours: a file that a command writes may have a gigabyte (blocks of 512 bytes)."""
+
+SETTLE_S: Final = 0.2
+MARK: Final = "SERVICE_EXPERIMENT"
+PASSED: Final = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV",
+    "PYTHONPATH", "PYTHONUNBUFFERED", "TRADING_VENUE", "AUTORESEARCH_MAX_EXPERIMENTS",
+})  # fmt: skip
+SECRET: Final = re.compile(
+    r"KEY|SECRET|TOKEN|PASS|PRIVATE|MNEMONIC|CREDENTIAL|WALLET", re.IGNORECASE
+)
+API: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
+_SUBREAPER: Final = 36
+"""PR_SET_CHILD_SUBREAPER of Linux."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended. `tail` is harmless text; `size` counts all bytes that it wrote."""
+
+    exit_code: int | None
+    timed_out: bool
+    took_s: float
+    tail: str
+    size: int
+    left_over: int
+
+    @property
+    def succeeded(self) -> bool:
+        """It ended by itself, and well."""
+        return self.exit_code == 0 and not self.timed_out
+
+
+def environment_of(
+    around: Mapping[str, str], *, mark: str, api: Mapping[str, str]
+) -> dict[str, str]:
+    """What a command may know: plain settings, the skills' own, and the session's API key.
+
+    The wallet's key, and whatever else looks like a secret, stays out.
+
+    Returns:
+        The variables, with the mark by which its processes are found again.
+    """
+    kept = {
+        name: value
+        for name, value in around.items()
+        if name in PASSED
+        or name.startswith("LC_")
+        or (name.startswith("SERVICE_") and not SECRET.search(name))
+    }
+    return {**kept, **{k: v for k, v in api.items() if k in API}, MARK: mark, "TERM": "dumb"}
+
+
+class Output:
+    """The end of what a command writes, within bounds."""
+
+    def __init__(self, heard: Callable[[str], None] | None = None) -> None:
+        self._parts: deque[bytes] = deque()
+        self._held = 0
+        self._heard = heard
+        self.size = 0
+
+    def take(self, part: bytes) -> None:
+        """Keep a part, and forget what is older than the bound."""
+        self.size += len(part)
+        self._parts.append(part[-KEPT_BYTES:])
+        self._held += len(self._parts[-1])
+        while self._held - len(self._parts[0]) >= KEPT_BYTES:
+            self._held -= len(self._parts.popleft())
+        if self._heard is not None:
+            self._heard(self.tail())
+
+    def tail(self) -> str:
+        """The last lines as harmless text."""
+        text = b"".join(self._parts)[-KEPT_BYTES:].decode(errors="replace")
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return prose("\n".join(lines[-LINES - 1 :])[-SHOWN_MAX:], SHOWN_MAX)
+
+
+async def run(
+    command: str,
+    folder: Path,
+    *,
+    deadline_s: float,
+    environment: Mapping[str, str],
+    output: Output,
+) -> Ran:
+    """Run a command to its end or its deadline; nothing of it runs any more afterwards.
+
+    Returns:
+        How it ended, with the end of its output.
+
+    Raises:
+        ToolError: no shell can be started in the folder.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    _adopt_orphans()
+    # The limits are the shell's own, so that nothing of ours runs between fork and exec.
+    lead = f'ulimit -c 0 -f {FILE_BLOCKS} 2>/dev/null; exec /bin/bash -c "$1"'
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "/bin/bash", "-c", lead, "experiment", command, cwd=folder, env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it holds a zero byte"
+        raise ToolError(f"the command cannot be started in {folder} ({why})") from error
+    timed_out = False
+    left_over = 0
+    try:
+        try:
+            async with asyncio.timeout(deadline_s):
+                await _read(process, output)
+                await process.wait()
+        except TimeoutError:
+            timed_out = True
+            await _end(process, output)
+    finally:
+        left_over = _kill_tree(process.pid, environment.get(MARK, ""))
+        if process.returncode is None:
+            process.kill()
+    if process.returncode is None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                await process.wait()
+    took = loop.time() - began
+    return Ran(process.returncode, timed_out, took, output.tail(), output.size, left_over)
+
+
+async def _read(process: asyncio.subprocess.Process, output: Output) -> None:
+    """Take in what it writes until it ends; a child of it may hold the line open for longer."""
+    if process.stdout is None:
+        return
+    ended: float | None = None
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            async with asyncio.timeout(SETTLE_S):
+                part = await process.stdout.read(KEPT_BYTES)
+        except TimeoutError:
+            if process.returncode is None:
+                continue
+            ended = ended or loop.time()
+            if loop.time() - ended >= SETTLE_S:
+                return
+            continue
+        if not part:
+            return
+        output.take(part)
+
+
+async def _end(process: asyncio.subprocess.Process, output: Output) -> None:
+    """Ask the whole group to end, and wait a little."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE_S):
+            await _read(process, output)
+            await process.wait()
+
+
+def _kill_tree(leader: int, mark: str) -> int:
+    """Kill whatever the command started, wherever it went; how many there were."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    total = 0
+    # Until a look finds none: a tree that forks may be faster than one look.
+    for _ in range(20):
+        found = [pid for pid in _marked(mark) if pid != leader]
+        if not found:
+            break
+        for pid in found:
+            total += 1
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+    return total
+
+
+def _marked(mark: str) -> list[int]:
+    """Processes that have our mark in their environment; what has ended is reaped on the way."""
+    found: list[int] = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if _is_marked(entry, mark):
+                found.append(int(entry.name))
+    return found
+
+
+def _is_marked(entry: Path, mark: str) -> bool:
+    pid = int(entry.name)
+    if pid == os.getpid() or not mark:
+        return False
+    state = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+    if state[0] == b"Z":
+        # An orphan that came to us; those that have a parent are that one's to reap.
+        if int(state[1]) == os.getpid():
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        return False
+    return f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
+
+
+def _adopt_orphans() -> None:
+    """Have orphans of our children come to us, so that they can be found and reaped."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)

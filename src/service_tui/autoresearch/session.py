@@ -1,0 +1,447 @@
+"""The session machine: init, run, log, backtest, with everything on disk before it answers.
+
+Knows notebook, worktree, runner and the service. Must not know MCP.
+Used by tools and by the command line. One server works in a repository at one time.
+
+A result is kept in steps, each of which a restart can take up: a note of what is about to happen,
+the line (flushed), the commit or the revert, the end of the note, the service.
+"""
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.outbox import Outbox
+from service_tui.autoresearch.remote import Remote, failure
+from service_tui.autoresearch.runner import Output, Ran, environment_of, run
+from service_tui.autoresearch.telling import (
+    after,
+    check_same,
+    confidence_of,
+    message_of,
+    told_of,
+)
+from service_tui.autoresearch.worktree import Repository, Worktree, check_calm
+from service_tui.client.errors import ServiceError
+from service_tui.clock import Clock
+from service_tui.experiments import Standing
+from service_tui.notes import notebook, registry
+from service_tui.notes.notebook import Config, Logged, Notes
+from service_tui.notes.registry import Entry, Live
+from service_tui.terms import ExperimentStatus, SessionState
+from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
+from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
+
+log = logging.getLogger(__name__)
+
+SHOW_EVERY_S: Final = 0.3
+ALLOW_FIX: Final = (
+    "a person allows them by starting the server with --allow-shell; edit the skill yourself and "
+    "use backtest_experiment meanwhile"
+)
+FIRST_INIT: Final = "call init_experiment first"
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a session is given: where it works, as whom, how much it may."""
+
+    repository: Repository
+    remote: Remote
+    clock: Clock
+    data_dir: Path
+    environment: Mapping[str, str]
+    cap: int
+    allows_shell: bool = False
+    mark: str = ""
+    api: Mapping[str, str] | None = None
+
+
+class Session:
+    """The sessions of one repository, one of them the current one."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._file = means.repository.file
+        self._notes = notebook.read(self._file)
+        self._config: Config | None = self._notes.configs[-1] if self._notes.configs else None
+        if self._config is not None and self._config.skill in self._notes.off:
+            self._config = None
+        self._offset: dict[str, int] = {}
+        self._outbox = Outbox(means.remote, self._notes, self._file)
+        self._entry = Entry(
+            repository=str(means.repository.root), pid=os.getpid(), allows_shell=means.allows_shell
+        )
+        self._entry_path = registry.path_of(means.data_dir, means.repository.root)
+        self._shown_at = 0.0
+        self._lock: int | None = None
+
+    @property
+    def notes(self) -> Notes:
+        """What the file holds."""
+        return self._notes
+
+    # -- opening and closing ---------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take the repository, finish what an earlier server left half done, tell the service.
+
+        Raises:
+            ToolError: another server works here, or the folder cannot be written.
+        """
+        self._take_lock()
+        for skill in {one.skill for one in self._notes.configs}:
+            await self._recover(skill)
+        self._show()
+        await self._outbox.sync()
+
+    def close(self) -> None:
+        """Give the repository back."""
+        registry.write(self._entry_path, replace(self._entry, pid=0))
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _take_lock(self) -> None:
+        path = self._store / "lock"
+        try:
+            self._store.mkdir(exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ToolError(
+                f"{self._store} cannot be written ({error.strerror})",
+                "give the server a repository that it may write",
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            raise ToolError(
+                "another autoresearch server works in this repository", "end it first"
+            ) from error
+        self._lock = descriptor
+
+    @property
+    def _store(self) -> Path:
+        return self._means.repository.store / "autoresearch"
+
+    # -- the four tools --------------------------------------------------------------------
+
+    async def init(self, asked: InitArguments) -> dict[str, object]:
+        """Begin a session, or take up the one of that name."""
+        state = await self._outbox.state_of(asked.skill_slug)
+        repository = self._means.repository
+        before = self._notes.config_of(asked.skill_slug)
+        is_same = before is not None and before.name == asked.name
+        if asked.skill_slug in self._notes.off:
+            is_same = False
+        await check_calm(repository)
+        worktree = Worktree(repository, asked.skill_slug)
+        await worktree.open()
+        if before is not None and is_same:
+            check_same(before, asked)
+            config = before
+            if self._config is not config:
+                self._write(config.line())
+        else:
+            config = self._new_config(asked, before, state)
+            self._write(config.line())
+        self._config = config
+        self._offset[config.skill] = 0 if state is None else state.last_experiment_number
+        await self._outbox.sync()
+        self._show(worktree)
+        return self._told({
+            "session": config.name,
+            "resumed": bool(before is not None and is_same),
+            "worktree": str(worktree.folder),
+            "branch": worktree.branch,
+            "next_experiment": self._next_run(config),
+            "say": f"edit the skill in {worktree.folder}: experiments run there",
+        })
+
+    def _new_config(
+        self, asked: InitArguments, before: Config | None, state: StateBody | None
+    ) -> Config:
+        segment = 0
+        if before is not None:
+            segment = before.segment + 1
+        if state is not None and state.last_experiment_number:
+            # Another process may have come further than this file.
+            is_its = before is None and state.session == asked.name
+            segment = max(segment, state.current_segment + (0 if is_its else 1))
+        return Config(
+            name=asked.name,
+            skill=asked.skill_slug,
+            metric_name=asked.metric_name,
+            metric_unit=asked.metric_unit,
+            direction=asked.direction,
+            segment=segment,
+            started_ms=self._now_ms(),
+            cap=self._means.cap,
+        )
+
+    async def run(self, asked: RunArguments) -> dict[str, object]:
+        """Run a command in the worktree, unless the session is paused or full."""
+        config = self._current()
+        stands = self._standing(config)
+        if stands.state is not SessionState.RUNNING:
+            raise ToolError(f"the session is {stands.state.value}: {stands.why}")
+        if not self._means.allows_shell:
+            raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
+        await self._outbox.check_plan()
+        worktree = Worktree(self._means.repository, config.skill)
+        await worktree.open()
+        ran = await self._run_in(worktree, asked)
+        return self._told({
+            "exit_code": ran.exit_code,
+            "succeeded": ran.succeeded,
+            "timed_out": ran.timed_out,
+            "duration_seconds": round(ran.took_s, 3),
+            "output": ran.tail,
+            "output_bytes": ran.size,
+            "say": after(ran, asked.deadline_s),
+        })
+
+    async def _run_in(self, worktree: Worktree, asked: RunArguments) -> Ran:
+        now = self._means.clock.now
+        live = Live(asked.command, now(), asked.deadline_s)
+
+        def heard(tail: str) -> None:
+            at = self._means.clock.monotonic()
+            if at - self._shown_at >= SHOW_EVERY_S:
+                self._shown_at = at
+                self._show(worktree, live=replace(live, tail=tail))
+
+        self._show(worktree, live=live)
+        environment = environment_of(
+            self._means.environment, mark=self._means.mark, api=self._means.api or {}
+        )
+        ran = await run(
+            asked.command,
+            worktree.folder,
+            deadline_s=asked.deadline_s,
+            environment=environment,
+            output=Output(heard),
+        )
+        ended = replace(
+            live, tail=ran.tail, ended_at=now(), exit_code=ran.exit_code, timed_out=ran.timed_out
+        )
+        self._show(worktree, live=ended)
+        return ran
+
+    async def log(self, asked: LogArguments) -> dict[str, object]:
+        """Keep a result: commit it, or revert the worktree."""
+        config = self._current()
+        metrics = dict(asked.secondary_metrics or asked.metrics or {})
+        self._check_metrics(config, metrics, force=asked.force)
+        worktree = Worktree(self._means.repository, config.skill)
+        await worktree.open()
+        run_number = self._next_run(config)
+        one = Logged(
+            run=run_number,
+            commit="",
+            metric=None if asked.status.is_crash and not asked.metric else asked.metric,
+            metrics=metrics,
+            status=asked.status,
+            description=asked.description,
+            timestamp_ms=self._now_ms(),
+            segment=config.segment,
+            config=config,
+            asi=asked.asi,
+        )
+        if asked.status is ExperimentStatus.KEEP:
+            one = replace(one, commit=await worktree.prepare(message_of(one)))
+        else:
+            one = replace(one, commit=await worktree.head())
+        self._note_pending(config.skill, one)
+        after = [*self._notes.results_of(config), one]
+        one = replace(one, confidence=confidence_of(after, config))
+        self._write(one.line())
+        self._notes.results[-1] = one
+        backup = await self._carry_out(worktree, one)
+        posted = await self._outbox.send(one)
+        self._show(worktree)
+        warnings = await self._outbox.verified(one)
+        return self._told({
+            "experiment": run_number,
+            "status": asked.status.value,
+            "commit": one.commit[: notebook.COMMIT_SHORT]
+            if asked.status is ExperimentStatus.KEEP
+            else None,
+            "backup": backup or None,
+            "is_new_best": posted,
+            "warnings": warnings,
+        })
+
+    async def backtest(self, asked: BacktestRequest) -> BacktestBody:
+        """Replay a skill's trades under thresholds, on the service."""
+        try:
+            return await self._means.remote.backtest(asked)
+        except ServiceError as error:
+            raise failure(error) from error
+
+    # -- command line ----------------------------------------------------------------------
+
+    def turn_off(self, skill: str) -> None:
+        """Take no more experiments of a skill until a session begins."""
+        line = {"type": "off", "skillSlug": skill, "timestamp": self._now_ms()}
+        self._write(line)
+        if self._config is not None and self._config.skill == skill:
+            self._config = None
+
+    async def reset(self, skill: str) -> dict[str, object]:
+        """Begin a fresh baseline under a new name, with the metric of before."""
+        config = self._notes.config_of(skill)
+        if config is None:
+            raise ToolError(f"there is no session of {skill} here", FIRST_INIT)
+        return await self.init(
+            InitArguments(
+                name=f"{config.name.partition(' @')[0][:160]} @{self._now_ms()}",
+                skill_slug=skill,
+                metric_name=config.metric_name,
+                metric_unit=config.metric_unit,
+                direction=config.direction,
+            )
+        )
+
+    def told(self) -> dict[str, object]:
+        """Where the current session stands."""
+        return {"session": None} if self._config is None else self._told({})
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _current(self) -> Config:
+        if self._config is None:
+            raise ToolError("there is no session", FIRST_INIT)
+        return self._config
+
+    def _standing(self, config: Config) -> Standing:
+        return self._notes.standing_of(config, self._means.cap)
+
+    def _next_run(self, config: Config) -> int:
+        offset = self._offset.get(config.skill, 0)
+        return max(self._notes.last_run(config.skill), offset) + 1
+
+    def _now_ms(self) -> int:
+        return int(self._means.clock.now() * 1_000)
+
+    def _write(self, line: Mapping[str, object]) -> None:
+        try:
+            notebook.append(self._file, line)
+        except OSError as error:
+            raise ToolError(
+                f"{self._file} cannot be written ({error.strerror}); nothing was kept",
+                "make room, or let the server write there, then try again",
+            ) from error
+        self._notes.take(dict(line))
+
+    def _check_metrics(self, config: Config, metrics: Mapping[str, float], *, force: bool) -> None:
+        """Refuse secondary metrics that cannot be compared with those of before.
+
+        Raises:
+            ToolError: some are missing, or new without `force`.
+        """
+        results = self._notes.results_of(config)
+        if not results or force:
+            return
+        known = set(results[0].metrics)
+        missing, new = known - set(metrics), set(metrics) - known
+        if missing:
+            named = ", ".join(sorted(missing))
+            raise ToolError(f"secondary metrics are missing: {named}", "give them as before")
+        if new and known:
+            named = ", ".join(sorted(new))
+            raise ToolError(
+                f"secondary metrics are new: {named}", "give force=true to take them in"
+            )
+
+    async def _carry_out(self, worktree: Worktree, one: Logged) -> str:
+        """Do to the worktree what a result says; the ref of what was reverted."""
+        backup = ""
+        if one.status is ExperimentStatus.KEEP:
+            await worktree.advance(one.commit)
+        else:
+            backup = await worktree.revert(str(one.run))
+        self._pending_path(worktree.skill).unlink(missing_ok=True)
+        return backup
+
+    def _pending_path(self, skill: str) -> Path:
+        return self._store / f"{skill}.pending"
+
+    def _note_pending(self, skill: str, one: Logged) -> None:
+        path = self._pending_path(skill)
+        try:
+            beside = path.with_suffix(".new")
+            with beside.open("w", encoding="utf-8") as file:
+                json.dump({"ref": one.ref, "status": one.status.value, "commit": one.commit}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError as error:
+            raise ToolError(f"{path} cannot be written ({error.strerror}); nothing was kept") from (
+                error
+            )
+
+    async def _recover(self, skill: str) -> None:
+        """Finish a result whose line is there; forget one whose line never came to the disk."""
+        path = self._pending_path(skill)
+        try:
+            said: dict[str, str] = json.loads(path.read_bytes())
+            found = next(
+                (one for one in reversed(self._notes.results) if one.ref == said["ref"]), None
+            )
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log.warning("the note of %s tells nothing: %s", skill, error)
+            path.unlink(missing_ok=True)
+            return
+        if found is None:
+            path.unlink(missing_ok=True)
+            return
+        worktree = Worktree(self._means.repository, skill)
+        await worktree.open()
+        whole = replace(found, commit=said["commit"])
+        if whole.status is ExperimentStatus.KEEP and not (
+            await worktree.head() == whole.commit or await worktree.is_next(whole.commit)
+        ):
+            log.warning("experiment %d of %s has no commit on its branch", whole.run, skill)
+            path.unlink(missing_ok=True)
+            return
+        await self._carry_out(worktree, whole)
+
+    # -- what is told ----------------------------------------------------------------------
+
+    def _told(self, more: Mapping[str, object]) -> dict[str, object]:
+        """How the session stands, and what else there is to say."""
+        config = self._current()
+        given = more.get("warnings")
+        warnings = [str(one) for one in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if self._outbox.unsent:
+            warnings.append(self._outbox.unsent)
+        if self._notes.bad_lines:
+            warnings.append(f"{self._notes.bad_lines} lines of {self._file} cannot be read")
+        return {**more, **told_of(config, self._standing(config), self._means.cap, warnings)}
+
+    def _show(self, worktree: Worktree | None = None, *, live: Live | None = None) -> None:
+        """Let those who look on see what there is."""
+        skill = worktree.skill if worktree is not None else self._entry.skill
+        warning = ""
+        if self._config is not None:
+            stands = self._standing(self._config)
+            if stands.near_cap:
+                warning = f"{stands.count} of {self._means.cap} experiments are done"
+        self._entry = replace(
+            self._entry,
+            skill=skill,
+            live=live or self._entry.live,
+            warning=warning,
+            agent_id=self._outbox.agent_id,
+        )
+        registry.write(self._entry_path, self._entry)

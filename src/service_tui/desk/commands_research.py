@@ -1,0 +1,85 @@
+"""What an operator may order of experiments and backtests. Frozen values.
+
+Knows terms. Must not know how an order is carried out.
+Used by the console (which makes them) and by the desk's handler of them.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.terms import Direction, Venue
+
+
+@dataclass(frozen=True, slots=True)
+class RunBacktest:
+    """Replay the trades of a skill under thresholds; `sweep` tries every combination of a grid.
+
+    A reading: leaves no row, and a newer one replaces it. `days` is 1 to 30.
+    """
+
+    kind: ClassVar[str] = "backtest"
+    moves_money: ClassVar[bool] = False
+
+    request_id: int
+    skill: str
+    config: tuple[tuple[str, float], ...] = ()
+    days: int = 7
+    venue: Venue = Venue.SIM
+    sweep: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        what = "sweep" if self.sweep else "backtest"
+        return f"{what} {self.skill} over {self.days} days"
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Begin a series of experiments with a fresh baseline, in a worktree of a repository.
+
+    `allows_shell`: whoever drives the session may run shell commands there.
+    """
+
+    kind: ClassVar[str] = "research"
+    moves_money: ClassVar[bool] = False
+
+    name: str
+    skill: str
+    metric_name: str
+    metric_unit: str = "$"
+    direction: Direction = Direction.HIGHER
+    repository: str = ""
+    allows_shell: bool = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"start the session {self.name} on {self.skill}"
+
+
+@dataclass(frozen=True, slots=True)
+class EndSession:
+    """Take no more experiments of a skill until a new session begins."""
+
+    kind: ClassVar[str] = "research"
+    moves_money: ClassVar[bool] = False
+
+    skill: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"turn autoresearch off for {self.skill}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowDiff:
+    """Read what a commit of a session changed. A reading; an empty `commit` closes it."""
+
+    kind: ClassVar[str] = "diff"
+    moves_money: ClassVar[bool] = False
+
+    key: str
+    commit: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"show the diff of {self.commit}"

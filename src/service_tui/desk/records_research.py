@@ -1,0 +1,226 @@
+"""Experiments, their sessions and backtests, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_research (which makes them), desk.reduce_research, and the research screen.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.terms import Direction, ExperimentStatus, SessionState, Venue
+from service_tui.units import Micros, Timestamp
+
+DAYS_DEFAULT: Final = 7
+DAYS_MAX: Final = 30
+"""Days that a backtest replays. Source: spec, "Limits"."""
+
+CAP_DEFAULT: Final = 50
+CRASHES_MAX: Final = 3
+WARN_AT: Final = 0.8
+"""Source: spec, "Limits"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentView:
+    """One experiment of a session.
+
+    `metric` is None where a crash has no figure. `commit` is the short hash of a kept one, else
+    empty. `is_best`: the best kept of its segment. `change` is against the segment's baseline,
+    `behind` against its best: fractions, above 0 is better, None where one is missing or 0.
+    `synced`: the service has it; else it waits in the file. `ref` is the same in both places.
+    """
+
+    skill: str
+    segment: int
+    number: int
+    status: ExperimentStatus
+    metric: float | None
+    description: str
+    at: Timestamp
+    metrics: Mapping[str, float] = field(default_factory=dict[str, float])
+    commit: str = ""
+    change: float | None = None
+    behind: float | None = None
+    is_best: bool = False
+    synced: bool = True
+    session: str = ""
+    agent: str = ""
+    metric_name: str = ""
+    metric_unit: str = ""
+    direction: Direction = Direction.HIGHER
+    ref: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return self.ref or f"{self.agent}:{self.skill}:{self.segment}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """The command that runs now, or the last one. `tail` is the end of its output, plain text.
+
+    `exit_code` None while it runs; `ended_at` likewise.
+    """
+
+    command: str
+    started_at: Timestamp
+    deadline_s: float
+    tail: str = ""
+    ended_at: Timestamp | None = None
+    exit_code: int | None = None
+    timed_out: bool = False
+    metric: float | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """True until it has ended."""
+        return self.ended_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A series of experiments on one skill with one baseline.
+
+    `why` says why it is paused or capped, and what clears it; empty while it runs. `cap` 0 is any
+    number. `repository` and `branch` are where it works, empty where another machine does.
+    `best` is the best kept metric, `baseline` the first result; None before there is one.
+    `is_open`: a program drives it now.
+    """
+
+    skill: str
+    name: str
+    segment: int
+    metric_name: str
+    metric_unit: str
+    direction: Direction
+    state: SessionState
+    count: int
+    cap: int
+    crashes_in_row: int = 0
+    kept: int = 0
+    discarded: int = 0
+    crashed: int = 0
+    baseline: float | None = None
+    best: float | None = None
+    best_number: int | None = None
+    confidence: float | None = None
+    near_cap: bool = False
+    why: str = ""
+    warning: str = ""
+    started_at: Timestamp | None = None
+    last_at: Timestamp | None = None
+    repository: str = ""
+    branch: str = ""
+    file: str = ""
+    agent: str = ""
+    run: RunView | None = None
+    is_open: bool = False
+    allows_shell: bool = False
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: one skill of one agent has one session at a time."""
+        return f"{self.agent}:{self.skill}"
+
+    @property
+    def gain(self) -> float | None:
+        """How much better than the baseline the best is, as a fraction; above 0 is better."""
+        return better_by(self.best, self.baseline, self.direction)
+
+
+def better_by(one: float | None, other: float | None, direction: Direction) -> float | None:
+    """How much better `one` is than `other`, as a fraction of it; None where it says nothing."""
+    if one is None or other is None or not other:
+        return None
+    change = (one - other) / abs(other)
+    return change if direction is Direction.HIGHER else -change
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestPoint:
+    """What one combination of thresholds would have brought. `win_rate` 0 to 1."""
+
+    config: tuple[tuple[str, float], ...]
+    included: int
+    excluded: int
+    pnl: Micros
+    win_rate: float | None
+    improvement: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestView:
+    """Trades of a skill, replayed under thresholds.
+
+    `original` is what they brought without them. `improvement` is a fraction, None where the
+    original is 0. `message` says what makes the figures mean something, or nothing. `points` are
+    those of a sweep in the order of the grid; empty without one.
+    """
+
+    request_id: int
+    skill: str
+    venue: Venue
+    days: int
+    at: Timestamp
+    total: int
+    without_signal: int
+    undecided: int
+    original: Micros
+    point: BacktestPoint
+    message: str = ""
+    unknown_keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    points: tuple[BacktestPoint, ...] = ()
+    best: BacktestPoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """What a commit of a session changed. `text` is plain; `words` says why there is none."""
+
+    key: str
+    commit: str
+    text: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one place knows of sessions and experiments, newest first."""
+
+    sessions: tuple[SessionView, ...] = ()
+    experiments: tuple[ExperimentView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchView:
+    """Sessions and their experiments, newest first, with what was asked of them last.
+
+    `needs_plan`: the service answers nothing without a Pro plan. `asking` is the request that is
+    on its way, 0 for none. `words` say why the last one has no answer. `told` is what the service
+    knows, `filed` what the files on this machine hold; the rest is made of both.
+    """
+
+    sessions: tuple[SessionView, ...] = ()
+    experiments: tuple[ExperimentView, ...] = ()
+    told: Source = field(default_factory=Source)
+    filed: Source = field(default_factory=Source)
+    backtest: BacktestView | None = None
+    diff: DiffView | None = None
+    needs_plan: bool = False
+    asking: int = 0
+    words: str = ""
+
+    def session(self, key: str) -> SessionView | None:
+        """The session with this row key."""
+        return next((one for one in self.sessions if one.key == key), None)
+
+    def of(self, session: SessionView) -> tuple[ExperimentView, ...]:
+        """The experiments of a session's skill, newest first."""
+        return tuple(
+            one
+            for one in self.experiments
+            if one.skill == session.skill and one.agent == session.agent
+        )

@@ -1,0 +1,126 @@
+"""Experiments that agents posted, and where their sessions stand.
+
+Knows events and the rules of a session. Must not know clocks, files or HTTP.
+Used by world (which hands events here), by the routes and by the snapshot. A state is derived from
+the results each time it is asked for: nothing here can disagree with them.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.engine.events import ExperimentLogged
+from service_tui.experiments import CAP_DEFAULT, Result, Standing, best_of, standing
+from service_tui.terms import Direction, ExperimentStatus
+
+KEPT: Final = 5_000
+"""Results of an agent in memory and in each snapshot; older ones stay in the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStanding:
+    """Where the current segment of a skill stands. `last` is its newest result, None before one.
+
+    `last_number` counts over all segments. `best_number` is that of the best kept result.
+    """
+
+    skill: str
+    segment: int
+    last_number: int
+    last: ExperimentLogged | None
+    cap: int
+    standing: Standing
+    best_number: int | None
+
+
+class Research:
+    """Every experiment of every agent."""
+
+    __slots__ = ("by_agent", "count")
+
+    def __init__(self) -> None:
+        self.by_agent: dict[str, deque[ExperimentLogged]] = {}
+        self.count = 0
+
+    # -- readings --------------------------------------------------------------------------
+
+    def experiments(self, agent_id: str, skill: str | None = None) -> list[ExperimentLogged]:
+        """An agent's results, newest first."""
+        found = self.by_agent.get(agent_id, ())
+        return [one for one in reversed(found) if skill is None or one.skill == skill]
+
+    def skills(self, agent_id: str) -> list[str]:
+        """Skills of which an agent posted results, the one of the newest first."""
+        return list(dict.fromkeys(one.skill for one in self.experiments(agent_id)))
+
+    def state(self, agent_id: str, skill: str) -> SessionStanding:
+        """Where an agent's session of a skill stands; a fresh one where there is no result."""
+        mine = self.experiments(agent_id, skill)[::-1]
+        segment = max((one.segment for one in mine), default=0)
+        current = [one for one in mine if one.segment == segment]
+        last = current[-1] if current else None
+        direction = last.direction if last is not None else Direction.HIGHER
+        cap = last.cap if last is not None else CAP_DEFAULT
+        found = standing(_results(current), cap=cap, direction=direction)
+        best = found.best_index
+        return SessionStanding(
+            skill=skill,
+            segment=segment,
+            last_number=max((one.number for one in mine), default=0),
+            last=last,
+            cap=cap,
+            standing=found,
+            best_number=None if best is None else current[best].number,
+        )
+
+    def same(self, wanted: ExperimentLogged) -> ExperimentLogged | None:
+        """The result that this one repeats, None where it is new.
+
+        A reference tells it; without one a result is the same when all that it says is.
+
+        Returns:
+            The result that is kept already.
+        """
+        for one in reversed(self.by_agent.get(wanted.agent_id, ())):
+            if one.skill != wanted.skill or one.ref != wanted.ref:
+                continue
+            if wanted.ref or one._replace(at=wanted.at, experiment_id=wanted.experiment_id) == (
+                wanted
+            ):
+                return one
+        return None
+
+    def best_before(self, wanted: ExperimentLogged) -> float | None:
+        """The best kept metric of a result's segment, of those that were posted before it."""
+        earlier: list[ExperimentLogged] = []
+        for one in self.by_agent.get(wanted.agent_id, ()):
+            if one.experiment_id == wanted.experiment_id:
+                break
+            if (one.skill, one.segment) == (wanted.skill, wanted.segment):
+                earlier.append(one)
+        best = best_of(_results(earlier), wanted.direction)
+        return None if best is None else earlier[best].metric
+
+    def new_bests(self, agent_id: str) -> set[str]:
+        """Ids of the results that were the best of their segment when they were posted."""
+        best: dict[tuple[str, int], float] = {}
+        found: set[str] = set()
+        for one in self.by_agent.get(agent_id, ()):
+            if one.status is not ExperimentStatus.KEEP or one.metric is None:
+                continue
+            place = one.skill, one.segment
+            if place not in best or one.direction.is_better(one.metric, best[place]):
+                best[place] = one.metric
+                found.add(one.experiment_id)
+        return found
+
+    # -- changes ---------------------------------------------------------------------------
+
+    def apply(self, event: ExperimentLogged) -> None:
+        """Keep a result."""
+        self.count += 1
+        self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT)).append(event)
+
+
+def _results(rows: list[ExperimentLogged]) -> list[Result]:
+    return [Result(one.status, one.metric) for one in rows]

@@ -1,0 +1,272 @@
+"""The file `autoresearch.jsonl`: sessions and results, one JSON object a line, only ever appended.
+
+Knows the formats. Must not know git, the service or who runs what.
+Used by session, by the status on the command line and by the desk (which only reads).
+Source: wire reference, 9.2; failures, F-27. What is ours in a line stands behind what is not.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from service_tui.experiments import CAP_DEFAULT, Result, Standing, standing
+from service_tui.terms import Direction, ExperimentStatus
+
+FILE: Final = "autoresearch.jsonl"
+FILE_MAX: Final = 64 * 1024 * 1024
+"""Bytes; a larger file is not ours."""
+
+COMMIT_SHORT: Final = 7
+FIGURE_MAX: Final = 1e300
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A session: what it measures. `started_ms` and `cap` are ours."""
+
+    name: str
+    skill: str
+    metric_name: str
+    metric_unit: str
+    direction: Direction
+    segment: int
+    started_ms: int = 0
+    cap: int = CAP_DEFAULT
+
+    def line(self) -> dict[str, object]:
+        """Its line."""
+        return {
+            "type": "config",
+            "name": self.name,
+            "skillSlug": self.skill,
+            "metricName": self.metric_name,
+            "metricUnit": self.metric_unit,
+            "bestDirection": self.direction.value,
+            "segment": self.segment,
+            "startedAt": self.started_ms,
+            "maxExperiments": self.cap,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A result. `metric` is None where a crash has no figure; `commit` is the whole hash."""
+
+    run: int
+    commit: str
+    metric: float | None
+    metrics: Mapping[str, float]
+    status: ExperimentStatus
+    description: str
+    timestamp_ms: int
+    segment: int
+    config: Config
+    confidence: float | None = None
+    asi: Mapping[str, object] | None = None
+
+    @property
+    def ref(self) -> str:
+        """What tells this result from every other, wherever it is sent."""
+        said = f"{self.config.skill}|{self.segment}|{self.run}|{self.timestamp_ms}"
+        return f"jsonl-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+
+    def line(self) -> dict[str, object]:
+        """Its line."""
+        said: dict[str, object] = {
+            "run": self.run,
+            "commit": self.commit[:COMMIT_SHORT],
+            "metric": self.metric,
+            "metrics": dict(self.metrics),
+            "status": self.status.value,
+            "description": self.description,
+            "timestamp": self.timestamp_ms,
+            "segment": self.segment,
+            "confidence": self.confidence,
+        }
+        return said if self.asi is None else {**said, "asi": dict(self.asi)}
+
+
+@dataclass(slots=True)
+class Notes:
+    """Everything that a file holds, in its order. `off` are skills that were turned off."""
+
+    configs: list[Config] = field(default_factory=list[Config])
+    results: list[Logged] = field(default_factory=list[Logged])
+    off: set[str] = field(default_factory=set[str])
+    bad_lines: int = 0
+
+    def config_of(self, skill: str) -> Config | None:
+        """The last session of a skill."""
+        return next((one for one in reversed(self.configs) if one.skill == skill), None)
+
+    def results_of(self, config: Config) -> list[Logged]:
+        """The results of a session, oldest first."""
+        return [
+            one
+            for one in self.results
+            if (one.config.skill, one.segment) == (config.skill, config.segment)
+        ]
+
+    def standing_of(self, config: Config, cap: int | None = None) -> Standing:
+        """Where a session stands."""
+        results = [Result(one.status, one.metric) for one in self.results_of(config)]
+        limit = config.cap if cap is None else cap
+        return standing(results, cap=limit, direction=config.direction)
+
+    def last_run(self, skill: str) -> int:
+        """The highest number of a skill's results, 0 before the first."""
+        return max((one.run for one in self.results if one.config.skill == skill), default=0)
+
+    def take(self, said: object) -> None:
+        """Take in one line that was decoded.
+
+        Raises:
+            ValueError: it is no line of ours; KeyError and TypeError likewise.
+        """
+        if not isinstance(said, dict):
+            raise TypeError("a line holds an object")
+        row: dict[str, object] = {str(key): value for key, value in said.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        match row.get("type"):
+            case "config":
+                self._take_config(row)
+            case "off":
+                self.off.add(_text(row, "skillSlug"))
+            case None:
+                self._take_result(row)
+            case other:
+                raise ValueError(f"a line of kind {other}")
+
+    def _take_config(self, row: Mapping[str, object]) -> None:
+        skill = _text(row, "skillSlug")
+        before = self.config_of(skill)
+        segment = 0
+        if before is not None:
+            segment = before.segment + bool(self.results_of(before))
+        given = row.get("segment")
+        config = Config(
+            name=_text(row, "name"),
+            skill=skill,
+            metric_name=_text(row, "metricName"),
+            metric_unit=_text(row, "metricUnit", ""),
+            direction=Direction(_text(row, "bestDirection", Direction.HIGHER.value)),
+            segment=given if isinstance(given, int) else segment,
+            started_ms=_whole(row, "startedAt", 0),
+            cap=_whole(row, "maxExperiments", CAP_DEFAULT),
+        )
+        self.configs.append(config)
+        self.off.discard(skill)
+
+    def _take_result(self, row: Mapping[str, object]) -> None:
+        config = self.configs[-1]
+        metrics = row.get("metrics")
+        asi = row.get("asi")
+        self.results.append(
+            Logged(
+                run=_whole(row, "run"),
+                commit=_text(row, "commit", ""),
+                metric=_figure(row.get("metric")),
+                metrics=_figures(metrics),
+                status=ExperimentStatus(_text(row, "status")),
+                description=_text(row, "description", ""),
+                timestamp_ms=_whole(row, "timestamp", 0),
+                segment=_whole(row, "segment", config.segment),
+                config=config,
+                confidence=_figure(row.get("confidence")),
+                asi={str(key): value for key, value in asi.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+                if isinstance(asi, dict)
+                else None,
+            )
+        )
+
+
+def _text(row: Mapping[str, object], name: str, default: str | None = None) -> str:
+    value = row.get(name, default)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is no text")
+    return value
+
+
+def _whole(row: Mapping[str, object], name: str, default: int | None = None) -> int:
+    value = row.get(name, default)
+    if not isinstance(value, int):
+        raise TypeError(f"{name} is no whole number")
+    return value
+
+
+def _figure(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > FIGURE_MAX:
+        raise TypeError("a figure is no number")
+    return float(value)
+
+
+def _figures(value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        return {}
+    found: dict[str, float] = {}
+    for key, one in value.items():  # pyright: ignore[reportUnknownVariableType]
+        figure = _figure(one)  # pyright: ignore[reportUnknownArgumentType]
+        if figure is not None:
+            found[str(key)] = figure  # pyright: ignore[reportUnknownArgumentType]
+    return found
+
+
+def read(path: Path) -> Notes:
+    """The notes of a file; lines that cannot be read are counted and left where they are.
+
+    Returns:
+        Nothing but empty notes where there is no file.
+
+    Raises:
+        OSError: it cannot be read, or is larger than any of ours.
+    """
+    notes = Notes()
+    try:
+        if path.stat().st_size > FILE_MAX:
+            raise OSError(f"{path} is larger than {FILE_MAX} bytes")
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return notes
+    for line in raw.splitlines():
+        if not line.strip():
+            continue
+        try:
+            notes.take(json.loads(line))
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+            notes.bad_lines += 1
+    return notes
+
+
+def append(path: Path, line: Mapping[str, object]) -> None:
+    """Write a line, and have it on disk before this returns.
+
+    A last line that was cut off is ended first, so that it spoils no other.
+
+    Raises:
+        OSError: the disk or the folder refuses; then nothing was written.
+    """
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+    is_new = not path.exists()
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            text = f"\n{text}"
+        data = text.encode()
+        if os.write(descriptor, data) != len(data):
+            os.ftruncate(descriptor, size)
+            raise OSError("the line could not be written whole")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if is_new:
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

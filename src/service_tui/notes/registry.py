@@ -1,0 +1,117 @@
+"""What runs where, for whoever looks on: one small file for each repository with sessions.
+
+Knows a folder of the data directory. Must not know what the files are for.
+Used by session (which writes) and by the desk (which reads).
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = "autoresearch"
+ENTRIES_MAX: Final = 64
+ENTRY_BYTES_MAX: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The command that runs, or ran last. Times are seconds since 1970; `ended_at` 0 while it runs.
+
+    `exit_code` is None while it runs, or where a signal ended it.
+    """
+
+    command: str
+    started_at: float
+    deadline_s: float
+    tail: str = ""
+    ended_at: float = 0.0
+    exit_code: int | None = None
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A repository. `pid` is the server that drives it now, 0 for none."""
+
+    repository: str
+    agent_id: str = ""
+    pid: int = 0
+    skill: str = ""
+    allows_shell: bool = False
+    warning: str = ""
+    live: Live | None = None
+
+
+def path_of(data_dir: Path, repository: Path) -> Path:
+    """Where a repository's entry lies."""
+    name = hashlib.sha256(str(repository).encode(errors="surrogateescape")).hexdigest()[:24]
+    return data_dir / FOLDER / f"{name}.json"
+
+
+def write(path: Path, entry: Entry) -> None:
+    """Put an entry down, whole or not at all; a disk that refuses costs only the look on."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = path.with_suffix(f".{os.getpid()}.new")
+        beside.write_text(json.dumps(asdict(entry)), encoding="utf-8")
+        beside.replace(path)
+
+
+def entries(data_dir: Path) -> list[Entry]:
+    """Every repository that is known here; what cannot be read is passed over."""
+    found: list[Entry] = []
+    folder = data_dir / FOLDER
+    for path in sorted(folder.glob("*.json"))[:ENTRIES_MAX]:
+        entry = read(path)
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def read(path: Path) -> Entry | None:
+    """One entry; None where there is none that can be read."""
+    try:
+        if path.stat().st_size > ENTRY_BYTES_MAX:
+            return None
+        said = json.loads(path.read_bytes())
+        return _entry_of(said)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+
+
+def _entry_of(said: Mapping[str, object]) -> Entry:
+    live = said.get("live")
+    plain: dict[str, object] = {
+        name: value for name, value in said.items() if name in Entry.__slots__
+    }
+    plain["live"] = _live_of(live) if isinstance(live, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+    entry = Entry(**plain)  # pyright: ignore[reportArgumentType]
+    if not isinstance(entry.repository, str) or not isinstance(entry.pid, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("no entry")
+    return entry
+
+
+def _live_of(said: Mapping[str, object]) -> Live:
+    plain = {str(name): value for name, value in said.items() if name in Live.__slots__}
+    live = Live(**plain)  # pyright: ignore[reportArgumentType]
+    if not isinstance(live.tail, str) or not isinstance(live.started_at, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("no run")
+    return live
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,228 @@
+"""What agents bought and what has come back of it: a digest of the journal, for backtests.
+
+Knows rows, numbers and times; how a row of the journal becomes an entry is its reader's business.
+It can be made again from the journal at any time, so it is written beside it, never with it.
+Used by the server, which keeps it up to date and replays it.
+"""
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, insert, update
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.tables import statement
+
+_PUT: Final = statement(insert(tables.Entries).prefix_with("OR REPLACE"))
+_READ_TO: Final = statement(insert(tables.Entriesread).prefix_with("OR REPLACE"))
+_SETTLE: Final = statement(
+    update(tables.Entries)
+    .where(col(tables.Entries.seq) == bindparam("of"))
+    .values(
+        shares=bindparam("shares_now"),
+        money=bindparam("money_now"),
+        open_shares=bindparam("open_now"),
+        back=bindparam("back_now"),
+    )
+)
+_REPLAY: Final = """
+SELECT back - money, open_shares, CASE WHEN open_shares THEN market_id END,
+CASE WHEN open_shares THEN side END, signal FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NOT NULL ORDER BY at
+"""
+_SUMS: Final = """
+SELECT CASE WHEN open_shares THEN market_id END AS held, CASE WHEN open_shares THEN side END,
+count(*), sum(gain), sum(open_shares), sum(passes), sum(passes * gain), sum(passes * open_shares),
+sum(passes * (gain > 0))
+FROM (
+SELECT back - money AS gain, open_shares, market_id, side, {passes} AS passes FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NOT NULL AND open_shares {which} 0
+) GROUP BY {groups}
+"""
+_CARRIES: Final = """
+SELECT 1 FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND json_extract(signal, :path) IS NOT NULL LIMIT 1
+"""
+_LATELY: Final = """
+SELECT signal FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NOT NULL ORDER BY at DESC LIMIT 500
+"""
+_SILENT: Final = """
+SELECT count(*) FROM entries
+WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
+AND signal IS NULL
+"""
+_HELD: Final = """
+SELECT seq, trade_id, agent_id, venue, skill, market_id, side, at, shares, money, open_shares,
+back, signal FROM entries WHERE agent_id = :agent_id AND market_id = :market_id AND open_shares > 0
+ORDER BY seq
+"""
+
+Replayable = tuple[int, int, str | None, str | None, str]
+"""Money come back less money spent, shares still held with their market and side, signals."""
+
+
+class Bound(NamedTuple):
+    """A figure that a signal must have: at least `value`, or at most where `is_max`."""
+
+    key: str
+    is_max: bool
+    value: float
+
+
+class Sums(NamedTuple):
+    """Entries together: all of them, and those that pass every bound.
+
+    Without a `market_id` they are decided; else they hold shares still, on one side of one market.
+    `gained` is money come back less money spent; `won` counts those that pass and brought money.
+    """
+
+    market_id: str | None
+    side: str | None
+    bought: int
+    gained: int
+    held: int
+    passed: int
+    passed_gained: int
+    passed_held: int
+    won: int
+
+
+@dataclass(slots=True)
+class StoredEntry:
+    """One buy. `shares` and `money` are of all its parts; `open_shares` are held still.
+
+    `back` is what sales and payouts of its shares have brought. `signal` is a JSON object of
+    figures, None where it came without.
+    """
+
+    seq: int
+    trade_id: str
+    agent_id: str
+    venue: str
+    skill: str
+    market_id: str
+    side: str
+    at: float
+    shares: int
+    money: int
+    open_shares: int
+    back: int = 0
+    signal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whose entries: of one skill on one venue, from a moment on."""
+
+    agent_id: str
+    skill: str
+    venue: str
+    since: float
+
+
+class Entries:
+    """The entries of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # -- readings: all block ---------------------------------------------------------------
+
+    def read_to(self) -> int:
+        """The last row of the journal that is taken in, 0 before the first."""
+        with self._database.reader() as session:
+            found = session.get(tables.Entriesread, 1)
+            return 0 if found is None else found.seq
+
+    def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
+        """Entries of a market that still hold shares, oldest first."""
+        found = self._rows(_HELD, {"agent_id": agent_id, "market_id": market_id})
+        return [StoredEntry(*row) for row in found]
+
+    def of_trade(self, trade_id: str) -> StoredEntry | None:
+        """The entry of an order, None where it was none that was taken in."""
+        query = select(tables.Entries).where(col(tables.Entries.trade_id) == trade_id)
+        with self._database.reader() as session:
+            row = session.exec(query).first()
+            return None if row is None else StoredEntry(**row.model_dump())
+
+    def replay(self, wanted: Wanted) -> list[Replayable]:
+        """What was bought with signals, oldest first."""
+        return self._rows(_REPLAY, asdict(wanted))
+
+    def sums(self, wanted: Wanted, bounds: Sequence[Bound]) -> list[Sums]:
+        """What was bought with signals, added up: what is decided, and what is held by market."""
+        terms = [
+            f"json_extract(signal, :path{place}) {'<=' if bound.is_max else '>='} :value{place}"
+            for place, bound in enumerate(bounds)
+        ]
+        # A signal that is not there is NULL, and so is what it is compared with.
+        passes = f"coalesce({' AND '.join(terms)}, 0)" if terms else "1"
+        values: dict[str, object] = dict(asdict(wanted))
+        for place, bound in enumerate(bounds):
+            values |= {f"path{place}": _path(bound.key), f"value{place}": bound.value}
+        found: list[Sums] = []
+        for which, groups in (("=", "1"), (">", "market_id, side")):
+            query = _SUMS.format(passes=passes, which=which, groups=groups)
+            found += [Sums(*row) for row in self._rows(query, values)]
+        return found
+
+    def carries(self, wanted: Wanted, key: str) -> bool:
+        """Whether any of it was bought with a figure of that name."""
+        return bool(self._rows(_CARRIES, {**asdict(wanted), "path": _path(key)}))
+
+    def signals_lately(self, wanted: Wanted) -> list[str]:
+        """The signals of what was bought last, as JSON."""
+        return [signal for (signal,) in self._rows(_LATELY, asdict(wanted))]
+
+    def silent(self, wanted: Wanted) -> int:
+        """How much was bought without a signal."""
+        ((count,),) = self._rows(_SILENT, asdict(wanted))
+        return count
+
+    def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        # Straight from the driver: a hundred thousand rows are a matter of a tenth of a second.
+        with self._database.reader() as session:
+            connection = session.connection().connection.driver_connection
+            if not isinstance(connection, sqlite3.Connection):
+                raise TypeError("the database is no SQLite")
+            return connection.execute(query, values).fetchall()
+
+    # -- writing ---------------------------------------------------------------------------
+
+    async def take(
+        self, new: Collection[StoredEntry], changed: Collection[StoredEntry], seq: int
+    ) -> None:
+        """Keep new entries and changes of older ones; everything up to row `seq` is taken in."""
+        rows = [asdict(one) for one in new]
+        moved = [
+            {
+                "of": one.seq,
+                "shares_now": one.shares,
+                "money_now": one.money,
+                "open_now": one.open_shares,
+                "back_now": one.back,
+            }
+            for one in changed
+        ]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(_PUT, rows)
+            connection.executemany(_SETTLE, moved)
+            connection.execute(_READ_TO, {"one": 1, "seq": seq})
+
+        await self._database.write(work)
+
+
+def _path(key: str) -> str:
+    """Where a figure stands in a signal."""
+    return f'$."{key}"'

@@ -1,0 +1,63 @@
+"""The endpoints of autoresearch: experiments, state, backtest; Pro only.
+
+Knows the models. Must not know how a call is sent or answered.
+`endpoints` lists them with the others.
+"""
+
+from typing import Final
+
+from service_tui.terms import Plan
+from service_tui.wire import research
+from service_tui.wire.endpoint import DESK, SDK, Endpoint
+
+RESEARCH: Final = f"{SDK}/autoresearch"
+
+POST_EXPERIMENT = Endpoint(
+    "POST",
+    f"{RESEARCH}/experiments",
+    research.ExperimentLoggedBody,
+    asks=research.ExperimentRequest,
+    plan=Plan.PRO,
+    summary="Keep the result of an experiment",
+)
+EXPERIMENTS = Endpoint(
+    "GET",
+    f"{RESEARCH}/experiments",
+    research.ExperimentsBody,
+    query=research.ExperimentsQuery,
+    plan=Plan.PRO,
+    summary="The agent's experiments, newest first",
+)
+RESEARCH_STATE = Endpoint(
+    "GET",
+    f"{RESEARCH}/state",
+    research.StateBody,
+    query=research.StateQuery,
+    plan=Plan.PRO,
+    summary="Where the session of a skill stands",
+)
+BACKTEST = Endpoint(
+    "POST",
+    f"{RESEARCH}/backtest",
+    research.BacktestBody,
+    asks=research.BacktestRequest,
+    plan=Plan.PRO,
+    summary="Replay the trades of a skill under thresholds",
+)
+DESK_RESEARCH = Endpoint(
+    "GET",
+    f"{DESK}/research",
+    research.ResearchBody,
+    query=research.ExperimentsQuery,
+    operator=True,
+    summary="Sessions and newest experiments of all agents",
+)
+
+ALL_RESEARCH: Final = (
+    POST_EXPERIMENT,
+    EXPERIMENTS,
+    RESEARCH_STATE,
+    BACKTEST,
+    DESK_RESEARCH,
+)
+"""Every one of them."""

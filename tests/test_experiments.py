@@ -1,0 +1,72 @@
+import pytest
+
+from service_tui.experiments import Result, Standing, standing
+from service_tui.terms import Direction, ExperimentStatus, SessionState
+
+KEEP, DROP = ExperimentStatus.KEEP, ExperimentStatus.DISCARD
+CRASH, FAILED = ExperimentStatus.CRASH, ExperimentStatus.CHECKS_FAILED
+
+
+def after(*statuses: ExperimentStatus, cap: int = 50) -> Standing:
+    results = [Result(one, None if one.is_crash else 1.0) for one in statuses]
+    return standing(results, cap=cap, direction=Direction.HIGHER)
+
+
+def test_a_session_without_results_runs() -> None:
+    found = after()
+    assert found.state is SessionState.RUNNING
+    assert (found.baseline, found.best, found.best_index) == (None, None, None)
+
+
+@pytest.mark.parametrize("crash", [CRASH, FAILED])
+def test_a_crash_of_the_first_experiment_pauses(crash: ExperimentStatus) -> None:
+    found = after(crash)
+    assert found.state is SessionState.PAUSED
+    assert "misconfigured" in found.why
+    assert "new name clears it" in found.why
+
+
+def test_three_crashes_in_a_row_pause_and_two_do_not() -> None:
+    assert after(KEEP, CRASH, FAILED).state is SessionState.RUNNING
+    assert after(KEEP, CRASH, DROP, CRASH, CRASH).state is SessionState.RUNNING
+    paused = after(KEEP, CRASH, FAILED, CRASH)
+    assert paused.state is SessionState.PAUSED
+    assert paused.crashes_in_row == 3
+
+
+def test_a_pause_outlasts_what_is_logged_after_it() -> None:
+    assert after(CRASH, KEEP, KEEP).state is SessionState.PAUSED
+
+
+def test_the_cap_caps_and_four_fifths_of_it_warn() -> None:
+    found = [after(*[KEEP] * count, cap=5) for count in range(6)]
+    assert [one.near_cap for one in found] == [False] * 4 + [True] * 2
+    assert [one.state for one in found] == [SessionState.RUNNING] * 5 + [SessionState.CAPPED]
+
+
+def test_a_cap_of_zero_is_none() -> None:
+    found = after(*[DROP] * 500, cap=0)
+    assert found.state is SessionState.RUNNING
+    assert not found.near_cap
+
+
+def test_a_pause_goes_before_the_cap() -> None:
+    assert after(KEEP, CRASH, CRASH, CRASH, cap=4).state is SessionState.PAUSED
+
+
+def test_the_best_is_the_first_of_the_kept_ones_that_are_best() -> None:
+    results = [Result(KEEP, 2.0), Result(DROP, 9.0), Result(KEEP, 3.0), Result(KEEP, 3.0)]
+    found = standing(results, cap=0, direction=Direction.HIGHER)
+    assert (found.baseline, found.best, found.best_index) == (2.0, 3.0, 2)
+    lower = standing(results, cap=0, direction=Direction.LOWER)
+    assert (lower.best, lower.best_index) == (2.0, 0)
+
+
+def test_confidence_is_the_gain_in_spreads_and_needs_three_figures() -> None:
+    two = [Result(KEEP, 1.0), Result(KEEP, 5.0)]
+    assert standing(two, cap=0, direction=Direction.HIGHER).confidence is None
+    four = [Result(KEEP, 1.0), Result(DROP, 2.0), Result(DROP, 3.0), Result(KEEP, 9.0)]
+    # Median 2.5, deviations 1.5 0.5 0.5 6.5: their median is 1.
+    assert standing(four, cap=0, direction=Direction.HIGHER).confidence == 8.0
+    same = [Result(KEEP, 1.0)] * 4
+    assert standing(same, cap=0, direction=Direction.HIGHER).confidence is None
