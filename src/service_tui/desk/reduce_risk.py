@@ -282,14 +282,14 @@ def _is_news(alert: AlertView, old: AlertView | None) -> bool:
 
 
 def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
-    """Who sold, and what it brought as far as that is known."""
-    words = "sold by the service" if alert.managed else "sold, not by this desk"
+    """What the sale brought and who made it, as far as that is known."""
     sale = (alert.market_id, alert.side, alert.venue, alert.trigger_price)
     for one in exits:
         told = (one.market_id, one.side, one.venue, one.trigger_price)
         if told == sale and one.at >= alert.breached_at:
-            return f"{words}, brought {one.proceeds / ONE:,.2f}"
-    return words
+            by_whom = " by the service" if one.by_service or alert.managed else ""
+            return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}"
+    return "sold, not by this desk"
 
 
 def _about(alert: AlertView) -> str:
