@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from eth_account import Account
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service_tui import cli
@@ -143,6 +143,7 @@ LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 RECORD = st.dictionaries(st.sampled_from(["kdf", "kdfparams", "n", "c", "cipher"]), LEAF)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["version", "crypto", "address"]), LEAF | RECORD))
 def test_any_other_file_is_refused(content: Mapping[str, object]) -> None:
     with pytest.raises(KeystoreError):
