@@ -1,0 +1,92 @@
+"""Commands that misbehave: ended, bounded, and nothing of them left."""
+
+import os
+import secrets
+from pathlib import Path
+
+import pytest
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.runner import KEPT_BYTES, MARK, Output, Ran, environment_of, run
+
+
+async def ran(command: str, folder: Path, *, deadline_s: float = 20.0) -> tuple[Ran, str]:
+    mark = secrets.token_hex(8)
+    environment = environment_of(os.environ, mark=mark, api={})
+    output = Output()
+    done = await run(command, folder, deadline_s=deadline_s, environment=environment, output=output)
+    return done, mark
+
+
+def survivors(mark: str) -> list[str]:
+    found: list[str] = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            is_dead = b") Z " in (entry / "stat").read_bytes()
+            if not is_dead and f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+async def test_a_command_tells_its_end_and_its_output(tmp_path: Path) -> None:
+    done, _ = await ran("echo out; echo err >&2; exit 3", tmp_path)
+    assert (done.exit_code, done.timed_out) == (3, False)
+    assert done.tail.split() == ["out", "err"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 60",
+        "trap '' TERM INT HUP; while true; do sleep 1; done",
+        "(setsid sleep 60 &) ; sleep 60",
+        "setsid bash -c 'trap \"\" TERM; (sleep 60 &); sleep 60' & wait",
+        "for i in $(seq 30); do sleep 60 & done; wait",
+    ],
+    ids=["sleeps", "ignores signals", "leaves its group", "both", "forks"],
+)
+async def test_what_takes_too_long_is_ended_with_all_its_children(
+    tmp_path: Path, command: str
+) -> None:
+    done, mark = await ran(command, tmp_path, deadline_s=0.7)
+    assert done.timed_out
+    assert survivors(mark) == []
+
+
+async def test_what_is_left_in_the_background_is_ended_as_well(tmp_path: Path) -> None:
+    done, mark = await ran("setsid sleep 60 & echo done", tmp_path)
+    assert (done.exit_code, done.tail.strip()) == (0, "done")
+    assert survivors(mark) == []
+
+
+async def test_endless_output_is_bounded(tmp_path: Path) -> None:
+    done, _ = await ran("yes gigabytes | head -c 30000000; echo end", tmp_path)
+    assert done.size > 30_000_000
+    assert len(done.tail) <= KEPT_BYTES
+    assert done.tail.strip().endswith("end")
+
+
+async def test_binary_output_becomes_harmless_text(tmp_path: Path) -> None:
+    done, _ = await ran("head -c 20000 /dev/urandom; printf '\\033[2J\\007'; echo end", tmp_path)
+    assert not {"\x1b", "\x07", "\x00"} & set(done.tail)
+
+
+async def test_a_command_knows_no_secret(tmp_path: Path) -> None:
+    around = {
+        "PATH": os.environ["PATH"], "WALLET_PRIVATE_KEY": "0xdead", "AWS_SECRET": "s",
+        "SERVICE_WALLET_KEY": "w", "SERVICE_WEATHER_MIN_EDGE": "0.1", "GITHUB_TOKEN": "t",
+        "SERVICE_API_KEY": "old",
+    }  # fmt: skip
+    api = {"SERVICE_API_KEY": "sk_live_x", "SERVICE_API_URL": "http://127.0.0.1:1"}
+    passed = environment_of(around, mark="m", api=api)
+    assert set(passed) == {
+        "PATH", "SERVICE_WEATHER_MIN_EDGE", "SERVICE_API_KEY", "SERVICE_API_URL", MARK, "TERM"
+    }  # fmt: skip
+    assert passed["SERVICE_API_KEY"] == "sk_live_x"
+
+
+async def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="cannot be started"):
+        await ran("true", tmp_path / "nowhere")

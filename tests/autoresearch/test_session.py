@@ -1,0 +1,311 @@
+"""The session machine on a real repository and a real service, broken off at every step."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autoresearch.driven import SKILL, git, new_repository
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.outbox import Outbox
+from service_tui.autoresearch.remote import Remote
+from service_tui.autoresearch.session import Means, Session
+from service_tui.autoresearch.tools import arguments
+from service_tui.autoresearch.worktree import Worktree, repository_at
+from service_tui.client.errors import Called, UnreachableError
+from service_tui.notes import notebook, registry
+from service_tui.terms import ExperimentStatus, Plan
+from service_tui.wire.endpoints_research import EXPERIMENTS
+from service_tui.wire.research import BacktestRequest
+from service_tui.wire.research_tools import (
+    BacktestArguments,
+    InitArguments,
+    LogArguments,
+    RunArguments,
+)
+from support import Stage, open_stage
+
+FIRST = InitArguments(name="first", skill_slug=SKILL, metric_name="score")
+
+
+class BrokeOffError(BaseException):
+    """The process is gone."""
+
+
+@asynccontextmanager
+async def opened(
+    stage: Stage, repository: Path, tmp_path: Path, **other: Any
+) -> AsyncGenerator[Session]:
+    means: dict[str, Any] = {
+        "repository": await repository_at(repository), "remote": Remote(stage.client),
+        "clock": stage.clock, "data_dir": tmp_path / "data", "environment": dict(os.environ),
+        "cap": 50, "allows_shell": True, "mark": "test",
+    }  # fmt: skip
+    session = Session(Means(**(means | other)))
+    await session.open()
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+def result(status: str, metric: float = 1.0, text: str = "tried", **other: Any) -> LogArguments:
+    return LogArguments(status=ExperimentStatus(status), metric=metric, description=text, **other)
+
+
+async def numbers(stage: Stage) -> list[int]:
+    found = (await stage.client.call(EXPERIMENTS)).answer.experiments
+    return [one.experiment_number for one in reversed(found)]
+
+
+def tree_of(repository: Path) -> Path:
+    return repository / ".autoresearch" / SKILL
+
+
+async def changed(session: Session, repository: Path) -> None:
+    """A session with a baseline, and a change on its way."""
+    await session.init(FIRST)
+    await session.log(result("keep"))
+    (tree_of(repository) / "skill.py").write_text("better = True\n")
+    (tree_of(repository) / "new.py").write_text("new = True\n")
+
+
+@pytest.mark.parametrize("status", ["keep", "discard"])
+@pytest.mark.parametrize("step", ["line", "worktree", "service"])
+async def test_a_result_that_broke_off_is_taken_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, step: str
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+
+    async def gone(*_: object) -> None:
+        await asyncio.sleep(0)
+        raise BrokeOffError
+
+    def gone_now(*_: object) -> None:
+        raise BrokeOffError
+
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        async with opened(stage, repository, tmp_path) as session:
+            await changed(session, repository)
+            with monkeypatch.context() as broken:
+                match step:
+                    case "line":
+                        broken.setattr(notebook, "append", gone_now)
+                    case "worktree":
+                        broken.setattr(Worktree, "advance", gone)
+                        broken.setattr(Worktree, "revert", gone)
+                    case _:
+                        broken.setattr(Outbox, "send", gone)
+                with pytest.raises(BrokeOffError):
+                    await session.log(result(status, 2.0, "the change"))
+        async with opened(stage, repository, tmp_path) as session:
+            is_kept = step != "line"
+            assert await numbers(stage) == ([1, 2] if is_kept else [1])
+            assert [one.run for one in session.notes.results] == ([1, 2] if is_kept else [1])
+            tree = tree_of(repository)
+            if is_kept:
+                assert git(tree, "status", "--porcelain") == ""
+                assert (tree / "new.py").exists() is (status == "keep")
+                subject = git(tree, "log", "-1", "--format=%s")
+                assert subject == ("the change" if status == "keep" else "tried")
+            else:
+                # Nobody was told anything: the change is still there, and can be logged.
+                assert (tree / "new.py").exists()
+                await session.log(result(status, 2.0, "the change"))
+                assert await numbers(stage) == [1, 2]
+            said = session.told()
+            assert (said["experiments"], said["state"]) == (2, "running")
+
+
+async def test_what_an_outage_held_back_is_sent_in_order_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        async with opened(stage, repository, tmp_path) as session:
+            await session.init(FIRST)
+            await session.log(result("keep"))
+            with monkeypatch.context() as away:
+
+                async def unreachable(*_: object, **__: object) -> None:
+                    await asyncio.sleep(0)
+                    raise UnreachableError("nobody is there", Called("POST", "x"))
+
+                away.setattr(stage.client, "call", unreachable)
+                said = await session.log(result("discard", 0.5))
+                assert any("it waits in" in str(one) for one in said["warnings"])
+                await session.log(result("discard", 0.6))
+            assert await numbers(stage) == [1]
+            await session.log(result("discard", 0.7))
+            assert await numbers(stage) == [1, 2, 3, 4]
+        async with opened(stage, repository, tmp_path):
+            assert await numbers(stage) == [1, 2, 3, 4]
+
+
+async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(InitArguments(name="a", skill_slug=SKILL, metric_name="pnl"))
+        said = await session.log(result("keep", 250.0))
+        assert any("differs from the outcomes" in str(one) for one in said["warnings"])
+        assert not (await session.log(result("keep", 0.5)))["warnings"]
+
+
+async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0, plan=Plan.FREE) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        with pytest.raises(ToolError) as refused:
+            await session.init(FIRST)
+        assert refused.value.status == 403
+        with pytest.raises(ToolError, match="plan"):
+            await session.backtest(BacktestRequest(skill_slug=SKILL, config={}))
+
+
+async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path),
+    ):
+        with pytest.raises(ToolError, match="another autoresearch server"):
+            async with opened(stage, repository, tmp_path):
+                pass
+
+
+async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        async with opened(stage, repository, tmp_path) as session:
+            await session.init(FIRST)
+            await session.log(result("keep"))
+        with (repository / "autoresearch.jsonl").open("a") as file:
+            file.write('{"run": 2, "commi')
+        async with opened(stage, repository, tmp_path) as session:
+            said = await session.log(result("discard"))
+            assert said["experiment"] == 2
+            assert any("1 lines" in str(one) for one in said["warnings"])
+            raw = (repository / "autoresearch.jsonl").read_text().splitlines()
+            assert raw[-2] == '{"run": 2, "commi'
+            assert json.loads(raw[-1])["run"] == 2
+
+
+async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.log(result("keep", secondary_metrics={"trades": 4.0}))
+        with pytest.raises(ToolError, match="missing: trades"):
+            await session.log(result("keep"))
+        both = {"trades": 4.0, "edge": 0.1}
+        with pytest.raises(ToolError, match="new: edge"):
+            await session.log(result("keep", secondary_metrics=both))
+        await session.log(result("keep", secondary_metrics=both, force=True))
+        await session.log(result("keep", metrics={"trades": 4.0}))
+
+
+async def test_those_who_look_on_see_what_runs(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.run(RunArguments(command="echo hello"))
+        (entry,) = registry.entries(tmp_path / "data")
+        assert entry.repository == str(repository)
+        assert entry.agent_id == stage.agent_id
+        assert entry.live is not None
+        assert (entry.live.tail.strip(), entry.live.exit_code) == ("hello", 0)
+
+
+WRONG: dict[str, tuple[type[Any], dict[str, object], str]] = {
+    "init without a name": (
+        InitArguments, {"skill_slug": "a", "metric_name": "b"}, "name: Field required",
+    ),
+    "init without a skill": (InitArguments, {"name": "a", "metric_name": "b"}, "skill_slug"),
+    "init without a metric": (InitArguments, {"name": "a", "skill_slug": "b"}, "metric_name"),
+    "a slug that leads elsewhere": (
+        InitArguments, {"name": "a", "skill_slug": "../x", "metric_name": "b"}, "skill_slug",
+    ),
+    "a direction": (
+        InitArguments,
+        {"name": "a", "skill_slug": "b", "metric_name": "c", "direction": "up"},
+        "direction",
+    ),
+    "an unknown name": (
+        InitArguments,
+        {"name": "a", "skill_slug": "b", "metric_name": "c", "cap": 5},
+        "cap: Extra inputs",
+    ),
+    "run without a command": (RunArguments, {}, "command"),
+    "an empty command": (RunArguments, {"command": " "}, "command"),
+    "a timeout in words": (RunArguments, {"command": "a", "timeout": "60"}, "timeout"),
+    "no time at all": (RunArguments, {"command": "a", "timeout": 0}, "timeout"),
+    "endless time": (RunArguments, {"command": "a", "timeout": 1e9}, "timeout"),
+    "log without a status": (LogArguments, {"metric": 1, "description": "a"}, "status"),
+    "another status": (
+        LogArguments, {"status": "kept", "metric": 1, "description": "a"}, "status",
+    ),
+    "log without a metric": (LogArguments, {"status": "keep", "description": "a"}, "metric"),
+    "a metric in words": (
+        LogArguments, {"status": "keep", "metric": "1", "description": "a"}, "metric",
+    ),
+    "a metric that is none": (
+        LogArguments,
+        {"status": "keep", "metric": float("nan"), "description": "a"},
+        "metric",
+    ),
+    "log without a description": (LogArguments, {"status": "keep", "metric": 1}, "description"),
+    "metrics in words": (
+        LogArguments,
+        {"status": "keep", "metric": 1, "description": "a", "secondary_metrics": {"b": "c"}},
+        "secondary_metrics",
+    ),
+    "backtest without a skill": (BacktestArguments, {"config": {}}, "skill_slug"),
+    "backtest without a config": (BacktestArguments, {"skill_slug": "a"}, "config"),
+    "31 days": (BacktestArguments, {"skill_slug": "a", "config": {}, "days": 31}, "days"),
+    "another venue": (
+        BacktestArguments, {"skill_slug": "a", "config": {}, "venue": "sol_venue"}, "venue",
+    ),
+    "a threshold in words": (
+        BacktestArguments, {"skill_slug": "a", "config": {"min_edge": "1"}}, "config",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_arguments_that_are_wrong_are_named(name: str) -> None:
+    kind, given, wanted = WRONG[name]
+    with pytest.raises(ToolError) as refused:
+        arguments(kind, given)
+    assert wanted in str(refused.value)
+    assert "the parameters are" in str(refused.value)
+
+
+async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="git init"):
+        await repository_at(tmp_path)
+    with pytest.raises(ToolError, match="is no folder"):
+        await repository_at(tmp_path / "nowhere")
+
+
+async def test_a_machine_without_git_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="git was not found"):
+        await repository_at(tmp_path)
