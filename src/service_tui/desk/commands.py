@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final
 
+from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue
@@ -368,5 +369,6 @@ Command = (
     | SetRail
     | SetDefaults
     | SetPaused
+    | FleetCommand
 )
 """Every command there is."""

@@ -39,12 +39,27 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
+from service_tui.desk.commands_fleet import (
+    ApproveHeld,
+    PauseAll,
+    RefuseHeld,
+    SetLeash,
+    WatchAgent,
+)
 from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
+from service_tui.desk.handlers import (
+    agents,
+    fleet,
+    monitors,
+    price_alerts,
+    rails,
+    settings,
+    trades,
+)
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
@@ -335,6 +350,11 @@ class Desk:
                 await settings.set_preference(preference, self._memory, self.ports)
             case SetRail() | SetDefaults() | SetPaused() as rail:
                 await rails.change(rail, self._memory, self.ports)
+            case SetLeash() | ApproveHeld() | RefuseHeld() | PauseAll() as hand:
+                await fleet.carry_out(hand, self.ports)
+            case WatchAgent() as focus:
+                self._watched.agent_id, self._watched.run_id = focus.agent_id, focus.run_id
+                self._poke(Topic.FLEET)
             case Refresh():
                 self._poke_all()
             case Resume() as resumed:

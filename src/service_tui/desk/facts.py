@@ -7,6 +7,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
+from service_tui.desk.facts_fleet import FleetFact
 from service_tui.desk.facts_risk import RiskFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
 from service_tui.desk.records import (
@@ -252,6 +253,7 @@ Fact = (
     | Listening
     | Noticed
     | RiskFact
+    | FleetFact
     | HaltChanged
 )
 """Every fact there is."""

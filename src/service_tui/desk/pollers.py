@@ -36,6 +36,7 @@ from service_tui.desk.facts import (
     ServiceFailed,
     WorldSeen,
 )
+from service_tui.desk.facts_fleet import AgentDetailSeen, HeldSeen, LeashesSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
@@ -43,6 +44,8 @@ from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
+from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     UNTRANSLATABLE,
@@ -57,6 +60,7 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
+from service_tui.desk.translate_fleet import held_view, leash_view, reasoned_trade_view
 from service_tui.desk.translate_rails import rails_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.storage.errors import StorageError
@@ -79,9 +83,12 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES, DESK_HELD, DESK_LEASHES
+from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
+from service_tui.wire.trades import TradesQuery
 from service_tui.wire.world import TapeQuery
 
 log = logging.getLogger(__name__)
@@ -96,8 +103,12 @@ PERIODS: Final = {
     Topic.DETAIL: 2.0,
     Topic.AGENTS: 5.0,
     Topic.MONITORS: 15.0,
+    Topic.FLEET: 2.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
+
+TIMELINE: Final = 200
+"""Trades of the agent in focus."""
 
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
@@ -110,7 +121,7 @@ REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
 
 @dataclass(slots=True)
 class Watched:
-    """The market in focus, set by the console; None is none.
+    """The market, agent and skill in focus, set by the console; None or empty is none.
 
     `wants_plain_words`: the service refused the words by which all markets are asked for at once.
     """
@@ -118,6 +129,8 @@ class Watched:
     market_id: str | None = None
     span_s: int = 0
     wants_plain_words: bool = False
+    agent_id: str = ""
+    run_id: str = ""
 
 
 Read = tuple[list[Fact], float | None]
@@ -286,6 +299,36 @@ async def read_agents(ports: Ports, _: Watched) -> Read:
     return [FleetSeen(fleet_view(reply.answer))], reply.latency_s
 
 
+async def read_supervision(ports: Ports, watched: Watched) -> Read:
+    """Leashes, trades that wait, and what the agent in focus did."""
+    leashes = await ports.client.call(DESK_LEASHES)
+    held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
+    views = tuple(held_view(body) for body in held.answer.held)
+    facts: list[Fact] = [
+        LeashesSeen(tuple(leash_view(body) for body in leashes.answer.leashes)),
+        HeldSeen(
+            tuple(view for view in views if view.is_waiting),
+            tuple(view for view in views if not view.is_waiting),
+        ),
+    ]
+    if watched.agent_id:
+        facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
+    elif ports.state().supervision.detail is not None:
+        facts.append(AgentDetailSeen(None))
+    return facts, held.latency_s
+
+
+async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
+    """What an agent traded lately, and what came of it."""
+    path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
+    try:
+        reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
+    except NotFoundError as error:
+        return AgentDetailView(agent_id, (), (), str(error))
+    trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
+    return AgentDetailView(agent_id, trades, skill_results(trades))
+
+
 READINGS: Final[dict[Topic, Reading]] = {
     Topic.MARKETS: read_markets,
     Topic.POSITIONS: read_positions,
@@ -296,8 +339,9 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.DETAIL: read_detail,
     Topic.AGENTS: read_agents,
     Topic.MONITORS: read_monitors,
+    Topic.FLEET: read_supervision,
 }
-EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
+EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
 
 def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:

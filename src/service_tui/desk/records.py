@@ -61,6 +61,7 @@ class Topic(StrEnum):
     DETAIL = "detail"
     AGENTS = "agents"
     MONITORS = "monitors"
+    FLEET = "fleet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +419,8 @@ class NoticeKind(StrEnum):
     SIGNAL = "signal"
     CONNECTION = "connection"
     HALT = "halt"
+    APPROVAL = "approval"
+    AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)

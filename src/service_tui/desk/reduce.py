@@ -34,6 +34,7 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_fleet import FleetFact
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
 from service_tui.desk.records import (
     EquityPoint,
@@ -47,6 +48,7 @@ from service_tui.desk.records import (
     remark,
     summed,
 )
+from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
@@ -65,6 +67,8 @@ OFFLINE_AFTER_S: Final = 5.0
 
 def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
     """The state after a fact."""
+    if isinstance(fact, FleetFact):
+        return _with_supervision(state, fact)
     match fact:
         case MarketsSeen():
             return _with_markets(state, fact)
@@ -208,6 +212,17 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
         is_first = Topic.BRIEFING not in state.seen
         for tone, text, kind in news_of(state.risk, risk, is_first=is_first):
             after = _noticed(after, Noticed(tone, text, kind))
+    return after
+
+
+def _with_supervision(state: DeskState, fact: FleetFact) -> DeskState:
+    """The slice of leashes, waiting trades and skills, with a notice for each piece of news."""
+    view = reduce_fleet(state.supervision, fact)
+    if view is state.supervision:
+        return state
+    after = replace(state, supervision=view)
+    for tone, text, kind in news_of_fleet(state.supervision, view):
+        after = _noticed(after, Noticed(tone, text, kind))
     return after
 
 

@@ -25,6 +25,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_risk import RiskView
@@ -40,7 +41,8 @@ class DeskState:
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
-    `halt` is this desk's own halt, None while there is none.
+    `halt` is this desk's own halt, None while there is none. `supervision` is the person's hand on
+    the agents: leashes, trades that wait, and the skills that this desk runs.
     """
 
     service: ServiceView
@@ -70,6 +72,7 @@ class DeskState:
     risk: RiskView = field(default_factory=RiskView)
     rails: RailsView | None = None
     halt: HaltView | None = None
+    supervision: SupervisionView = field(default_factory=SupervisionView)
 
     @property
     def halted_since(self) -> Timestamp | None:
