@@ -51,6 +51,7 @@ examples:
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui demo --screenshot DIR          make the pictures of the screens
+  service-tui skills list                    strategy packages; also install, check, new, run
   service-tui doctor                         say what is where, and what is wrong
 """
 
@@ -158,7 +159,27 @@ def _parser(environment: Environment) -> _Parser:
         "doctor", help="say what is where, and what is wrong", allow_abbrev=False
     )
     _add_common(doctor)
+    _add_skills(
+        doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
+    )
     return parser
+
+
+def _add_skills(skills: _Parser) -> None:
+    """The words that follow `skills`."""
+    _add_common(skills)
+    acts = skills.add_subparsers(dest="act", metavar="ACT", parser_class=_Parser, required=True)
+    acts.add_parser("list", help="what is installed")
+    source = acts.add_parser("install", help="install from a folder, or a .zip or .tar of it")
+    source.add_argument("source", metavar="PATH", type=Path)
+    check = acts.add_parser("check", help="say everything that is wrong with one")
+    check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
+    new = acts.add_parser("new", help="write a template that works")
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
+    run = acts.add_parser("run", help="run one here, on paper unless --live is given")
+    run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
+    run.add_argument("words", nargs=argparse.REMAINDER, help="for the skill: --live, --once ...")
 
 
 def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
@@ -405,10 +426,36 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
     return OK if healthy else CANNOT
 
 
+def _skills(options: Options, given: argparse.Namespace) -> int:
+    """Do something with skills, beside whichever desk is open."""
+    from service_tui.wiring import skills  # noqa: PLC0415
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+
+    data_dir = options.data_dir
+    try:
+        match given.act:
+            case "install":
+                skills.install_skill(data_dir, given.source, say)
+            case "check":
+                skills.check_skill(data_dir, given.name, say)
+            case "new":
+                skills.make_skill(given.name, given.parent, say)
+            case "run":
+                return skills.run_skill(data_dir, given.name, given.words)
+            case _:
+                skills.list_skills(data_dir, say)
+    except skills.SkillsError as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 _DOORS: Final = {
     "console": _console,
     "serve": _serve,
     "login": _login,
     "demo": _demo,
     "doctor": _doctor,
+    "skills": _skills,
 }

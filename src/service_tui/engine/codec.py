@@ -22,7 +22,9 @@ from service_tui.engine.events import (
     Event,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -41,6 +43,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
+    TradeHeld,
 )
 from service_tui.engine.listing import Listing, Report
 from service_tui.terms import (
@@ -48,6 +51,8 @@ from service_tui.terms import (
     AlertStatus,
     Category,
     ExitReason,
+    HeldStatus,
+    LeashMode,
     OrderEnd,
     OrderType,
     Plan,
@@ -244,6 +249,37 @@ def _alert_end_of(fields: Fields) -> AlertEnded:
     return AlertEnded(*known)
 
 
+def _leash_of(fields: Fields) -> LeashSet:
+    mode = fields[3] and LeashMode(fields[3])
+    known: Fields = [*fields[:3], mode, *fields[4:]]
+    return LeashSet(*known)
+
+
+def held_of(fields: Fields) -> TradeHeld:
+    """A trade that waits, read back."""
+    venue, market_id, side, action, size, kind, price, expiration, note, *rest = fields[4:]
+    known: Fields = [
+        *fields[:4],
+        Venue(venue),
+        market_id,
+        Side(side),
+        Action(action),
+        size,
+        kind and OrderType(kind),
+        price,
+        expiration,
+        note_of(note),
+        *rest,
+    ]
+    return TradeHeld(*known)
+
+
+def held_end_of(fields: Fields) -> HeldEnded:
+    """How a waiting trade was decided, read back."""
+    known: Fields = [*fields[:2], HeldStatus(fields[2]), *fields[3:]]
+    return HeldEnded(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -269,6 +305,9 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "signal_gone": lambda fields: SignalDismissed(*fields),
     "reaction": lambda fields: Reacted(*fields),
     "breaker_reset": lambda fields: BreakerReset(*fields),
+    "leash": _leash_of,
+    "held": held_of,
+    "held_end": held_end_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

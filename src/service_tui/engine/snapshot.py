@@ -15,6 +15,7 @@ from service_tui.engine.codec import (
     listing_fields,
     listing_of,
 )
+from service_tui.engine.holding_fields import holding_fields, restore_holding
 from service_tui.engine.market import Market
 from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
 from service_tui.engine.risk_fields import restore_risk, risk_fields
@@ -53,6 +54,7 @@ _AGENT_PLAIN: Final = (
     "sdk_seen_at",
     "skills_day",
     "skills_spent",
+    "day_spent",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -80,6 +82,7 @@ def fields_of(world: World) -> Named:
         "venues": venue_fields(world.venues),
         "risk": risk_fields(world.risk),
         "reactor": reactor_fields(world.reactor),
+        "holding": holding_fields(world.holding),
     }
 
 
@@ -108,6 +111,7 @@ def world_of(fields: Named) -> World:
         restore_venues(world.venues, fields.get("venues"))
         restore_risk(world.risk, fields.get("risk"))
         restore_reactor(world.reactor, fields.get("reactor"))
+        restore_holding(world.holding, fields.get("holding"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -21,8 +21,10 @@ from service_tui.engine.events import (
     CrowdTrade,
     Event,
     Fill,
+    FleetEvent,
     HaltSet,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     PlanSet,
@@ -37,6 +39,7 @@ from service_tui.engine.exchange import Exchange, Order
 from service_tui.engine.exits import watch
 from service_tui.engine.feed import NewsItem, tape_of
 from service_tui.engine.halt import Halt
+from service_tui.engine.holding import Holding
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
@@ -94,6 +97,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
+        self.holding = Holding(self.agents)
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
@@ -120,8 +124,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(self, event: ClientSeen | TradeFailed | ReactorEvent) -> list[Event]:
-        """Take note of something that happened to an agent, or that it did with its reactor."""
+    def note(self, event: ClientSeen | TradeFailed | ReactorEvent | LeashSet) -> list[Event]:
+        """Take note of what happened to an agent, or what it did with its reactor."""
         return self._did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
@@ -147,14 +151,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return fill
 
     def quote(self, order: Order) -> Quote:
-        """What an order would get now.
-
-        Returns:
-            Shares, money and prices; nothing changes.
-
-        Raises:
-            Refusal: the market does not take the order.
-        """
+        """What an order would get now; a Refusal where the market does not take it."""
         return self.exchange.quote(order, self.world_at)
 
     def set_speed(self, speed: int, at: Timestamp) -> list[Event]:
@@ -178,7 +175,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if pace == 0 and self.markets:
             self.at = at
             ended = end_due(self.venues, (at, self.world_at))
-            return [*ended, *watch(self, (at, self.world_at))]
+            return [*ended, *self.holding.due(at), *watch(self, (at, self.world_at))]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         is_away = gap_s > AWAY_MIN_S
         # Of every agent and all that it holds: not for an ordinary tick.
@@ -196,7 +193,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
         """One move of the tape, and what it brings to orders and to what is watched."""
-        events: list[Event] = [*end_due(self.venues, (at, world_at))]
+        events: list[Event] = [*end_due(self.venues, (at, world_at)), *self.holding.due(at)]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         trades = self._correct(world_at) if crossed else self._crowd(world_at)
@@ -210,14 +207,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     # -- readings --------------------------------------------------------------------------
 
     def market(self, market_id: str) -> Market:
-        """The market with this id.
-
-        Returns:
-            The market, open or not.
-
-        Raises:
-            MarketNotFound: there is none.
-        """
+        """The market with this id, open or not; MarketNotFound where there is none."""
         market = self.markets.get(market_id)
         if market is None:
             raise MarketNotFound(f"market not found: {market_id}")
@@ -275,6 +265,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return
         if isinstance(event, ReactorEvent):
             self.reactor.apply(event)
+            return
+        if isinstance(event, FleetEvent):
+            self.holding.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)

@@ -47,6 +47,7 @@ from service_tui.server.routes import (
     briefing,
     claim,
     desk,
+    fleet,
     halt,
     importing,
     leaderboard,
@@ -104,6 +105,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **halt.ROUTES,
     **monitors.ROUTES,
     **reactor.ROUTES,
+    **fleet.ROUTES,
 }
 
 Pairs = list[tuple[str, str]]

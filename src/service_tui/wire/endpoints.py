@@ -29,6 +29,7 @@ from service_tui.wire import (
 from service_tui.wire.base import Line, Moment, WireModel
 from service_tui.wire.endpoint import SDK, Endpoint
 from service_tui.wire.endpoints_desk import ALL_DESK
+from service_tui.wire.endpoints_fleet import ALL_FLEET
 
 LEADERBOARD: Final = "/api/leaderboard"
 CLAIM_PAGE: Final = "/claim/{claim_code}"
@@ -399,5 +400,6 @@ ALL: Final = (
     REACTIONS,
     POST_REACTION,
     *ALL_DESK,
+    *ALL_FLEET,
 )
 """Every endpoint that stands. A later issue adds its own here."""
