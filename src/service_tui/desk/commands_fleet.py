@@ -186,5 +186,16 @@ class InstallSkill:
         return f"install the skill in {self.path}"
 
 
-FleetCommand = SetLeash | ApproveHeld | RefuseHeld | WatchAgent | PauseAll
+FleetCommand = (
+    SetLeash
+    | ApproveHeld
+    | RefuseHeld
+    | WatchAgent
+    | PauseAll
+    | StartSkill
+    | StopSkill
+    | RestartSkill
+    | DetachSkill
+    | InstallSkill
+)
 """What a person may order of agents and skills."""

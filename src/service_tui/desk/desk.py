@@ -41,9 +41,14 @@ from service_tui.desk.commands import (
 )
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
+    DetachSkill,
+    InstallSkill,
     PauseAll,
     RefuseHeld,
+    RestartSkill,
     SetLeash,
+    StartSkill,
+    StopSkill,
     WatchAgent,
 )
 from service_tui.desk.exit_all import exit_all
@@ -58,6 +63,7 @@ from service_tui.desk.handlers import (
     price_alerts,
     rails,
     settings,
+    skills,
     trades,
 )
 from service_tui.desk.handlers.alerts import Exits
@@ -69,6 +75,8 @@ from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
+from service_tui.desk.skill_home import SkillHome
+from service_tui.desk.skill_runs import SkillRuns
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
@@ -134,6 +142,11 @@ class Desk:
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
         around.client.last_word = self.ports.gate.last_word
+        data_dir = around.database.path.parent
+        self._skills = skills.SkillPorts(
+            SkillHome(data_dir),
+            SkillRuns(data_dir, around.clock, self.ports.gate, self._say),
+        )
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
     # -- the three doors -------------------------------------------------------------------
@@ -216,6 +229,10 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
+            if not self._exits_only:
+                self._skills.runs.remember()
+                tasks.create_task(skills.see_skills(self._skills.home, self.ports))
+                tasks.create_task(self._skills.runs.run())
             for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
                 tasks.create_task(watch)
             if self._listen is not None:
@@ -227,6 +244,7 @@ class Desk:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
         self._exits.close()
+        await self._skills.runs.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
@@ -354,7 +372,12 @@ class Desk:
                 await fleet.carry_out(hand, self.ports)
             case WatchAgent() as focus:
                 self._watched.agent_id, self._watched.run_id = focus.agent_id, focus.run_id
+                self._skills.runs.look_at(focus.run_id)
                 self._poke(Topic.FLEET)
+            case (
+                StartSkill() | StopSkill() | RestartSkill() | DetachSkill() | InstallSkill() as run
+            ):
+                await skills.carry_out(run, self._skills, self.ports)
             case Refresh():
                 self._poke_all()
             case Resume() as resumed:

@@ -5,7 +5,7 @@ Used by desk.translate_fleet and desk.skills (which make them), desk.reduce_flee
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from service_tui.desk.records import TradeView
@@ -121,6 +121,10 @@ class SkillView:
     is_bundled: bool = False
     requires: tuple[str, ...] = ()
     problem: str = ""
+
+    def with_problem(self, problem: str) -> "SkillView":
+        """The same skill, with what keeps it from being started."""
+        return replace(self, problem=problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Used by desk.desk.
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.commands_fleet import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
+from service_tui.desk.leashing import set_leash
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.units import decimal
@@ -14,11 +15,9 @@ from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints_fleet import (
     DESK_APPROVE,
-    DESK_FREE_LEASH,
     DESK_REFUSE,
-    DESK_SET_LEASH,
 )
-from service_tui.wire.fleet import ApproveRequest, LeashQuery, LeashRequest, RefuseRequest
+from service_tui.wire.fleet import ApproveRequest, RefuseRequest
 
 HandOrder = SetLeash | ApproveHeld | RefuseHeld | PauseAll
 
@@ -43,7 +42,8 @@ async def carry_out(order: HandOrder, ports: Ports) -> None:
 async def _done(order: HandOrder, ports: Ports) -> Noticed:
     match order:
         case SetLeash():
-            return await set_leash(order, ports)
+            await set_leash(order, ports)
+            return Noticed("good", order.in_words())
         case ApproveHeld():
             return await _approve(order, ports)
         case RefuseHeld():
@@ -60,31 +60,6 @@ def objection(ports: Ports) -> str:
     if not service.embedded:
         return "this service keeps no leash"
     return ""
-
-
-async def set_leash(order: SetLeash, ports: Ports) -> Noticed:
-    """Put a leash on, or take it off.
-
-    Returns:
-        What to tell the person.
-
-    Raises:
-        ServiceError: the service said no, or nothing.
-    """
-    path = {"agent_id": order.agent_id}
-    if order.mode is None:
-        query = LeashQuery(skill_slug=order.skill_slug)
-        await ports.client.call(DESK_FREE_LEASH, path=path, query=query)
-        return Noticed("good", f"{order.name} is off the leash")
-    body = LeashRequest(
-        mode=order.mode,
-        skill_slug=order.skill_slug,
-        threshold=decimal(order.threshold),
-        daily_budget=None if order.budget is None else decimal(order.budget),
-        wait_s=order.wait_s,
-    )
-    await ports.client.call(DESK_SET_LEASH, path=path, body=body)
-    return Noticed("good", order.in_words())
 
 
 async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
