@@ -162,6 +162,9 @@ def _parser(environment: Environment) -> _Parser:
     _add_skills(
         doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
+    logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
+    _add_common(logs)
+    logs.add_argument("act", choices=("verify",))
     return parser
 
 
@@ -451,6 +454,21 @@ def _skills(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
+def _log(options: Options, _: argparse.Namespace) -> int:
+    """Follow the chain of the action log, and say whether it holds."""
+    from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
+
+    path = options.data_dir / FILE
+    try:
+        found = verify(path)
+    except OSError as error:
+        raise CannotError(f"{path} cannot be read: {error.strerror}") from error
+    if found.problem:
+        raise CannotError(f"{path}: {found.problem}; {found.count} entries before it hold")
+    sys.stdout.write(f"{found.count} entries, the chain holds; last hash {found.last_hash}\n")
+    return OK
+
+
 _DOORS: Final = {
     "console": _console,
     "serve": _serve,
@@ -458,4 +476,5 @@ _DOORS: Final = {
     "demo": _demo,
     "doctor": _doctor,
     "skills": _skills,
+    "log": _log,
 }

@@ -19,7 +19,9 @@ from service_tui.engine.events import (
     Event,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -38,6 +40,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
+    TradeHeld,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
@@ -46,6 +49,8 @@ from service_tui.terms import (
     AlertStatus,
     Category,
     ExitReason,
+    HeldStatus,
+    LeashMode,
     OrderEnd,
     OrderType,
     Plan,
@@ -270,6 +275,35 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.dictionaries(texts, texts | prices, max_size=4),
     ),
     "breaker_reset": st.builds(BreakerReset, texts, moments),
+    "leash": st.builds(
+        LeashSet,
+        texts,
+        moments,
+        texts,
+        st.none() | st.sampled_from(LeashMode),
+        micros,
+        st.none() | micros,
+        st.integers(0, 86_400),
+    ),
+    "held": st.builds(
+        TradeHeld,
+        texts,
+        texts,
+        moments,
+        moments,
+        st.sampled_from(Venue),
+        texts,
+        st.sampled_from(Side),
+        st.sampled_from(Action),
+        micros,
+        st.none() | st.sampled_from(OrderType),
+        st.none() | prices,
+        st.none() | moments,
+        notes,
+    ),
+    "held_end": st.builds(
+        HeldEnded, texts, moments, st.sampled_from(HeldStatus), texts, micros, texts
+    ),
 }
 
 

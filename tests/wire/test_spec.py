@@ -306,6 +306,8 @@ ENDPOINTS: Final = (
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/config", plan=Plan.PRO),
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/reactions", plan=Plan.PRO),
     Row("wire 2.6, gap", "POST", "/api/sdk/reactor/reactions", plan=Plan.PRO),
+    # Ours: how an agent learns what its operator decided.
+    Row("ours", "GET", "/api/sdk/trades/held"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""

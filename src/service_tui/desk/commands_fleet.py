@@ -186,6 +186,20 @@ class InstallSkill:
         return f"install the skill in {self.path}"
 
 
+@dataclass(frozen=True, slots=True)
+class ExportData:
+    """Write what the desk knows as CSV, JSON and Markdown, usually below the data directory."""
+
+    kind: ClassVar[str] = "export"
+    moves_money: ClassVar[bool] = False
+
+    folder: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"export to {self.folder}" if self.folder else "export"
+
+
 FleetCommand = (
     SetLeash
     | ApproveHeld
@@ -197,5 +211,6 @@ FleetCommand = (
     | RestartSkill
     | DetachSkill
     | InstallSkill
+    | ExportData
 )
 """What a person may order of agents and skills."""

@@ -39,33 +39,13 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands_fleet import (
-    ApproveHeld,
-    DetachSkill,
-    InstallSkill,
-    PauseAll,
-    RefuseHeld,
-    RestartSkill,
-    SetLeash,
-    StartSkill,
-    StopSkill,
-    WatchAgent,
-)
+from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import (
-    agents,
-    fleet,
-    monitors,
-    price_alerts,
-    rails,
-    settings,
-    skills,
-    trades,
-)
+from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
@@ -75,9 +55,8 @@ from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
-from service_tui.desk.skill_home import SkillHome
-from service_tui.desk.skill_runs import SkillRuns
 from service_tui.desk.state import DeskState
+from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.price_alerts import PriceAlerts
@@ -142,10 +121,8 @@ class Desk:
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
         around.client.last_word = self.ports.gate.last_word
-        data_dir = around.database.path.parent
-        self._skills = skills.SkillPorts(
-            SkillHome(data_dir),
-            SkillRuns(data_dir, around.clock, self.ports.gate, self._say),
+        self._supervision = Supervision(
+            around.database.path.parent, around.clock, self.ports, self._watched
         )
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
@@ -177,6 +154,7 @@ class Desk:
             # Before anything else, and without a step of the loop: from here on nothing enters.
             self._halting.halt()
             self._end_entries()
+        self._supervision.actions.ordered(command)
         self._count += 1
         view = TicketView(
             ticket_id=self._new_id(),
@@ -229,10 +207,8 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
-            if not self._exits_only:
-                self._skills.runs.remember()
-                tasks.create_task(skills.see_skills(self._skills.home, self.ports))
-                tasks.create_task(self._skills.runs.run())
+            for loop in () if self._exits_only else self._supervision.loops():
+                tasks.create_task(loop)
             for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
                 tasks.create_task(watch)
             if self._listen is not None:
@@ -244,11 +220,12 @@ class Desk:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
         self._exits.close()
-        await self._skills.runs.close()
+        await self._supervision.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
+        await self._supervision.actions.write()
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
@@ -334,6 +311,9 @@ class Desk:
         ticket.end()
 
     async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
+        if isinstance(ticket.command, FleetCommand):
+            await self._supervision.handle(ticket.command)
+            return
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -368,16 +348,6 @@ class Desk:
                 await settings.set_preference(preference, self._memory, self.ports)
             case SetRail() | SetDefaults() | SetPaused() as rail:
                 await rails.change(rail, self._memory, self.ports)
-            case SetLeash() | ApproveHeld() | RefuseHeld() | PauseAll() as hand:
-                await fleet.carry_out(hand, self.ports)
-            case WatchAgent() as focus:
-                self._watched.agent_id, self._watched.run_id = focus.agent_id, focus.run_id
-                self._skills.runs.look_at(focus.run_id)
-                self._poke(Topic.FLEET)
-            case (
-                StartSkill() | StopSkill() | RestartSkill() | DetachSkill() | InstallSkill() as run
-            ):
-                await skills.carry_out(run, self._skills, self.ports)
             case Refresh():
                 self._poke_all()
             case Resume() as resumed:
@@ -409,6 +379,7 @@ class Desk:
     def _say(self, fact: Fact) -> None:
         """The one place where the state changes."""
         before = self._state
+        self._supervision.actions.heard(before, fact)
         was_away = before.service.phase is Phase.OFFLINE
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):
