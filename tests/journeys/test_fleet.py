@@ -71,7 +71,7 @@ def written(where: Path) -> Path:
 
 
 async def until(stage: Stage, desk: Desk, is_so: Callable[[DeskState], object]) -> DeskState:
-    for _ in range(1_500):
+    for _ in range(600):
         if is_so(desk.state):
             return desk.state
         await stage.clock.advance(0.25)
@@ -83,6 +83,16 @@ async def until(stage: Stage, desk: Desk, is_so: Callable[[DeskState], object]) 
 def only_run(state: DeskState) -> SkillRunView:
     (run,) = state.supervision.runs
     return run
+
+
+def traded(state: DeskState) -> bool:
+    detail = state.supervision.detail
+    return detail is not None and bool(detail.trades)
+
+
+def output(state: DeskState) -> tuple[str, ...]:
+    tail = state.supervision.tail
+    return () if tail is None else tail.lines
 
 
 async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path: Path) -> None:
