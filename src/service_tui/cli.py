@@ -66,6 +66,7 @@ examples:
   service-tui keys create                    make a key for a wallet; also import, list, remove
   service-tui demo --screenshot DIR          make the pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
+  service-tui skills list                    strategy packages; also install, check, new, run
   service-tui doctor                         say what is where, and what is wrong
 """
 
@@ -201,6 +202,12 @@ def _parser(environment: Environment) -> _Parser:
         allow_abbrev=False,
     )
     _add_autoresearch(research)
+    _add_skills(
+        doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
+    )
+    logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
+    _add_common(logs)
+    logs.add_argument("act", choices=("verify",))
     return parser
 
 
@@ -217,6 +224,23 @@ def _add_autoresearch(research: _Parser) -> None:
         action="store_true",
         help="let the client run shell commands in the session's worktree",
     )
+
+
+def _add_skills(skills: _Parser) -> None:
+    """The words that follow `skills`."""
+    _add_common(skills)
+    acts = skills.add_subparsers(dest="act", metavar="ACT", parser_class=_Parser, required=True)
+    acts.add_parser("list", help="what is installed")
+    source = acts.add_parser("install", help="install from a folder, or a .zip or .tar of it")
+    source.add_argument("source", metavar="PATH", type=Path)
+    check = acts.add_parser("check", help="say everything that is wrong with one")
+    check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
+    new = acts.add_parser("new", help="write a template that works")
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
+    run = acts.add_parser("run", help="run one here, on paper unless --live is given")
+    run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
+    run.add_argument("words", nargs=argparse.REMAINDER, help="for the skill: --live, --once ...")
 
 
 def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
@@ -559,6 +583,46 @@ def _cap_of(text: str | None) -> int:
     return int(text)
 
 
+def _skills(options: Options, given: argparse.Namespace) -> int:
+    """Do something with skills, beside whichever desk is open."""
+    from service_tui.wiring import skills  # noqa: PLC0415
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+
+    data_dir = options.data_dir
+    try:
+        match given.act:
+            case "install":
+                skills.install_skill(data_dir, given.source, say)
+            case "check":
+                skills.check_skill(data_dir, given.name, say)
+            case "new":
+                skills.make_skill(given.name, given.parent, say)
+            case "run":
+                return skills.run_skill(data_dir, given.name, given.words)
+            case _:
+                skills.list_skills(data_dir, say)
+    except skills.SkillsError as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _log(options: Options, _: argparse.Namespace) -> int:
+    """Follow the chain of the action log, and say whether it holds."""
+    from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
+
+    path = options.data_dir / FILE
+    try:
+        found = verify(path)
+    except OSError as error:
+        raise CannotError(f"{path} cannot be read: {error.strerror}") from error
+    if found.problem:
+        raise CannotError(f"{path}: {found.problem}; {found.count} entries before it hold")
+    sys.stdout.write(f"{found.count} entries, the chain holds; last hash {found.last_hash}\n")
+    return OK
+
+
 _DOORS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
@@ -569,4 +633,6 @@ _DOORS: Final = {
     "keys": _keys,
     "demo": _demo,
     "doctor": _doctor,
+    "skills": _skills,
+    "log": _log,
 }

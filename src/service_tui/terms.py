@@ -135,6 +135,29 @@ class AlertStatus(StrEnum):
     RESOLVED = "resolved"
 
 
+class LeashMode(StrEnum):
+    """How free an agent or one of its skills is.
+
+    `observe`: it may ask what an order would bring, and place none. `ask`: a buy above a threshold
+    waits for the person. `auto`: it buys by itself within its budget.
+    """
+
+    OBSERVE = "observe"
+    ASK = "ask"
+    AUTO = "auto"
+
+
+class HeldStatus(StrEnum):
+    """Where a trade stands that had to wait for the person."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    EXPIRED = "expired"
+    # Approved, and then the venue said no.
+    FAILED = "failed"
+
+
 class Mode(StrEnum):
     """What a trade on this desk means, in the word that the header shows."""
 

@@ -35,7 +35,9 @@ from service_tui.engine.events import (
     ExperimentLogged,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -54,6 +56,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
+    TradeHeld,
     kind_of,
 )
 from service_tui.engine.listing import Listing, Report
@@ -64,6 +67,8 @@ from service_tui.terms import (
     Direction,
     ExitReason,
     ExperimentStatus,
+    HeldStatus,
+    LeashMode,
     OrderEnd,
     OrderType,
     Plan,
@@ -346,6 +351,35 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         session=texts,
         cap=st.integers(0, 99),
         ref=texts,
+    ),
+    "leash": st.builds(
+        LeashSet,
+        texts,
+        moments,
+        texts,
+        st.none() | st.sampled_from(LeashMode),
+        micros,
+        st.none() | micros,
+        st.integers(0, 86_400),
+    ),
+    "held": st.builds(
+        TradeHeld,
+        texts,
+        texts,
+        moments,
+        moments,
+        st.sampled_from(Venue),
+        texts,
+        st.sampled_from(Side),
+        st.sampled_from(Action),
+        micros,
+        st.none() | st.sampled_from(OrderType),
+        st.none() | prices,
+        st.none() | moments,
+        notes,
+    ),
+    "held_end": st.builds(
+        HeldEnded, texts, moments, st.sampled_from(HeldStatus), texts, micros, texts
     ),
 }
 

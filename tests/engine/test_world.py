@@ -23,9 +23,12 @@ from service_tui.engine.events import (
     Event,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
+    Note,
     PlanSet,
     Reacted,
     ReactorChanged,
@@ -33,6 +36,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
+    TradeHeld,
     kind_of,
 )
 from service_tui.engine.exchange import Order, open_shares
@@ -49,7 +53,16 @@ from service_tui.engine.world import (
     RESOLVED_KEPT,
     World,
 )
-from service_tui.terms import Action, Category, MarketStatus, Plan, Side
+from service_tui.terms import (
+    Action,
+    Category,
+    HeldStatus,
+    LeashMode,
+    MarketStatus,
+    Plan,
+    Side,
+    Venue,
+)
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 AT: Final = Timestamp(1_800_000_000.0)
@@ -553,7 +566,22 @@ def test_the_ledger_sums_to_zero_over_a_hundred_thousand_operations() -> None:
     assert names == {ISSUER, CROWD, MAKERS, "maker", "agent"}
 
 
-def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> None:
+def leashed(world: World) -> list[Event]:
+    leash = LeashSet("ada", world.at, "", LeashMode.ASK, Micros(0), Micros(9 * ONE), 30)
+    events = world.note(leash)
+    events += [world.holding.hold(held_by("ada", world.at)) for _ in range(2)]
+    events += world.holding.end([HeldEnded("h1", world.at, HeldStatus.REFUSED, "too thin")])
+    return events + world.note(leash._replace(mode=None))
+
+
+def held_by(agent_id: str, at: Timestamp) -> TradeHeld:
+    size = Micros(5 * ONE)
+    return TradeHeld(
+        "", agent_id, at, at, Venue.SIM, "m", YES, Action.BUY, size, None, None, None, Note()
+    )
+
+
+def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> None:  # noqa: PLR0915
     world = new_world(speed=60)
     start = text_of(world)
     crowd = Crowd(world, seed=6)
@@ -575,6 +603,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}
             events += world.note(ReactorChanged("ada", world.at, chosen))
             events += world.note(experiment(1, world.at))
+            events += leashed(world)
         if count > 1_200 and count % 50 == 0 and (waiting := world.reactor.recent):
             events += world.note(SignalDismissed("ada", world.at, next(iter(waiting))))
             events += world.note(Reacted("ada", world.at, "0x12", "failed", {"reason": "late"}))

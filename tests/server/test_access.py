@@ -55,6 +55,7 @@ def path_of(endpoint: Endpoint[WireModel]) -> str:
         "claim_code": "reef-1",
         "order_id": "some-order",
         "address": "0x" + "ab" * 20,
+        "held_id": "h1",
         "signal_id": "0x12:maker:0:0xab:77",
     }
     return endpoint.path.format_map(ids)

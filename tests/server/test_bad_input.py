@@ -12,10 +12,12 @@ import pytest
 from service_tui.engine.catalogue import importable_at, url_of
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import dumps
+from service_tui.engine.events import LeashSet
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.access import BODY_MAX
 from service_tui.server.embedded import BASE_URL
-from service_tui.terms import Venue
+from service_tui.terms import LeashMode, Venue
+from service_tui.units import Micros
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
@@ -62,6 +64,17 @@ from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
     SET_SPEED,
     TAPE,
+)
+from service_tui.wire.endpoints_fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
 )
 from service_tui.wire.endpoints_research import (
     BACKTEST,
@@ -476,6 +489,15 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
             json.dumps({f"k{n}": [1] for n in range(17)}),
         ),
     },
+    DESK_SET_LEASH: {
+        "mode": (*WORD, *NEVER_NULL, '"ASK"', '"free"'),
+        "skill_slug": (*TEXT, '"../x"', '"a b"', '"\\u001b[2J"', long(129)),
+        "threshold": (*NUMBER, "1000000001", "0.0000001"),
+        "daily_budget": (*NUMBER, "1000000001", "0.0000001"),
+        "wait_s": (*COUNT, "9", "86401"),
+    },
+    DESK_APPROVE: {"amount": (*SIZE, "1000000001")},
+    DESK_REFUSE: {"reason": LINE},
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }
 BAD_BODIES[SET_SPEED]["speed"] = tuple(
@@ -501,6 +523,9 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     IMPORT_MARKET: {"polymarket_url": Venue.EVM.value},
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
     SET_SPEED: {"speed": 10},
+    DESK_SET_LEASH: {"mode": "ask"},
+    DESK_APPROVE: {},
+    DESK_REFUSE: {"reason": "no"},
     SET_MONITOR: {"side": "yes", "stop_loss_pct": 0.5},
     TROUBLESHOOT: {"error_text": "429"},
     DESK_PATCH_AGENT: {"name": "renamed"},
@@ -592,6 +617,9 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "status": (*WORDS, "open"),
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
+    HELD_TRADES: {"status": (*WORDS, "ended")},
+    DESK_HELD: {"status": (*WORDS, "ended")},
+    DESK_FREE_LEASH: {"skill_slug": ("a b", "../x", "\x1b[2J", "a" * 129, "é")},
     EXPIRING: {"hours": (*COUNTS, "0", "169")},
     OUTCOMES: {
         "skill": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é"),
@@ -632,6 +660,9 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     REDEMPTIONS: {"limit": (*COUNTS, "0", "201")},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }
+BAD_QUERIES[DESK_AGENT_TRADES] = BAD_QUERIES[TRADES]
+BAD_QUERIES[DESK_AGENT_POSITIONS] = BAD_QUERIES[POSITIONS]
+BAD_QUERIES[DESK_AGENT_OUTCOMES] = BAD_QUERIES[OUTCOMES]
 
 DEEP: Final = 100_000
 NOT_BODIES: Final[dict[str, bytes]] = {
@@ -690,6 +721,7 @@ async def send(
                 order_id="o1",
                 side="yes",
                 address="0x" + "ab" * 20,
+                held_id="h1",
             ),
             headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
             content=content,
@@ -725,8 +757,12 @@ def claim(stage: Stage) -> None:
 
 
 async def hold(stage: Stage) -> None:
-    """Some want a position, with a monitor on it."""
+    """Some want a position, with a monitor on it; some a trade that waits for the operator."""
     order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 7}
+    assert (await send(stage, PLACE_TRADE, content=json.dumps(order).encode())).json()["success"]
+    leash = LeashSet(stage.agent_id, stage.clock.now(), "slow", LeashMode.ASK, Micros(0), None, 60)
+    stage.world.note(leash)
+    order |= {"skill_slug": "slow"}
     assert (await send(stage, PLACE_TRADE, content=json.dumps(order).encode())).json()["success"]
 
 

@@ -87,6 +87,18 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
+)
 from service_tui.wire.endpoints_research import (
     BACKTEST,
     DESK_RESEARCH,
@@ -190,6 +202,10 @@ def nowhere(_: Scene) -> Mapping[str, Any]:
 
 def of_second(scene: Scene) -> Mapping[str, Any]:
     return {"path": {"agent_id": scene.second("agent_id")}}
+
+
+def of_first(scene: Scene) -> Mapping[str, Any]:
+    return {"path": {"agent_id": scene.stage.agent_id}}
 
 
 def query(**params: object) -> Ask:
@@ -445,6 +461,34 @@ SCRIPT: Final = (
         body(skill_slug="rain-maker", config={}, days=30, sweep={"min_edge": [0, 0.1]}),
     ),
     Call("sessions of all", DESK_RESEARCH),
+    Call(
+        "leash",
+        DESK_SET_LEASH,
+        lambda s: of_first(s) | {"json": {"mode": "ask", "threshold": 1, "daily_budget": 900}},
+    ),
+    Call("leashes", DESK_LEASHES),
+    Call("a trade that waits", PLACE_TRADE, trade(amount=2, reasoning="perhaps")),
+    Call("another that waits", PLACE_TRADE, trade(amount=3, signal_data={"edge": 0.1})),
+    Call("own held", HELD_TRADES),
+    Call("all held", DESK_HELD, query(status="all")),
+    Call(
+        "refuse",
+        DESK_REFUSE,
+        lambda _: {"path": {"held_id": "h1"}, "json": {"reason": "too thin"}},
+    ),
+    Call(
+        "approve at another size",
+        DESK_APPROVE,
+        lambda _: {"path": {"held_id": "h2"}, "json": {"amount": 2.5}},
+    ),
+    Call(
+        "approve again", DESK_APPROVE, lambda _: {"path": {"held_id": "h2"}, "json": {}}, status=404
+    ),
+    Call("own held at last", HELD_TRADES, query(status="all")),
+    Call("free", DESK_FREE_LEASH, of_first),
+    Call("an agent's trades", DESK_AGENT_TRADES, of_first),
+    Call("an agent's positions", DESK_AGENT_POSITIONS, of_first),
+    Call("an agent's outcomes", DESK_AGENT_OUTCOMES, of_first),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
     Call("wallet", WALLET),

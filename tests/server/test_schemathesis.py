@@ -98,6 +98,21 @@ class Running(Threaded):
             assert said["status"] == "submitted", said["error"]
             return said["order_id"]
 
+    async def hold(self) -> str:
+        """A trade that waits for the operator."""
+        desk = {"Authorization": f"Bearer {OPERATOR}"}
+        path = f"/api/desk/agents/{self.stage.agent_id}/leash"
+        async with self.line() as line:
+            await self.free(line)
+            for held_id in list(self.stage.world.holding.waiting):
+                await line.post(f"/api/desk/held/{held_id}/refuse", json={}, headers=desk)
+            await line.post(path, json={"mode": "ask"}, headers=desk)
+            order = {"market_id": self.stage.open_markets()[0].market_id, "side": "yes"}
+            said = (await line.post("/api/sdk/trade", json=order | {"amount": 5})).json()
+            await line.delete(path, headers=desk)
+            assert said["status"] == "submitted", said["error"]
+            return said["trade_id"]
+
     async def free(self, line: httpx.AsyncClient) -> None:
         """Lift what other cases have set, which is whatever came to their mind."""
         desk = {"Authorization": f"Bearer {OPERATOR}"}
@@ -213,6 +228,8 @@ def help_on(case: Case) -> None:
             "claim_code": RUNNING.stage.agent.claim_code,
             "signal_id": next(iter(RUNNING.stage.world.reactor.recent), ""),
         }
+        if "held_id" in (case.path_parameters or {}):
+            known["held_id"] = RUNNING.run(RUNNING.hold())
         if "order_id" in (case.path_parameters or {}):
             known["order_id"] = RUNNING.run(RUNNING.rest())
         if case.path.endswith("/monitor") or "/risk-alerts/" in case.path:

@@ -333,6 +333,8 @@ ENDPOINTS: Final = (
     # Ours: what a wallet still needs, and the queue of what becomes money.
     Row("ours", "GET", "/api/sdk/wallet"),
     Row("ours", "GET", "/api/sdk/redemptions"),
+    # Ours: how an agent learns what its operator decided.
+    Row("ours", "GET", "/api/sdk/trades/held"),
 )
 OWN: Final = {(one.method, one.path) for one in ALL if one.path.startswith(DESK)}
 """Ours: they stand apart under a path of their own, for the operator only."""

@@ -144,6 +144,11 @@ class Client:
         self.trades = Trades(self)
         self.world = World(self)
 
+    @property
+    def base_url(self) -> str:
+        """Where the service is."""
+        return str(self._base).rstrip("/")
+
     async def __aenter__(self) -> Self:
         """The client itself."""
         return self

@@ -16,7 +16,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
-from service_tui.console.halt_keys import HaltKeys
+from service_tui.console.hand_keys import HandKeys
 from service_tui.console.keys import Key, action_name, bindings_of
 from service_tui.console.messages import CommandGiven
 from service_tui.console.needs import meanwhile, needs
@@ -60,7 +60,7 @@ def breath(late_s: float) -> float:
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
-class ConsoleApp(HaltKeys):  # noqa: PLR0904 - one action a key
+class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     """Paints what was known, then opens the desk and follows it.
 
     Args:

@@ -81,6 +81,12 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.HALT: KindRule(
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
+    NoticeKind.APPROVAL: KindRule(
+        "approvals", "trades to approve", "An agent asks whether it may trade.", _COUNTED
+    ),
+    NoticeKind.AGENT: KindRule(
+        "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
+    ),
 }
 """The kinds that can be chosen for, in the order of the settings. Silent by default (ux)."""
 

@@ -53,6 +53,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
     Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
+    Key("app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"),
     Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
     Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
     Key(
@@ -175,6 +176,13 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
+    Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent of its own"),
+    Key("agents.stop", "agents", ("T",), "stop_skill", "stop", "Its skills, in order"),
+    Key("agents.again", "agents", ("R",), "restart_skill", "restart", "Its last skill"),
+    Key("agents.detach", "agents", ("L",), "detach_skill", "detach", "Let it run without us"),
+    Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto, free"),
+    Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "All but your own"),
+    Key("agents.export", "agents", ("W",), "export", "export", "CSV, JSON and a day's summary"),
     # settings
     Key("settings.edit", "settings", ("e", "enter"), "edit", "change", "Or turn", footer=True),
     Key("settings.undo", "settings", ("u",), "undo", "undo", "Bring the last change back"),
@@ -186,6 +194,11 @@ KEYS: Final[tuple[Key, ...]] = (
     # the halt
     Key("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
     Key("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
+    # the form of a waiting trade, and that of a skill
+    Key("approval.refuse", "approval", ("f4",), "refuse", "refuse", "With the reason typed"),
+    Key("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
+    Key("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
+    Key("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),
     # the form of a price alert
     Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
     Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),
@@ -240,6 +253,7 @@ _SHOWN: Final = {
     "slash": "/",
     "colon": ":",
     "at": "@",
+    "ampersand": "&",
     "asterisk": "*",
     "minus": "-",
     "less_than_sign": "<",

@@ -24,8 +24,10 @@ from service_tui.desk.records import (
     TicketView,
     Topic,
 )
+from service_tui.desk.records_fleet import RunState
 from service_tui.desk.records_reactor import Policy
 from service_tui.desk.records_risk import AlertState, AlertView
+from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Timestamp
@@ -52,6 +54,9 @@ BRIEFED_WITHIN_S: Final = 1_800.0
 """Without a briefing for longer, alerts may have come and gone."""
 
 _UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
+
+HURRY_S: Final = 60.0
+"""A trade with less time left than this is about to be refused."""
 
 MOVED_MAX: Final = 10
 """The largest moves; a list of everything needs nobody."""
@@ -105,10 +110,12 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
     found = (
         *_alerts(state, now),
         *_signals(state, now),
+        *_approvals(state, now),
         *_open_ends(state, now),
         *_limits(state),
         *_resolving(state, now),
         *_bad_ends(state, now),
+        *_fleet(state),
         *_moved(state),
         *_settled(state, now),
         *_prices_told(state, now),
@@ -188,6 +195,38 @@ def _signals(state: DeskState, now: Timestamp) -> Iterator[Need]:
 def _about(alert: AlertView) -> str:
     price = formats.price(alert.trigger_price).plain
     return f"{alert.side.value.upper()} {alert.reason} at {price}: {alert.question}"
+
+
+def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Trades that wait for the person, the nearest deadline first."""
+    for held in state.supervision.held:
+        left = held.left_s(now)
+        yield Need(
+            f"held {held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
+            f"{held.agent_name}: {order_in_words(held)}", Text(formats.duration(left), "warn"),
+            "& decides: approve, another size, or refuse", "agents", held.agent_id,
+        )  # fmt: skip
+
+
+def _fleet(state: DeskState) -> Iterator[Need]:
+    """Skills that fell over, and budgets that are nearly spent."""
+    for run in state.supervision.runs:
+        if run.state is RunState.CRASHED:
+            yield Need(
+                f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
+                f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),
+                "R there starts it again", "agents", run.agent_id, is_dismissable=True,
+            )  # fmt: skip
+    names = {} if state.fleet is None else {one.agent_id: one.name for one in state.fleet.agents}
+    for leash in state.supervision.leashes:
+        if leash.used is not None and leash.used > WARN_FROM:
+            who = names.get(leash.agent_id, leash.agent_id)
+            of = f" with {leash.skill_slug}" if leash.skill_slug else ""
+            yield Need(
+                f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
+                f"{who}{of} has spent most of its day", formats.percent(leash.used, 0),
+                "its buys are refused at the end of it", "agents", leash.agent_id,
+            )  # fmt: skip
 
 
 def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:

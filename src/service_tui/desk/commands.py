@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final
 
+from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.commands_wallet import WalletCommand
@@ -372,5 +373,6 @@ Command = (
     | SetPaused
     | ReactorCommand
     | WalletCommand
+    | FleetCommand
 )
 """Every command there is."""

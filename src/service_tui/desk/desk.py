@@ -7,7 +7,7 @@ Used by the console, a script or a test through `state`, `changes()` and `submit
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
+from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import (
@@ -72,6 +73,7 @@ from service_tui.desk.reactor_work import ReactorWork
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
+from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
@@ -150,6 +152,9 @@ class Desk:
             self.ports, ChainRuns(around.database), memory, executes=around.executes
         )
         around.client.last_word = self.ports.gate.last_word
+        self._supervision = Supervision(
+            around.database.path.parent, around.clock, self.ports, self._watched
+        )
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
     # -- the three doors -------------------------------------------------------------------
@@ -180,6 +185,7 @@ class Desk:
             # Before anything else, and without a step of the loop: from here on nothing enters.
             self._halting.halt()
             self._end_entries()
+        self._supervision.actions.ordered(command)
         self._count += 1
         view = TicketView(
             ticket_id=self._new_id(),
@@ -232,19 +238,21 @@ class Desk:
             for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
                 tasks.create_task(loop)
             tasks.create_task(mark_equity(self.ports))
-            for watch in (
-                self._exits.run(),
-                self._prices.run(),
-                self._wallet.run(),
-                watch_briefing(self.ports),
-            ):
+            for watch in self._watches():
                 tasks.create_task(watch)
-            for work in self._reactor.loops():
-                tasks.create_task(work)
-            if self._listen is not None:
-                ears = Ears(self._listen, self.ports, self._rng)
-                for ear in (ears.run(), ears.nudge(), ears.tell()):
-                    tasks.create_task(ear)
+
+    def _watches(self) -> Iterator[Coroutine[None, None, None]]:
+        """What looks on beside the pollers, for as long as the desk is open."""
+        if not self._exits_only:
+            yield from self._supervision.loops()
+        yield self._exits.run()
+        yield self._prices.run()
+        yield self._wallet.run()
+        yield watch_briefing(self.ports)
+        yield from self._reactor.loops()
+        if self._listen is not None:
+            ears = Ears(self._listen, self.ports, self._rng)
+            yield from (ears.run(), ears.nudge(), ears.tell())
 
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
@@ -252,11 +260,13 @@ class Desk:
         self._exits.close()
         self._reactor.close()
         self._wallet.close()
+        await self._supervision.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
         await self._reactor.flush()
+        await self._supervision.actions.write()
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
@@ -353,6 +363,9 @@ class Desk:
         if isinstance(ticket.command, ReactorCommand):
             await self._reactor.handle(ticket.command)
             return
+        if isinstance(ticket.command, FleetCommand):
+            await self._supervision.handle(ticket.command)
+            return
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -420,6 +433,7 @@ class Desk:
     def _say(self, fact: Fact) -> None:
         """The one place where the state changes."""
         before = self._state
+        self._supervision.actions.heard(before, fact)
         was_away = before.service.phase is Phase.OFFLINE
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):

@@ -7,6 +7,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
+from service_tui.desk.facts_fleet import FleetFact
 from service_tui.desk.facts_reactor import ReactorFact
 from service_tui.desk.facts_research import ResearchFact
 from service_tui.desk.facts_risk import RiskFact
@@ -259,6 +260,7 @@ Fact = (
     | Listening
     | Noticed
     | RiskFact
+    | FleetFact
     | HaltChanged
     | ReactorFact
     | WalletFact

@@ -9,10 +9,12 @@ import logging
 from typing import Final, Protocol
 
 from service_tui.desk.commands import Command, PlaceTrade
+from service_tui.desk.commands_fleet import ApproveHeld
 from service_tui.desk.commands_reactor import MirrorAllFrom, MirrorSignal
 from service_tui.terms import Action
 from service_tui.wire.base import WireModel
 from service_tui.wire.batch import BatchRequest
+from service_tui.wire.fleet import ApproveRequest
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
@@ -45,6 +47,8 @@ def is_entry(command: Command) -> bool:
             return command.action is Action.BUY
         case MirrorSignal() | MirrorAllFrom():
             return True
+        case ApproveHeld():
+            return True
         case _:
             return False
 
@@ -56,6 +60,9 @@ def enters(body: WireModel | None) -> bool:
             return body.action is Action.BUY and not body.dry_run
         case BatchRequest():
             return not body.dry_run
+        case ApproveRequest():
+            # It sends another's order out, a buy as a rule.
+            return True
         case _:
             return False
 

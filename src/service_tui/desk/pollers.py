@@ -27,6 +27,7 @@ from service_tui.desk.facts import (
     BriefingSeen,
     DetailSeen,
     EquityMarked,
+    Fact,
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
@@ -35,6 +36,7 @@ from service_tui.desk.facts import (
     ServiceFailed,
     WorldSeen,
 )
+from service_tui.desk.facts_fleet import AgentDetailSeen, HeldSeen, LeashesSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
@@ -45,6 +47,8 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
+from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     UNTRANSLATABLE,
@@ -59,6 +63,7 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
+from service_tui.desk.translate_fleet import held_view, leash_view, reasoned_trade_view
 from service_tui.desk.translate_rails import rails_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.storage.errors import StorageError
@@ -81,9 +86,12 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES, DESK_HELD, DESK_LEASHES
+from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
+from service_tui.wire.trades import TradesQuery
 from service_tui.wire.world import TapeQuery
 
 log = logging.getLogger(__name__)
@@ -101,12 +109,16 @@ PERIODS: Final = {
     Topic.REACTOR: 2.0,
     Topic.REDEMPTIONS: 10.0,
     Topic.WALLET: 20.0,
+    Topic.FLEET: 2.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
 ASIDE_S: Final = {Topic.REACTOR: 1.0}
 """How much later than the others a topic is read first: the reactor half a period beside the list
 of markets, whose pages would hold the loop between a signal and its mirror."""
+
+TIMELINE: Final = 200
+"""Trades of the agent in focus."""
 
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
@@ -281,6 +293,36 @@ async def read_reactor(ports: Ports, watched: Watched) -> Read:
     return await read_signals(ports, watched.reactor)
 
 
+async def read_supervision(ports: Ports, watched: Watched) -> Read:
+    """Leashes, trades that wait, and what the agent in focus did."""
+    leashes = await ports.client.call(DESK_LEASHES)
+    held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
+    views = tuple(held_view(body) for body in held.answer.held)
+    facts: list[Fact] = [
+        LeashesSeen(tuple(leash_view(body) for body in leashes.answer.leashes)),
+        HeldSeen(
+            tuple(view for view in views if view.is_waiting),
+            tuple(view for view in views if not view.is_waiting),
+        ),
+    ]
+    if watched.agent_id:
+        facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
+    elif ports.state().supervision.detail is not None:
+        facts.append(AgentDetailSeen(None))
+    return facts, held.latency_s
+
+
+async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
+    """What an agent traded lately, and what came of it."""
+    path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
+    try:
+        reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
+    except NotFoundError as error:
+        return AgentDetailView(agent_id, (), (), str(error))
+    trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
+    return AgentDetailView(agent_id, trades, skill_results(trades))
+
+
 READINGS: Final[dict[Topic, Reading]] = {
     Topic.MARKETS: read_markets,
     Topic.POSITIONS: read_positions,
@@ -294,8 +336,9 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.REACTOR: read_reactor,
     Topic.REDEMPTIONS: read_redemptions,
     Topic.WALLET: read_wallet,
+    Topic.FLEET: read_supervision,
 }
-EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
+EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
 
 def _say_no_detail(ports: Ports, watched: Watched, problem: str) -> None:

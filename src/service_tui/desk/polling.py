@@ -14,7 +14,7 @@ from service_tui.desk.reactor_reading import ReactorWatch
 
 @dataclass(slots=True)
 class Watched:
-    """The market in focus, set by the console; None is none.
+    """The market, agent and skill in focus, set by the console; None or empty is none.
 
     `wants_plain_words`: the service refused the words by which all markets are asked for at once.
     `without_queue`, `without_wallet`: it has no list of redemptions, and tells of no wallet.
@@ -26,6 +26,8 @@ class Watched:
     without_queue: bool = False
     without_wallet: bool = False
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
+    agent_id: str = ""
+    run_id: str = ""
 
 
 Read = tuple[list[Fact], float | None]

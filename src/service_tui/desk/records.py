@@ -64,6 +64,7 @@ class Topic(StrEnum):
     REACTOR = "reactor"
     REDEMPTIONS = "redemptions"
     WALLET = "wallet"
+    FLEET = "fleet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,6 +422,8 @@ class NoticeKind(StrEnum):
     SIGNAL = "signal"
     CONNECTION = "connection"
     HALT = "halt"
+    APPROVAL = "approval"
+    AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_fleet import FleetFact
 from service_tui.desk.facts_reactor import (
     BreakerSeen,
     KnownWalletsSeen,
@@ -66,6 +67,7 @@ from service_tui.desk.records import (
     remark,
     summed,
 )
+from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
@@ -86,6 +88,8 @@ OFFLINE_AFTER_S: Final = 5.0
 
 def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
     """The state after a fact."""
+    if isinstance(fact, FleetFact):
+        return _with_supervision(state, fact)
     match fact:
         case MarketsSeen():
             return _with_markets(state, fact)
@@ -268,6 +272,17 @@ def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
         reactor = reactors.marked(reactor, state.markets, state.closed)
     after = replace(state, reactor=reactor)
     for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
+        after = _noticed(after, Noticed(tone, text, kind))
+    return after
+
+
+def _with_supervision(state: DeskState, fact: FleetFact) -> DeskState:
+    """The slice of leashes, waiting trades and skills, with a notice for each piece of news."""
+    view = reduce_fleet(state.supervision, fact)
+    if view is state.supervision:
+        return state
+    after = replace(state, supervision=view)
+    for tone, text, kind in news_of_fleet(state.supervision, view):
         after = _noticed(after, Noticed(tone, text, kind))
     return after
 

@@ -25,6 +25,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_reactor import ReactorView
@@ -46,7 +47,8 @@ class DeskState:
     `risk` is all that guards the positions, `rails` what the service says of its limits.
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
     `redemption` is how positions on real venues become money, `wallet` the wallet behind them,
-    `research` all of autoresearch.
+    `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
+    that wait, and the skills that this desk runs.
     """
 
     service: ServiceView
@@ -80,6 +82,7 @@ class DeskState:
     redemption: RedemptionView = field(default_factory=RedemptionView)
     wallet: WalletView = field(default_factory=WalletView)
     research: ResearchView = field(default_factory=ResearchView)
+    supervision: SupervisionView = field(default_factory=SupervisionView)
 
     @property
     def halted_since(self) -> Timestamp | None:

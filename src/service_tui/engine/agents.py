@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
 from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
+from service_tui.engine.leash import Leash, Leashes
 from service_tui.engine.limits import (
     DAY_S,
     DAY_SPEND_DEFAULT,
@@ -79,7 +80,8 @@ class Agent:
     `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
     equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
     clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
-    market and side. `skills_spent` is the money of the day's buys by skill, in `skills_day`.
+    market and side. `skills_spent` is the money of the day's buys by skill, in `skills_day`;
+    `day_spent` that of all of them, in `buys_day`. `leashes` are by skill, the own under "".
     """
 
     agent_id: str
@@ -108,6 +110,8 @@ class Agent:
     sdk_seen_at: Timestamp | None = None
     skills_day: int = 0
     skills_spent: dict[str, Micros] = field(default_factory=dict[str, Micros])
+    day_spent: Micros = Micros(0)
+    leashes: Leashes = field(default_factory=dict[str, Leash])
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -130,12 +134,22 @@ class Agent:
         self.day_imports = self.imports_today(at) + 1
         self.imports_day = day_of(at)
 
-    def count_buy(self, at: Timestamp) -> None:
-        """Count a buy against the day, on whatever venue."""
+    def count_buy(self, at: Timestamp, money: Micros = Micros(0)) -> None:
+        """Count a buy and its money against the day, on whatever venue."""
         day = int(at // DAY_S)
         if day != self.buys_day:
-            self.buys_day, self.day_buys = day, 0
+            self.buys_day, self.day_buys, self.day_spent = day, 0, Micros(0)
         self.day_buys += 1
+        self.day_spent += money
+
+    def spent_today(self, at: Timestamp) -> Micros:
+        """Money of the buys since midnight UTC, on all venues."""
+        return self.day_spent if day_of(at) == self.buys_day else Micros(0)
+
+    def give_back(self, money: Micros, at: Timestamp) -> None:
+        """Take off the day what a buy of today has not spent after all."""
+        if day_of(at) == self.buys_day:
+            self.day_spent = Micros(max(0, self.day_spent - money))
 
     def skills_today(self, at: Timestamp) -> dict[str, Micros]:
         """Money of the buys since midnight UTC, by the skill that they name."""

@@ -25,7 +25,9 @@ from service_tui.engine.events import (
     ExperimentLogged,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -44,6 +46,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
+    TradeHeld,
 )
 from service_tui.engine.listing import Listing, Report
 from service_tui.terms import (
@@ -53,6 +56,8 @@ from service_tui.terms import (
     Direction,
     ExitReason,
     ExperimentStatus,
+    HeldStatus,
+    LeashMode,
     OrderEnd,
     OrderType,
     Plan,
@@ -262,6 +267,37 @@ def experiment_of(fields: Fields) -> ExperimentLogged:
     return ExperimentLogged(*known)
 
 
+def _leash_of(fields: Fields) -> LeashSet:
+    mode = fields[3] and LeashMode(fields[3])
+    known: Fields = [*fields[:3], mode, *fields[4:]]
+    return LeashSet(*known)
+
+
+def held_of(fields: Fields) -> TradeHeld:
+    """A trade that waits, read back."""
+    venue, market_id, side, action, size, kind, price, expiration, note, *rest = fields[4:]
+    known: Fields = [
+        *fields[:4],
+        Venue(venue),
+        market_id,
+        Side(side),
+        Action(action),
+        size,
+        kind and OrderType(kind),
+        price,
+        expiration,
+        note_of(note),
+        *rest,
+    ]
+    return TradeHeld(*known)
+
+
+def held_end_of(fields: Fields) -> HeldEnded:
+    """How a waiting trade was decided, read back."""
+    known: Fields = [*fields[:2], HeldStatus(fields[2]), *fields[3:]]
+    return HeldEnded(*known)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -290,6 +326,9 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "claimed": claimed_of,
     **CHAIN_DECODERS,
     "experiment": experiment_of,
+    "leash": _leash_of,
+    "held": held_of,
+    "held_end": held_end_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

@@ -2,11 +2,11 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
-    │                  MonitorNotFound, AlertNotFound, SignalNotFound
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
-    │                  VenueNotServed, RealTradingOff
+    │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
-    │                  TooManyOrders
+    │                  TooManyOrders, LeashBudget, TooManyHeld
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
@@ -162,6 +162,49 @@ class MarketTooLarge(LimitReached):
 
     code = "MARKET_LIMIT"
     fix = "lower the amount, or sell in this market first"
+
+
+class LeashObserves(NotAllowed):
+    """The operator lets this agent, or this skill, only look."""
+
+    code = "LEASH_OBSERVE"
+    fix = "send dry_run true to see what the order would bring; the operator sets the leash"
+
+
+class NeedsApproval(NotAllowed):
+    """The operator has to decide; a single order waits for that by itself."""
+
+    code = "NEEDS_APPROVAL"
+    fix = "send it alone to POST /api/sdk/trade: there it waits for the operator"
+
+
+class CannotWait(NotAllowed):
+    """The operator would have to decide on an order that lapses meanwhile."""
+
+    code = "NEEDS_APPROVAL"
+    fix = "ask the operator for a longer leash: an order that is signed cannot wait"
+
+
+class LeashBudget(LimitReached):
+    """The day's money of an agent or skill on a leash is used up."""
+
+    code = "LEASH_BUDGET"
+    fix = "wait for midnight UTC, or ask the operator for a larger budget; selling stays possible"
+
+
+class TooManyHeld(LimitReached):
+    """More trades of one agent wait for the operator than he can decide."""
+
+    code = "TOO_MANY_HELD"
+    fix = "wait until some are decided: GET /api/sdk/trades/held"
+    retryable = True
+
+
+class HeldNotFound(NotFound):
+    """No trade waits under this id."""
+
+    code = "HELD_NOT_FOUND"
+    fix = "list what waits again: GET /api/desk/held"
 
 
 class BadOrder(Refusal):

@@ -15,6 +15,8 @@ from service_tui.terms import (
     Direction,
     ExitReason,
     ExperimentStatus,
+    HeldStatus,
+    LeashMode,
     OrderEnd,
     OrderType,
     Plan,
@@ -448,6 +450,55 @@ class ExperimentLogged(NamedTuple):
     ref: str
 
 
+class LeashSet(NamedTuple):
+    """The operator put an agent, or one of its skills, on a leash; without a mode took it off."""
+
+    agent_id: str
+    at: Timestamp
+    skill_slug: str
+    mode: LeashMode | None
+    threshold: Micros
+    budget: Micros | None
+    wait_s: int
+
+
+class TradeHeld(NamedTuple):
+    """A trade waits for the operator until its deadline; nothing moved.
+
+    `size` is money of a buy, `price` the limit that the order named, `expiration` when it would
+    die on a book; None where it named none.
+    """
+
+    held_id: str
+    agent_id: str
+    at: Timestamp
+    expires_at: Timestamp
+    venue: Venue
+    market_id: str
+    side: Side
+    action: Action
+    size: Micros
+    order_type: OrderType | None
+    price: float | None
+    expiration: float | None
+    note: Note
+
+
+class HeldEnded(NamedTuple):
+    """A waiting trade was decided, with the reason; `size` and `trade_id` where it went out."""
+
+    held_id: str
+    at: Timestamp
+    status: HeldStatus
+    reason: str
+    size: Micros = Micros(0)
+    trade_id: str = ""
+
+
+FleetEvent = LeashSet | TradeHeld | HeldEnded
+"""What happens between agents and the person who holds them."""
+
+
 Event = (
     AgentRegistered
     | AgentChanged
@@ -466,6 +517,7 @@ Event = (
     | ReactorEvent
     | ChainEvent
     | ExperimentLogged
+    | FleetEvent
 )
 """Everything that can happen."""
 
@@ -497,6 +549,9 @@ KINDS: Final[dict[str, type[Event]]] = {
     "claimed": Claimed,
     **CHAIN_KINDS,
     "experiment": ExperimentLogged,
+    "leash": LeashSet,
+    "held": TradeHeld,
+    "held_end": HeldEnded,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

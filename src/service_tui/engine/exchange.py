@@ -21,6 +21,7 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.halt import Halt, no_entry
+from service_tui.engine.holding import check_leash
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import MARKET_MAX, TRADE_MAX
 from service_tui.engine.market import Market, Quote
@@ -39,7 +40,8 @@ _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
 class Order(NamedTuple):
     """What an agent asks for: a buy by `size` of money, a sale by `size` of shares, micros.
 
-    `unlimited` lifts what binds by time: buys a day and cooldowns.
+    `unlimited` lifts what binds by time: buys a day and cooldowns. `approved`: the person has let
+    it pass.
     """
 
     agent: Agent
@@ -51,6 +53,7 @@ class Order(NamedTuple):
     price_limit: float | None = None
     note: Note = NO_NOTE
     unlimited: bool = False
+    approved: bool = False
 
 
 class Exchange:
@@ -105,6 +108,9 @@ class Exchange:
             held = _held_for(order)
             quote = _quote(market, order)
             realized = quote.money - held.cost_of(order.size)
+        if order.agent.leashes:
+            # The last question: what cannot be traded anyway does not have to wait.
+            _check_leash(order, at)
         return Fill(
             trade_id,
             order.agent.agent_id,
@@ -184,7 +190,7 @@ class Exchange:
             self.ledger.transfer(agent.cash_account, market.account, money)
             market.move(side, shares)
             position.buy(side, shares, money, at)
-            agent.count_buy(at)
+            agent.count_buy(at, money)
             note = fill.note
             if note.source:
                 _note_source(agent, market_id, note.source)
@@ -212,6 +218,11 @@ class Exchange:
             shares,
             fill.price_after,
         ))
+
+
+def _check_leash(order: Order, at: Timestamp) -> None:
+    slug, action, size = order.note.skill_slug, order.action, order.size
+    check_leash(order.agent, slug, action, size, approved=order.approved, at=at)
 
 
 def _note_source(agent: Agent, market_id: str, source: str) -> None:

@@ -40,6 +40,7 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
 from service_tui.engine.halt import no_entry
+from service_tui.engine.holding import check_leash
 from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW, fee_rate_bps
 from service_tui.engine.rails import check_pace, check_real_spend, check_skill
 from service_tui.engine.resting import Part, meet
@@ -77,6 +78,7 @@ class VenueOrder(NamedTuple):
     expires_at: Timestamp | None = None
     note: Note = NO_NOTE
     unlimited: bool = False
+    approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +284,9 @@ def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
     expires_at = _expiration(order, times[0])
     quoted = quote(venues, order, times)
     _check_means(venues, order, quoted)
+    if order.agent.leashes:
+        slug, size = order.note.skill_slug, order.size
+        check_leash(order.agent, slug, order.action, size, approved=order.approved, at=times[0])
     placed = _placed(venues, order, quoted, (times, expires_at))
     events: list[Event] = [placed]
     venues.apply(placed)

@@ -16,6 +16,7 @@ from service_tui.engine.codec import (
     listing_fields,
     listing_of,
 )
+from service_tui.engine.holding_fields import holding_fields, restore_holding
 from service_tui.engine.market import Market
 from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
 from service_tui.engine.research_fields import research_fields, restore_research
@@ -55,6 +56,7 @@ _AGENT_PLAIN: Final = (
     "sdk_seen_at",
     "skills_day",
     "skills_spent",
+    "day_spent",
 )
 _WORLD_PLAIN: Final = (
     "speed",
@@ -84,6 +86,7 @@ def fields_of(world: World) -> Named:
         "reactor": reactor_fields(world.reactor),
         "chain": chain_fields(world.chain),
         "research": research_fields(world.research),
+        "holding": holding_fields(world.holding),
     }
 
 
@@ -114,6 +117,7 @@ def world_of(fields: Named) -> World:
         restore_reactor(world.reactor, fields.get("reactor"))
         restore_chain(world.chain, fields.get("chain"))
         restore_research(world.research, fields.get("research"))
+        restore_holding(world.holding, fields.get("holding"))
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -286,8 +286,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         buys = event.action is Action.BUY
         cash = cash_account(event.agent_id, event.venue)
         if buys:
-            agent.count_buy(event.at)
             spent = Micros(event.money + event.reserved)
+            agent.count_buy(event.at, spent)
             self._spend(event.agent_id, event.at, spent)
             if event.note.skill_slug:
                 agent.count_skill(event.note.skill_slug, spent, event.at)
@@ -367,8 +367,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         day, spent = self.spent.get(order.agent_id, (0, Micros(0)))
         if event.returned and day == day_of(order.at):
             self.spent[order.agent_id] = day, Micros(max(0, spent - event.returned))
+        agent = self.agents[order.agent_id]
+        agent.give_back(event.returned, order.at)
         if event.returned and order.note.skill_slug:
-            agent = self.agents[order.agent_id]
             agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 
     def _apply_redeemed(self, event: Redeemed) -> None:

@@ -22,8 +22,10 @@ from service_tui.engine.events import (
     Event,
     ExperimentLogged,
     Fill,
+    FleetEvent,
     HaltSet,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     PlanSet,
@@ -38,6 +40,7 @@ from service_tui.engine.exchange import Exchange, Order
 from service_tui.engine.exits import watch
 from service_tui.engine.feed import NewsItem, tape_of
 from service_tui.engine.halt import Halt
+from service_tui.engine.holding import Holding
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
@@ -82,6 +85,10 @@ CLOSED_KEPT: Final = 1_000
 """Closed positions of an agent in each snapshot; older ones are in the history and the sums."""
 
 
+Noted = ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged | LeashSet
+"""What happens to an agent, or what it does, without a trade."""
+
+
 class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     """Everything that the embedded service knows, changed by `apply` alone."""
 
@@ -100,6 +107,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.reactor = Reactor(self.venues.mirrors)
         self.chain = Chain(self.ledger)
         self.research = Research()
+        self.holding = Holding(self.agents)
         self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
@@ -124,9 +132,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Take in what the operator decided about a key, or about everybody."""
         return self._did([decision])
 
-    def note(
-        self, event: ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged
-    ) -> list[Event]:
+    def note(self, event: Noted) -> list[Event]:
         """Take note of something that happened to an agent, or that it did without trading."""
         return self._did([event])
 
@@ -153,14 +159,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return fill
 
     def quote(self, order: Order) -> Quote:
-        """What an order would get now.
-
-        Returns:
-            Shares, money and prices; nothing changes.
-
-        Raises:
-            Refusal: the market does not take the order.
-        """
+        """What an order would get now; a Refusal where the market does not take it."""
         return self.exchange.quote(order, self.world_at)
 
     def set_speed(self, speed: int, at: Timestamp) -> list[Event]:
@@ -185,7 +184,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.at = at
             ended = end_due(self.venues, (at, self.world_at))
             redeemed = self.redeem_due(at)
-            return [*ended, *redeemed, *watch(self, (at, self.world_at))]
+            watched = watch(self, (at, self.world_at))
+            return [*ended, *self.holding.due(at), *redeemed, *watched]
         before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
         is_away = gap_s > AWAY_MIN_S
         # Of every agent and all that it holds: not for an ordinary tick.
@@ -208,7 +208,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
         """One move of the tape, and what it brings to orders and to what is watched."""
-        events: list[Event] = [*end_due(self.venues, (at, world_at))]
+        events: list[Event] = [*end_due(self.venues, (at, world_at)), *self.holding.due(at)]
         events += self._resolve_due(at, world_at)
         events += self._list_new(at, world_at)
         if crossed:
@@ -227,14 +227,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     # -- readings --------------------------------------------------------------------------
 
     def market(self, market_id: str) -> Market:
-        """The market with this id.
-
-        Returns:
-            The market, open or not.
-
-        Raises:
-            MarketNotFound: there is none.
-        """
+        """The market with this id, open or not; MarketNotFound where there is none."""
         market = self.markets.get(market_id)
         if market is None:
             raise MarketNotFound(f"market not found: {market_id}")
@@ -295,6 +288,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return
         if isinstance(event, ChainEvent):
             self.chain.apply(event)
+            return
+        if isinstance(event, FleetEvent):
+            self.holding.apply(event)
             return
         if event.at >= self._midnight:
             self._mark_day(event.at)

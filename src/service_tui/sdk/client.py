@@ -294,6 +294,10 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             return []
         return sell_for(self._line, self.get_risk_alerts(), self._clock.now())
 
+    def dismiss_signal(self, signal_id: str) -> None:
+        """Take a signal of the reactor out, by its id or the hash of its transaction."""
+        self._line.ask(on.DELETE_SIGNAL, path={"signal_id": signal_id})
+
     def set_monitor(
         self,
         market_id: str,

@@ -15,6 +15,8 @@ from service_tui.wire import endpoints as on
 from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
+from service_tui.wire.endpoints_fleet import HELD_TRADES
+from service_tui.wire.fleet import HeldQuery, HeldTradeBody
 from service_tui.wire.importing import CheckBody, CheckQuery, ImportableBody, ImportableQuery
 from service_tui.wire.market_context import MarketContextBody, MarketContextQuery
 from service_tui.wire.markets import HistoryPoint, HistoryQuery, MarketBody, MarketsQuery
@@ -29,6 +31,7 @@ from service_tui.wire.positions import (
     PositionBody,
     PositionsQuery,
 )
+from service_tui.wire.reactor import PendingQuery, SignalBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.trades import TradesBody, TradesQuery
 
@@ -209,6 +212,14 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         if self._paper is not None:
             return []
         return list(self._line.ask(on.OPEN_ORDERS).orders)
+
+    def get_signals(self) -> list[SignalBody]:
+        """Trades of the reactor's watchlist that wait to be mirrored, oldest first; Pro plan."""
+        return list(self._line.ask(on.PENDING_SIGNALS, query=PendingQuery()).reactor_signals)
+
+    def get_held_trades(self) -> list[HeldTradeBody]:
+        """The agent's own trades that wait for its operator, and how the last ones ended."""
+        return list(self._line.ask(HELD_TRADES, query=HeldQuery(status="all")).held)
 
     def get_executable_price(
         self, market_id: str, side: str, action: str = "buy", *, apply_buffer: bool = False

@@ -48,6 +48,7 @@ from service_tui.server.routes import (
     chain,
     claim,
     desk,
+    fleet,
     halt,
     importing,
     leaderboard,
@@ -116,6 +117,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **chain.ROUTES,
     **redemption.ROUTES,
     **research.ROUTES,
+    **fleet.ROUTES,
 }
 
 Headed = dict[str, str]

@@ -9,13 +9,11 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import httpx
 from fastapi import FastAPI
 
-from service_tui import skills
 from service_tui.clock import Clock
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
@@ -24,12 +22,12 @@ from service_tui.server.app import create_app
 from service_tui.server.idempotency import recall
 from service_tui.server.keeper import Keeper, begin, restore
 from service_tui.server.service import Service
+from service_tui.skills.package import BUNDLED
 from service_tui.storage.database import Database
 from service_tui.terms import Plan
 
 SKILLS: Final = "skills"
-BUNDLED: Final = Path(skills.__file__).parent / "bundled"
-"""Where skills are installed: below the data directory, and those that come with the program."""
+"""Where skills are installed, below the data directory, beside those that come with the program."""
 
 BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 """Where the console believes the app to be; requests never leave the process."""

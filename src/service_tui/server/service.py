@@ -27,6 +27,9 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
+Also = Callable[[Sequence[Event], WireModel], Sequence[Event]]
+"""What else happens with these events and their answer; applied already."""
+
 Model = TypeVar("Model", bound=WireModel)
 
 
@@ -83,7 +86,8 @@ class Asked:
     Not frozen: to be so would cost as much as to carry out a trade in memory.
 
     `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
-    the answer, and a handler may add to them.
+    the answer, and a handler may add to them. `approved`: the operator has let this order pass;
+    `also` gives what is to be written down in the same transaction as what happened.
     """
 
     service: Service
@@ -95,6 +99,8 @@ class Asked:
     unknown: tuple[str, ...] = ()
     headers: dict[str, str] = field(default_factory=dict[str, str])
     promise: Promise | None = None
+    approved: bool = False
+    also: Also | None = None
 
     @property
     def world(self) -> World:
@@ -118,6 +124,8 @@ class Asked:
         Raises:
             StorageError: the disk refused.
         """
+        if self.also is not None:
+            events = [*events, *self.also(events, reply)]
         promise = self.promise
         kept = None if promise is None else promise.keep(reply.model_dump_json(by_alias=True))
         await self.service.keeper.commit(events, answer=kept)

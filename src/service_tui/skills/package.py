@@ -16,6 +16,9 @@ from typing import Final, TypeGuard
 
 log = logging.getLogger(__name__)
 
+BUNDLED: Final = Path(__file__).parent / "bundled"
+"""The skills that come with the program."""
+
 DOCUMENT: Final = "SKILL.md"
 MANIFEST: Final = "clawhub.json"
 FILE_MAX: Final = 262_144
@@ -70,12 +73,16 @@ def read_package(path: Path) -> SkillPackage:
         NotASkillError: no frontmatter, or its name is not the folder's.
         OSError: a file cannot be read.
     """
-    top, metadata = frontmatter(_text(path / DOCUMENT))
+    top, metadata = frontmatter(read_text(path / DOCUMENT))
     name = top.get("name", "")
     if not _SLUG.fullmatch(path.name) or name != path.name:
         raise NotASkillError(f"its document names {name!r}, not the folder")
     manifest = _manifest(path / MANIFEST)
-    script = _script(path, manifest)
+    try:
+        script = entry_script(path)
+    except NotASkillError:
+        # It is listed, and cannot be run.
+        script = None
     return SkillPackage(
         slug=path.name,
         name=metadata.get("displayName", name),
@@ -84,6 +91,37 @@ def read_package(path: Path) -> SkillPackage:
         metadata=metadata,
         requires=_requires(manifest),
         content_hash=None if script is None else _hash(script),
+    )
+
+
+def is_slug(name: str) -> bool:
+    """Whether a name may be that of a skill's folder."""
+    return _SLUG.fullmatch(name) is not None
+
+
+def entry_script(path: Path) -> Path:
+    """The script by which a skill runs.
+
+    Returns:
+        A file of the folder itself.
+
+    Raises:
+        NotASkillError: none, several and none named, or one that lies elsewhere.
+    """
+    named = _object(_manifest(path / MANIFEST).get("automaton")).get("entrypoint")
+    if isinstance(named, str):
+        script = path / named
+        if not script.resolve().is_relative_to(path.resolve()) or script.is_symlink():
+            raise NotASkillError(f"the entry script {named[:60]!r} is not in the skill's folder")
+        if not script.is_file():
+            raise NotASkillError(f"the entry script {named[:60]!r} is missing")
+        return script
+    scripts = sorted(path.glob("*.py"))
+    if len(scripts) == 1 and not scripts[0].is_symlink():
+        return scripts[0]
+    said = "there is no entry script" if not scripts else "there are several scripts"
+    raise NotASkillError(
+        f'{said}: write one, or name it in {MANIFEST}: {{"automaton": {{"entrypoint": "run.py"}}}}'
     )
 
 
@@ -125,7 +163,8 @@ def _plain(value: str) -> str:
     return value.partition(" #")[0].rstrip()
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file of honest size; NotASkillError where it is larger."""
     with path.open("rb") as file:
         raw = file.read(FILE_MAX + 1)
     if len(raw) > FILE_MAX:
@@ -138,7 +177,7 @@ def _manifest(path: Path) -> Mapping[str, object]:
     if not path.is_file():
         return {}
     try:
-        return _object(json.loads(_text(path)))
+        return _object(json.loads(read_text(path)))
     except (ValueError, RecursionError):
         return {}
 
@@ -166,19 +205,8 @@ def _requires(manifest: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _script(path: Path, manifest: Mapping[str, object]) -> Path | None:
-    """The script that a run would start, inside the folder or none."""
-    named = _object(manifest.get("automaton")).get("entrypoint")
-    if isinstance(named, str):
-        script = path / named
-        is_inside = script.resolve().is_relative_to(path.resolve())
-        return script if is_inside and script.is_file() else None
-    scripts = sorted(path.glob("*.py"))
-    return scripts[0] if len(scripts) == 1 else None
-
-
 def _hash(script: Path) -> str | None:
     try:
-        return hashlib.sha256(_text(script).encode()).hexdigest()
+        return hashlib.sha256(read_text(script).encode()).hexdigest()
     except NotASkillError:
         return None

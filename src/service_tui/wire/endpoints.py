@@ -29,6 +29,7 @@ from service_tui.wire import (
 from service_tui.wire.base import Line, Moment, WireModel
 from service_tui.wire.endpoint import SDK, Endpoint
 from service_tui.wire.endpoints_desk import ALL_DESK
+from service_tui.wire.endpoints_fleet import ALL_FLEET
 from service_tui.wire.endpoints_research import ALL_RESEARCH
 from service_tui.wire.endpoints_wallet import ALL_WALLET
 
@@ -403,5 +404,6 @@ ALL: Final = (
     *ALL_DESK,
     *ALL_WALLET,
     *ALL_RESEARCH,
+    *ALL_FLEET,
 )
 """Every endpoint that stands. A later issue adds its own here."""

@@ -14,14 +14,18 @@ from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.secret import Secret
 from service_tui.console.messages import Said
-from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.screens.hand_acts import HandActs
 from service_tui.desk.commands import AgentAct, Forget, Govern
 from service_tui.desk.fleet import AgentView, RevealedView
 from service_tui.terms import Plan
 
 Part = TypeVar("Part")
 
-_ON_A_ROW: Final = frozenset({"claim", "code", "pause", "plan", "new_key", "suspend"})
+_ON_A_ROW: Final = frozenset({
+    "claim", "code", "pause", "plan", "new_key", "suspend", "leash",
+    "stop_skill", "restart_skill", "detach_skill",
+})  # fmt: skip
+_ON_ALL: Final = frozenset({"new_plan", "pause_all"})
 _OTHERS_KEY: Final = (
     " uses now is dead at once: whatever runs with it is refused. The new one is shown once. "
     "This cannot be undone."
@@ -33,24 +37,26 @@ _OWN_KEY: Final = (
 _CLAIMED: Final = "it is claimed already"
 
 
-class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
+class AgentActs(HandActs[Part], Generic[Part]):
     """Stopping asks nothing; what starts something, or cannot be undone, is asked first."""
 
     _is_revealing: bool = False
 
     def why_not(self, action: str) -> str:
         """Why a key does nothing here."""
-        if action not in _ON_A_ROW and action != "new_plan":
+        if action == "start_skill":
+            return "this desk is read-only" if self.state.service.read_only else ""
+        if action not in _ON_A_ROW | _ON_ALL:
             return super().why_not(action)
         if not self.state.service.embedded:
             return "only agents of the embedded service are governed from here"
         if self.state.service.read_only:
             return "this desk is read-only: it changes nothing"
-        return "" if action == "new_plan" else self._why_not_on(action, self.table.selected())
+        return "" if action in _ON_ALL else self._why_not_on(action, self.table.selected())
 
     def action_claim(self) -> None:
         """Claim the agent, once that is confirmed."""
-        agent = self._agent("claim")
+        agent = self.agent_for("claim")
         if agent is not None:
             body = Text.assemble(
                 formats.plain(agent.name, 60),
@@ -61,13 +67,13 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_code(self) -> None:
         """Make the code that its claim page asks for."""
-        agent = self._agent("code")
+        agent = self.agent_for("code")
         if agent is not None:
             self._order(AgentAct.CODE, agent)
 
     def action_pause(self) -> None:
         """Stop its buys at once; let it buy again once that is confirmed."""
-        agent = self._agent("pause")
+        agent = self.agent_for("pause")
         if agent is None:
             return
         if not agent.paused:
@@ -78,7 +84,7 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_suspend(self) -> None:
         """Stop everything it does at once; let it in again once that is confirmed."""
-        agent = self._agent("suspend")
+        agent = self.agent_for("suspend")
         if agent is None:
             return
         if not agent.suspended:
@@ -89,7 +95,7 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_new_key(self) -> None:
         """Give it another key, once that is confirmed; that of others is shown once."""
-        agent = self._agent("new_key")
+        agent = self.agent_for("new_key")
         if agent is not None:
             body = Text.assemble(
                 "The key that ",
@@ -100,7 +106,7 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_plan(self) -> None:
         """Choose the plan of the agent."""
-        agent = self._agent("plan")
+        agent = self.agent_for("plan")
         if agent is None:
             return
 
@@ -139,15 +145,6 @@ class AgentActs(RowsScreen[Part, AgentView], Generic[Part]):
     def _seen(self, _: None) -> None:
         self._is_revealing = False
         self.give(Forget())
-
-    def _agent(self, action: str) -> AgentView | None:
-        """The agent that an action is about; None, and said, when it does not apply."""
-        agent = self.row_in_focus()
-        why = self.why_not(action)
-        if agent is not None and why:
-            self.post_message(Said(f"{formats.plain(agent.name, 40).plain}: {why}", "warn"))
-            return None
-        return agent
 
     def _why_not_on(self, action: str, agent: AgentView | None) -> str:
         if agent is None:

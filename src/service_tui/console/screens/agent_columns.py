@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.console.screens.hand_text import leash_text, skill_text, spend_text
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.fleet import AgentView, FillView
 from service_tui.desk.state import DeskState
@@ -124,6 +125,30 @@ def agent_columns(
             sort_key=lambda row: row.positions_count,
             numeric=True,
             tier=118,
+        ),
+        Column[AgentView](
+            "leash",
+            "leash",
+            9,
+            lambda row: leash_text(state().supervision.leash_of(row.agent_id)),
+            sort_key=lambda row: leash_text(state().supervision.leash_of(row.agent_id)).plain,
+            tier=128,
+        ),
+        Column[AgentView](
+            "skill",
+            "skill",
+            18,
+            lambda row: skill_text(row, state()),
+            sort_key=lambda row: skill_text(row, state()).plain,
+            tier=148,
+        ),
+        Column[AgentView](
+            "spent",
+            "spent",
+            9,
+            lambda row: spend_text(state().supervision.leash_of(row.agent_id), masked=masked()),
+            align="right",
+            tier=160,
         ),
     )
 

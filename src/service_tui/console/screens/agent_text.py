@@ -12,6 +12,7 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private
 from service_tui.console.screens.agent_columns import did_text, name_text, status_text
+from service_tui.console.screens.hand_text import hand_parts
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.fleet import AgentView, VenueMoneyView
 from service_tui.desk.state import DeskState
@@ -105,6 +106,7 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
             for fill in done
         ]
         parts.append(section("last trades heard of", Text("\n").join(lines)))
+    parts += [section(name, text) for name, text in hand_parts(agent, state, now)]
     return Text("\n\n").join(parts)
 
 

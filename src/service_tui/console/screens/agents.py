@@ -34,7 +34,9 @@ from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.fleet_bar import FleetBar
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
+from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -56,6 +58,7 @@ class AgentsPart(NamedTuple):
     embedded: bool
     address: str
     masked: bool
+    supervision: SupervisionView
 
 
 class AgentsScreen(AgentActs[AgentsPart]):
@@ -84,6 +87,7 @@ class AgentsScreen(AgentActs[AgentsPart]):
         self._sums = FleetBar()
         self._detail = Static(markup=False, id="agents-detail-text")
         self._search = Search()
+        self._watched = ("", "")
 
     def compose(self) -> ComposeResult:
         """The sums, the list with its search line, the detail, the trades."""
@@ -111,6 +115,7 @@ class AgentsScreen(AgentActs[AgentsPart]):
             state.service.embedded,
             state.service.address,
             is_private(state),
+            state.supervision,
         )
 
     def show(self, part: AgentsPart) -> None:
@@ -119,6 +124,7 @@ class AgentsScreen(AgentActs[AgentsPart]):
         self.table.show(() if part.fleet is None else part.fleet.agents)
         self.feed.show(part.fills)
         self._sums.show(fleet_bits(self.state))
+        self._watch()
         self._show_detail()
         self.reveal(part.revealed)
 
@@ -188,7 +194,20 @@ class AgentsScreen(AgentActs[AgentsPart]):
     @on(RecordTable.Moved)
     def _moved(self, event: RecordTable.Moved) -> None:
         event.stop()
+        self._watch()
         self._show_detail()
+
+    def _watch(self) -> None:
+        """Have the desk keep fresh what the agent in focus does, and says."""
+        agent = self.table.selected()
+        runs = () if agent is None else self.state.supervision.runs_of(agent.agent_id)
+        wanted = (
+            "" if agent is None else agent.agent_id,
+            runs[0].run_id if runs else "",
+        )
+        if wanted != self._watched and self.state.service.embedded:
+            self._watched = wanted
+            self.give(WatchAgent(*wanted))
 
     @on(RecordTable.Opened)
     def _opened(self, event: RecordTable.Opened) -> None:

@@ -14,8 +14,8 @@ from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of
-from service_tui.console.messages import GoTo, Said
+from service_tui.console.keys import bindings_of, key_named
+from service_tui.console.messages import GoTo, KeyChosen, Said
 from service_tui.console.needs import (
     AWAY,
     DISMISSED,
@@ -38,7 +38,7 @@ from service_tui.units import Timestamp
 
 CALM: Final = (
     "Nothing needs you.\n\n"
-    "No alert waits for its exit.\n"
+    "No alert waits for its exit, no trade for your approval.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
     "Less than 80 % of the day's limit is used."
@@ -143,7 +143,9 @@ class AttentionScreen(DeskScreen[AttentionPart]):
     def action_open(self) -> None:
         """Go to the thing that is highlighted."""
         need = self.table.selected()
-        if need is not None:
+        if need is not None and need.key.startswith("held "):
+            self.post_message(KeyChosen(key_named("app.approvals")))
+        elif need is not None:
             self.post_message(GoTo(need.screen, need.row))
 
     def action_dismiss(self) -> None:

@@ -2,9 +2,17 @@
 
 from typing import Final
 
-from service_tui.engine.errors import MarketNotFound, NoLiquidity, NotFilledWhole, Refusal
-from service_tui.engine.events import Event, Note, TradeFailed
+from service_tui.engine.errors import (
+    CannotWait,
+    MarketNotFound,
+    NeedsApproval,
+    NoLiquidity,
+    NotFilledWhole,
+    Refusal,
+)
+from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
 from service_tui.engine.exchange import Order
+from service_tui.engine.orders import VenueOrder
 from service_tui.engine.venues import REAL
 from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
@@ -16,9 +24,9 @@ from service_tui.server.service import Asked, Routes
 from service_tui.server.signed_orders import verified
 from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
-from service_tui.wire.base import timestamp
+from service_tui.wire.base import moment, timestamp
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody, TradesQuery
 
@@ -78,32 +86,96 @@ async def place(asked: Asked) -> TradeBody:
         price_limit=request.price,
         note=note,
         unlimited=not asked.service.limits,
+        approved=asked.approved,
     )
     if request.venue is not Venue.SIM and not request.dry_run:
         asked.world.market(request.market_id)
         require_claim(asked, request.venue)
     try:
         if request.venue is not Venue.SIM:
-            real = venue_order(asked, request, size)._replace(note=note)
-            if request.dry_run:
-                return await place_on_venue(asked, real, dry_run=True)
-            terms = (asked.service.exchange, asked.now)
-            signed = verified(asked.world, asked.agent, request, terms)
-            if signed is not None:
-                real = real._replace(size=signed.size, price=signed.price)
-            return await place_on_venue(asked, real, signed=signed)
+            real = venue_order(asked, request, size)._replace(note=note, approved=asked.approved)
+            return await _on_venue(asked, request, real)
         if request.dry_run:
-            return quote_body(asked.world, order, asked.world.quote(order))
+            return quoted(asked, order)
         before = asked.agent.trades_count
         fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
         raise from_refusal(refusal) from refusal
     except Refusal as refusal:
+        if isinstance(refusal, NeedsApproval):
+            return await _wait(asked, request, order)
         failed = [] if request.dry_run else failure_of(asked, order, refusal)
         return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
     body = trade_body(asked.world, asked.agent, fill, nudge)
     return await asked.commit((fill,), body)
+
+
+async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> TradeBody:
+    """Carry out an order on a book; what a signature says goes before what the request says."""
+    if request.dry_run:
+        return await place_on_venue(asked, order, dry_run=True)
+    terms = (asked.service.exchange, asked.now)
+    signed = verified(asked.world, asked.agent, request, terms)
+    if signed is None:
+        return await place_on_venue(asked, order)
+    order = order._replace(size=signed.size, price=signed.price)
+    return await place_on_venue(asked, order, signed=signed)
+
+
+def quoted(asked: Asked, order: Order) -> TradeBody:
+    """What an order would get now; a Refusal where its market does not take it."""
+    return quote_body(asked.world, order, asked.world.quote(order))
+
+
+async def _wait(asked: Asked, request: TradeRequest, order: Order) -> TradeBody:
+    """Let an order wait for the operator.
+
+    Returns:
+        An answer by which a client knows that nothing is filled yet.
+    """
+    # ours: an order with a signature cannot wait: it would lapse, and fits no other size.
+    if request.signed_order is not None:
+        unfit = CannotWait("the leash asks for the operator's word first")
+        return await asked.commit((), refused_body(asked, request, unfit))
+    wanted = TradeHeld(
+        held_id="",
+        agent_id=asked.agent.agent_id,
+        at=asked.now,
+        expires_at=asked.now,
+        venue=order.venue,
+        market_id=order.market_id,
+        side=order.side,
+        action=order.action,
+        size=order.size,
+        order_type=request.order_type,
+        price=request.price,
+        expiration=request.expiration,
+        note=order.note,
+    )
+    asked.service.keeper.check_whole()
+    try:
+        held = asked.world.holding.hold(wanted)
+    except Refusal as refusal:
+        return await asked.commit((), refused_body(asked, request, refusal))
+    body = refused_body(asked, request, NeedsApproval("")).model_copy(update=_WAITING)
+    until = moment(held.expires_at).isoformat(timespec="seconds")
+    said = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
+    told = {"trade_id": held.held_id, "warnings": (said,)}
+    return await asked.commit((held,), body.model_copy(update=told))
+
+
+_WAITING: Final = {
+    "success": True,
+    "status": TradeStatus.SUBMITTED,
+    "order_status": TradeStatus.SUBMITTED.value,
+    "fill_status": TradeStatus.SUBMITTED,
+    "error": None,
+    "error_code": None,
+    "error_hint": None,
+    "fix": None,
+}
+"""What tells an order that waits from one that was refused."""
 
 
 def failure_of(asked: Asked, order: Order, refusal: Refusal) -> list[Event]:

@@ -1,0 +1,143 @@
+"""A trade that waits for the person: let it go out, at another size, or refuse it with a reason.
+
+Knows the desk's state. Must not know who asked for it, nor how it is decided.
+Used by the app, from anywhere, and by the screen of what needs the person.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from service_tui.console import formats
+from service_tui.console.dialogs.form import Form
+from service_tui.console.dialogs.monitor_draft import read_number
+from service_tui.console.dialogs.order_draft import DraftError
+from service_tui.console.keys import bindings_of
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
+from service_tui.desk.records_fleet import HeldView
+from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import ONE, Micros, Timestamp, decimal
+
+Decision = ApproveHeld | RefuseHeld
+
+HURRY_S: Final = 60.0
+"""With less time left the figure turns."""
+
+_CENT: Final = 10_000
+_SIGNALS_MAX: Final = 6
+
+
+class ApprovalForm(Form[Decision]):
+    """Enter approves what stands there; the key of refusing sends the reason that is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
+
+    heading: ClassVar[str] = "May it trade?"
+    hint: ClassVar[str] = "enter approves  F4 refuses  esc decides later"
+
+    def __init__(self, state: DeskState, now: Timestamp, held: HeldView) -> None:
+        super().__init__(state, now)
+        self._held = held
+
+    def parts(self) -> Iterator[Widget]:
+        """What is asked, why, the size, and a reason for a no."""
+        yield Words(id="form-question")
+        yield Words(id="approval-why")
+        if self._held.action is Action.BUY:
+            yield Horizontal(
+                Words("for $SIM", classes="label"),
+                PlainInput(
+                    f"{decimal(self._held.amount):.2f}",
+                    compact=True,
+                    max_length=12,
+                    id="approval-amount",
+                    classes="number",
+                ),
+                classes="line",
+            )
+        yield Horizontal(
+            Words("reason of a no", classes="label"),
+            PlainInput(
+                placeholder="the agent is told", compact=True, max_length=200, id="approval-reason"
+            ),
+            classes="line",
+        )
+        yield Words(id="form-preview")
+
+    def renew(self) -> None:
+        """The trade as it is now; gone, when somebody or the deadline has decided it."""
+        waiting = {held.held_id: held for held in self.state.supervision.held}
+        held = waiting.get(self._held.held_id)
+        if held is None:
+            self.leave(None)
+        else:
+            self._held = held
+
+    def judged(self) -> Decision | str:
+        """The approval that stands there, or what is against it."""
+        held = self._held
+        if held.left_s(self.now) <= 0:
+            return "its deadline has passed: it is refused"
+        words = order_in_words(held)
+        if held.action is not Action.BUY:
+            return ApproveHeld(held.held_id, words)
+        try:
+            amount = Micros(round(read_number(self.typed("approval-amount"), "amount") * ONE))
+        except DraftError as refused:
+            return str(refused)
+        if amount <= 0 or amount % _CENT:
+            return "amount: above 0, in whole cents"
+        changed = amount != held.amount
+        return ApproveHeld(held.held_id, words, amount if changed else None)
+
+    def preview(self, result: Decision | None) -> None:
+        """Who asks for what, and what happens next."""
+        held = self._held
+        asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
+        head = Text.assemble(
+            formats.plain(asked, 60), " asks to ", formats.plain(order_in_words(held), 200)
+        )
+        self.query_one("#form-question", Words).tell(head)
+        self.query_one("#approval-why", Words).tell(why_text(held, self.state))
+        left = held.left_s(self.now)
+        tone = "breach" if left < HURRY_S else "muted"
+        told = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
+        if isinstance(result, ApproveHeld):
+            size = held.amount if result.amount is None else result.amount
+            at = "" if held.average is None else f" at about {formats.price(held.average)}"
+            spends = f"Approving buys for {decimal(size):,.2f}{at}, within every limit."
+            told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+        self.query_one("#form-preview", Words).tell(told)
+
+    def action_refuse(self) -> None:
+        """Decline it, with what is typed as the reason."""
+        reason = self.typed("approval-reason").strip()
+        self.finish(RefuseHeld(self._held.held_id, order_in_words(self._held), reason))
+
+
+def why_text(held: HeldView, state: DeskState) -> Text:
+    """What the agent says for itself: reasoning, signal data, the price, what is held already."""
+    lines = [
+        Text((held.reasoning and formats.plain(held.reasoning, 400).plain) or "no reason given")
+    ]
+    shown = list(held.signal_data.items())[:_SIGNALS_MAX]
+    if shown:
+        signals = "  ".join(f"{name} {value}" for name, value in shown)
+        lines.append(Text(formats.plain(signals, 400).plain, "muted"))
+    if held.price is not None:
+        limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
+        side = held.side.value.upper()
+        lines.append(Text(f"{side} is at {formats.price(held.price)} now{limit}", "muted"))
+    leash = state.supervision.leash_of(held.agent_id, held.skill_slug)
+    if leash is not None and leash.budget is not None:
+        spent, budget = decimal(leash.spent), decimal(leash.budget)
+        lines.append(Text(f"{spent:,.2f} of {budget:,.2f} are spent today", "muted"))
+    return Text("\n").join(lines)

@@ -1,0 +1,242 @@
+"""Leashes, trades that wait, skills and their runs, as an operator sees them.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate_fleet and desk.skills (which make them), desk.reduce_fleet, and the screens.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from service_tui.desk.records import TradeView
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+SignalValue = str | float | int
+
+
+class Pace(StrEnum):
+    """How often a skill runs: once, again after a while, or as a program that does not end."""
+
+    ONCE = "once"
+    EVERY = "every"
+    LOOP = "loop"
+
+
+class RunState(StrEnum):
+    """How a skill's run stands; the words are those of a row.
+
+    `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
+    as it may. `suspended`: the halt holds it. `detached`: it runs on without the console.
+    """
+
+    STARTING = "starting"
+    RUNNING = "running"
+    RESTING = "resting"
+    BACKING_OFF = "backing off"
+    SUSPENDED = "suspended"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    DONE = "done"
+    CRASHED = "crashed"
+    DETACHED = "detached"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether a process runs, or will without the person's doing."""
+        return self not in {RunState.STOPPED, RunState.DONE, RunState.CRASHED}
+
+
+@dataclass(frozen=True, slots=True)
+class LeashView:
+    """How free an agent is, or one of its skills (`skill_slug`, else empty). Money in micros."""
+
+    agent_id: str
+    skill_slug: str
+    mode: LeashMode
+    threshold: Micros
+    budget: Micros | None
+    wait_s: int
+    spent: Micros
+
+    @property
+    def used(self) -> float | None:
+        """The part of the budget that is spent; None without one."""
+        return self.spent / self.budget if self.budget else None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldView:
+    """A trade that waits for the person, or how it was decided.
+
+    A buy is sized by `amount`, a sale by `shares`. `price` is of its side now, `average` what the
+    whole would cost a share, None where the venue would not take it.
+    """
+
+    held_id: str
+    agent_id: str
+    agent_name: str
+    status: HeldStatus
+    market_id: str
+    question: str
+    venue: Venue
+    side: Side
+    action: Action
+    amount: Micros
+    shares: Micros
+    price_limit: float | None
+    price: float | None
+    average: float | None
+    reasoning: str
+    source: str
+    skill_slug: str
+    signal_data: Mapping[str, SignalValue]
+    created_at: Timestamp
+    expires_at: Timestamp
+    decided_at: Timestamp | None = None
+    decided_amount: Micros | None = None
+    reason: str = ""
+    trade_id: str = ""
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while the person can decide it."""
+        return self.status is HeldStatus.WAITING
+
+    def left_s(self, now: Timestamp) -> float:
+        """Seconds until it is refused by itself; 0 at the earliest."""
+        return max(0.0, self.expires_at - now)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillView:
+    """An installed skill. `problem` says why it cannot be started; empty when it can."""
+
+    slug: str
+    name: str
+    description: str
+    version: str
+    author: str = ""
+    difficulty: str = ""
+    is_bundled: bool = False
+    requires: tuple[str, ...] = ()
+    problem: str = ""
+
+    def with_problem(self, problem: str) -> "SkillView":
+        """The same skill, with what keeps it from being started."""
+        return replace(self, problem=problem)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRunView:
+    """A skill that the desk runs, or ran, for one agent.
+
+    `report` is the last line by which it said what it did; `why` why it stands as it does.
+    `granted`: the person lets it see the wallet's key.
+    """
+
+    run_id: str
+    skill_slug: str
+    agent_id: str
+    agent_name: str
+    pace: Pace
+    every_s: int
+    live: bool
+    state: RunState
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    next_at: Timestamp | None = None
+    pid: int | None = None
+    exit_code: int | None = None
+    runs_count: int = 0
+    restarts: int = 0
+    why: str = ""
+    report: str = ""
+    log_lines: int = 0
+    log_path: str = ""
+    budget: Micros | None = None
+    granted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogTailView:
+    """The end of a run's output, oldest line first."""
+
+    run_id: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResultView:
+    """What a skill's trades came to. Calibration compares its confidence with the outcomes.
+
+    `edge_kept` is the average of the price paid less the price before, in probability points.
+    """
+
+    skill_slug: str
+    trades_count: int
+    pnl: Micros
+    wins: int
+    losses: int
+    confidence: float | None = None
+    hit_rate: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+
+    @property
+    def win_rate(self) -> float | None:
+        """Wins among what is decided."""
+        decided = self.wins + self.losses
+        return self.wins / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedTradeView:
+    """A trade of an agent with what it said about it."""
+
+    trade: TradeView
+    skill_slug: str = ""
+    signal_data: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
+    outcome: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetailView:
+    """The agent in focus: what it traded and why, newest first, and each skill's results."""
+
+    agent_id: str
+    trades: tuple[ReasonedTradeView, ...]
+    results: tuple[SkillResultView, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisionView:
+    """The person's hand on the agents: leashes, what waits, skills and their runs.
+
+    `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
+    newest first. `problem` says why none of it is known.
+    """
+
+    leashes: tuple[LeashView, ...] = ()
+    held: tuple[HeldView, ...] = ()
+    decided: tuple[HeldView, ...] = ()
+    skills: tuple[SkillView, ...] = ()
+    runs: tuple[SkillRunView, ...] = ()
+    detail: AgentDetailView | None = None
+    tail: LogTailView | None = None
+
+    def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
+        """The leash of an agent, or of its skill; None where it is free."""
+        return next(
+            (
+                one
+                for one in self.leashes
+                if one.agent_id == agent_id and one.skill_slug == skill_slug
+            ),
+            None,
+        )
+
+    def runs_of(self, agent_id: str) -> tuple[SkillRunView, ...]:
+        """The runs that trade as an agent."""
+        return tuple(run for run in self.runs if run.agent_id == agent_id)

@@ -1,0 +1,94 @@
+"""Where this desk keeps skills, and the keys of the agents that it made for them.
+
+Knows files. Must not know processes, nor the network.
+Used by the handler of skills. The keys lie in a file that only its owner reads, as the desk's own.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.desk.records_fleet import SkillView
+from service_tui.skills.checking import problems_of
+from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installed
+
+SKILLS: Final = "skills"
+KEYS: Final = "skill-agents.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillHome:
+    """The data directory as skills know it. Every method blocks."""
+
+    data_dir: Path
+
+    @property
+    def own(self) -> Path:
+        """Where the person's own skills lie."""
+        return self.data_dir / SKILLS
+
+    def folder_of(self, slug: str) -> Path | None:
+        """The folder of an installed skill; None where there is none."""
+        for parent in (self.own, BUNDLED):
+            if slug and (parent / slug / DOCUMENT).is_file():
+                return parent / slug
+        return None
+
+    def views(self) -> tuple[SkillView, ...]:
+        """Every installed skill."""
+        return tuple(self._views())
+
+    def _views(self) -> Iterator[SkillView]:
+        for package in installed((self.own, BUNDLED)):
+            folder = self.folder_of(package.slug)
+            problems = [] if folder is None else problems_of(folder)
+            yield _view(
+                package, is_bundled=folder is None or folder.parent == BUNDLED
+            ).with_problem("; ".join(problems))
+
+    def key_of(self, agent_id: str) -> str | None:
+        """The key of an agent that this desk made; None where it is not known."""
+        return self._keys().get(agent_id)
+
+    def keep_key(self, agent_id: str, key: str) -> None:
+        """Keep a key; an OSError says that it could not be."""
+        keys = self._keys() | {agent_id: key}
+        draft = self.data_dir / f"{KEYS}.new"
+        draft.unlink(missing_ok=True)
+        made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(made, "w", encoding="utf-8") as file:
+            json.dump(keys, file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.data_dir / KEYS)
+
+    def _keys(self) -> dict[str, str]:
+        try:
+            found: object = json.loads((self.data_dir / KEYS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        pairs: dict[object, object] = {**found}
+        return {
+            name: key
+            for name, key in pairs.items()
+            if isinstance(name, str) and isinstance(key, str)
+        }
+
+
+def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:
+    said = package.metadata
+    return SkillView(
+        slug=package.slug,
+        name=package.name,
+        description=package.description,
+        version=package.version or "",
+        author=said.get("author", ""),
+        difficulty=said.get("difficulty", ""),
+        is_bundled=is_bundled,
+        requires=package.requires,
+    )

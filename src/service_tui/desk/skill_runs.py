@@ -1,0 +1,368 @@
+"""The skills that this desk runs: started, watched, tried again, held by the halt, ended.
+
+Knows processes of skills and records. Must not know the network, nor widgets.
+Used by desk.desk, which runs `run`, and by the handler of skills. Nothing here waits for a process:
+a look every fifth of a second decides what is next.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.desk.facts import Fact
+from service_tui.desk.facts_fleet import LogTailSeen, RunChanged
+from service_tui.desk.gate import Gate
+from service_tui.desk.records_fleet import LogTailView, Pace, RunState, SkillRunView
+from service_tui.skills.process import (
+    LOG,
+    Launch,
+    SkillProcess,
+    bound_log,
+    is_run,
+    report_of,
+    tagged,
+    tail,
+)
+from service_tui.units import Micros, Timestamp
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 0.2
+GRACE_S: Final = 3.0
+"""How long a skill may take to end when it is asked to; then it is killed."""
+
+CLOSING_S: Final = 1.5
+"""The same when the console ends, which has little time itself."""
+
+RESTARTS_MAX: Final = 5
+BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""How often a crash is forgiven in a row, and how long each is waited after."""
+
+STEADY_S: Final = 60.0
+"""A run that lasted so long is no crash in a row."""
+
+RUN_MAX_S: Final = 300.0
+"""Of a run that is to end by itself. Source: wire reference, section 10."""
+
+RUNS_MAX: Final = 40
+"""ours: at one time; twenty agents with two skills each."""
+
+FOLDER: Final = "runs"
+STATE: Final = "run.json"
+ENDED_WITH_CONSOLE: Final = "the console ended"
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run with what only this room knows of it. Durations are by the monotonic clock."""
+
+    view: SkillRunView
+    launch: Launch
+    process: SkillProcess | None = None
+    began: float = 0.0
+    due: float = 0.0
+    kill_at: float | None = None
+    is_held: bool = False
+    then: tuple[SkillRunView, Launch] | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it; the halt speaks of it so."""
+        return f"{self.view.skill_slug} as {self.view.agent_name} ({self.view.run_id[:6]})"
+
+    def suspend(self) -> None:
+        """Stand still; an OSError says that it does not."""
+        self.is_held = True
+        if self.process is not None:
+            self.process.signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Run on."""
+        self.is_held = False
+        if self.process is not None:
+            self.process.signal(signal.SIGCONT)
+
+
+class SkillRuns:
+    """Every run of this desk, living or ended."""
+
+    def __init__(
+        self, data_dir: Path, clock: Clock, gate: Gate, say: Callable[[Fact], None]
+    ) -> None:
+        self._folder = data_dir / FOLDER
+        self._clock = clock
+        self._gate = gate
+        self._say = say
+        self._runs: dict[str, _Run] = {}
+        self._tail_of = ""
+        self._tail_at = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no other run fits."""
+        return sum(run.view.state.is_alive for run in self._runs.values()) >= RUNS_MAX
+
+    def folder_of(self, run_id: str) -> Path:
+        """Where a run keeps its output."""
+        return self._folder / run_id
+
+    # -- what is ordered -------------------------------------------------------------------
+
+    def begin(self, view: SkillRunView, launch: Launch) -> None:
+        """Take a run in; it starts at the next look."""
+        known = replace(view, state=RunState.STARTING, log_path=str(launch.folder / LOG))
+        run = _Run(known, launch, due=self._clock.monotonic())
+        self._runs[view.run_id] = run
+        self._gate.watch(run)
+        self._tell(run)
+
+    def stop(self, run_id: str, why: str = "stopped by hand") -> bool:
+        """Ask a run to end; False where there is none that lives."""
+        run = self._runs.get(run_id)
+        if run is None or not run.view.state.is_alive:
+            return False
+        if run.process is None:
+            self._over(run, RunState.STOPPED, why)
+            return True
+        run.kill_at = self._clock.monotonic() + GRACE_S
+        self._signal(run, signal.SIGTERM)
+        # Who stands still hears nothing until he goes on.
+        self._signal(run, signal.SIGCONT)
+        self._tell(run, state=RunState.STOPPING, why=why)
+        return True
+
+    def restart(self, view: SkillRunView, launch: Launch) -> None:
+        """End a run where it lives, and begin it anew."""
+        run = self._runs.get(view.run_id)
+        if run is not None and self.stop(view.run_id) and run.process is not None:
+            run.then = view, launch
+        else:
+            self.begin(view, launch)
+
+    def detach(self, run_id: str, *, detached: bool) -> bool:
+        """Let a run outlive the console, or not; False where it does not run or cannot be told."""
+        run = self._runs.get(run_id)
+        if run is None or run.process is None:
+            return False
+        try:
+            run.process.detach(detached=detached)
+        except OSError as error:
+            log.warning("%s: %s", run.name, error)
+            return False
+        self._tell(run, state=RunState.DETACHED if detached else RunState.RUNNING)
+        return True
+
+    def look_at(self, run_id: str) -> None:
+        """Show the end of a run's output from now on; empty: of none."""
+        self._tail_of, self._tail_at = run_id, -1
+        if not run_id:
+            self._say(LogTailSeen(None))
+
+    # -- what passes -----------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Look after all runs, for ever."""
+        while True:
+            self.look()
+            await self._clock.sleep(LOOK_S)
+
+    def look(self) -> None:
+        """One look at every run that lives, and at the output that is shown."""
+        now = self._clock.monotonic()
+        for run in list(self._runs.values()):
+            if run.view.state.is_alive:
+                self._look_after(run, now)
+        shown = self._runs.get(self._tail_of)
+        if shown is not None:
+            self._show_tail(shown)
+
+    def _look_after(self, run: _Run, now: float) -> None:
+        if run.process is None:
+            if now >= run.due and not run.is_held:
+                self._start(run, now)
+            return
+        bound_log(run.launch.folder)
+        code = run.process.exit_code()
+        if code is not None:
+            self._ended(run, code, now)
+        elif run.kill_at is not None and now >= run.kill_at:
+            run.process.kill()
+        elif (
+            run.kill_at is None
+            and run.view.pace is not Pace.LOOP
+            and not run.is_held
+            and now - run.began > RUN_MAX_S
+        ):
+            self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
+        else:
+            self._tell_held(run)
+
+    def _tell_held(self, run: _Run) -> None:
+        """The halt came or went: nobody else says so."""
+        if run.is_held and run.view.state is RunState.RUNNING:
+            self._tell(run, state=RunState.SUSPENDED, why="trading is halted")
+        elif not run.is_held and run.view.state is RunState.SUSPENDED:
+            self._tell(run, state=RunState.RUNNING, why="")
+
+    def _start(self, run: _Run, now: float) -> None:
+        try:
+            run.process = SkillProcess.start(run.launch, os.environ)
+        except OSError as error:
+            self._over(run, RunState.CRASHED, f"it cannot be started: {error.strerror}")
+            return
+        run.began, run.kill_at = now, None
+        self._tell(
+            run,
+            state=RunState.RUNNING,
+            pid=run.process.pid,
+            started_at=self._clock.now(),
+            next_at=None,
+            runs_count=run.view.runs_count + 1,
+        )
+
+    def _ended(self, run: _Run, code: int, now: float) -> None:
+        """A process is gone: what it left goes too, and what is next depends on how it ended."""
+        process, run.process = run.process, None
+        if process is not None:
+            process.kill()
+        said = report_of(tail(run.launch.folder)) or run.view.report
+        self._tell(run, pid=None, exit_code=code, report=said)
+        if run.view.state is RunState.STOPPING:
+            self._over(run, RunState.STOPPED, run.view.why)
+        elif code == 0:
+            self._rest(run, now)
+        else:
+            self._try_again(run, code, now)
+
+    def _rest(self, run: _Run, now: float) -> None:
+        """It ended in order: once is enough, else again after a while."""
+        if run.view.pace is not Pace.EVERY:
+            self._over(run, RunState.DONE, "")
+            return
+        run.due = max(now, run.began + run.view.every_s)
+        next_at = Timestamp(self._clock.now() + run.due - now)
+        self._tell(run, state=RunState.RESTING, next_at=next_at, restarts=0, why="")
+
+    def _try_again(self, run: _Run, code: int, now: float) -> None:
+        how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
+        restarts = 0 if now - run.began > STEADY_S else run.view.restarts
+        if restarts >= RESTARTS_MAX:
+            self._over(run, RunState.CRASHED, f"{how}, {restarts + 1} times in a row")
+            return
+        wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
+        run.due = now + wait_s
+        self._tell(
+            run,
+            state=RunState.BACKING_OFF,
+            restarts=restarts + 1,
+            next_at=Timestamp(self._clock.now() + wait_s),
+            why=f"{how}; it is tried again in {wait_s:.0f} s",
+        )
+
+    def _over(self, run: _Run, state: RunState, why: str) -> None:
+        self._gate.release(run.name)
+        self._tell(run, state=state, why=why, ended_at=self._clock.now(), pid=None, next_at=None)
+        if run.then is not None:
+            self.begin(*run.then)
+
+    def _signal(self, run: _Run, number: signal.Signals) -> None:
+        if run.process is not None:
+            try:
+                run.process.signal(number)
+            except OSError as error:
+                log.warning("%s: %s", run.name, error)
+
+    def _show_tail(self, run: _Run) -> None:
+        with suppress(OSError):
+            size = (run.launch.folder / LOG).stat().st_size
+            if size != self._tail_at:
+                self._tail_at = size
+                self._say(LogTailSeen(LogTailView(run.view.run_id, tail(run.launch.folder))))
+
+    def _tell(self, run: _Run, **changes: object) -> None:
+        """Say how a run stands, and write it down; a disk that fails loses only the memory."""
+        run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
+        self._say(RunChanged(run.view))
+        path = run.launch.folder / STATE
+        try:
+            run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            draft = path.with_suffix(".new")
+            draft.write_text(json.dumps(asdict(run.view)), encoding="utf-8")
+            draft.replace(path)
+        except OSError as error:
+            log.warning("the state of %s is not kept: %s", run.name, error)
+
+    # -- over a restart --------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Take in the runs of before: those that were detached and live are looked after again."""
+        if not self._folder.is_dir():
+            return
+        for folder in sorted(self._folder.iterdir()):
+            try:
+                run = _remembered(folder)
+            except (OSError, ValueError, TypeError, KeyError) as error:
+                log.warning("%s is no run: %s", folder, error)
+                continue
+            self._runs[run.view.run_id] = run
+            self._find_again(run)
+
+    def _find_again(self, run: _Run) -> None:
+        view = run.view
+        if not view.state.is_alive:
+            self._say(RunChanged(view))
+            return
+        if view.state is RunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
+            run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
+            run.began = self._clock.monotonic()
+            self._gate.watch(run)
+            self._tell(run, why="it ran on without the console")
+            return
+        for pid in tagged(view.run_id):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        self._over(run, RunState.STOPPED, ENDED_WITH_CONSOLE)
+
+    async def close(self) -> None:
+        """End everything but what was detached: asked first, then killed."""
+        going = [run for run in self._runs.values() if self._ends_with_us(run)]
+        for run in going:
+            self._signal(run, signal.SIGTERM)
+            self._signal(run, signal.SIGCONT)
+        for _ in range(round(CLOSING_S / 0.05)):  # a closing desk waits in real time
+            if all(run.process is None or run.process.exit_code() is not None for run in going):
+                break
+            await asyncio.sleep(0.05)
+        for run in self._runs.values():
+            if run in going:
+                if run.process is not None:
+                    run.process.kill()
+                    run.process = None
+                self._over(run, RunState.STOPPED, ENDED_WITH_CONSOLE)
+            elif run.process is not None:
+                run.process.leave()
+
+    @staticmethod
+    def _ends_with_us(run: _Run) -> bool:
+        return run.view.state.is_alive and run.view.state is not RunState.DETACHED
+
+
+def _remembered(folder: Path) -> _Run:
+    """A run as it was written down; how it is started is made anew when it is."""
+    fields: dict[str, object] = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    budget = fields["budget"]
+    known = fields | {
+        "pace": Pace(str(fields["pace"])),
+        "state": RunState(str(fields["state"])),
+        "budget": Micros(budget) if isinstance(budget, int) else None,
+    }
+    view = SkillRunView(**known)  # pyright: ignore[reportArgumentType]
+    return _Run(view, Launch(view.run_id, folder, Path(), (), {}))

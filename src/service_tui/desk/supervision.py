@@ -1,0 +1,65 @@
+"""The desk's part that supervises agents: which handler takes what, and what runs beside it.
+
+Knows the handlers of the fleet, the runs of skills, and the action log. Must not know widgets.
+Used by desk.desk, which owns the tasks.
+"""
+
+from collections.abc import Coroutine
+from pathlib import Path
+
+from service_tui.clock import Clock
+from service_tui.desk.actions import Actions
+from service_tui.desk.commands_fleet import (
+    ApproveHeld,
+    ExportData,
+    FleetCommand,
+    PauseAll,
+    RefuseHeld,
+    SetLeash,
+    WatchAgent,
+)
+from service_tui.desk.handlers import exports, fleet, skills
+from service_tui.desk.polling import Watched
+from service_tui.desk.ports import Ports
+from service_tui.desk.records import Topic
+from service_tui.desk.skill_home import SkillHome
+from service_tui.desk.skill_runs import SkillRuns
+
+
+class Supervision:
+    """The person's hand on the agents, as the desk carries it out."""
+
+    def __init__(self, data_dir: Path, clock: Clock, ports: Ports, watched: Watched) -> None:
+        self._ports = ports
+        self._watched = watched
+        self._data_dir = data_dir
+        runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
+        self._skills = skills.SkillPorts(SkillHome(data_dir), runs)
+        self.actions = Actions(data_dir, clock)
+
+    async def handle(self, command: FleetCommand) -> None:
+        """Carry a command out, and say how it went."""
+        match command:
+            case SetLeash() | ApproveHeld() | RefuseHeld() | PauseAll():
+                await fleet.carry_out(command, self._ports)
+            case ExportData():
+                await exports.export_data(command, self._data_dir, self._ports)
+            case WatchAgent():
+                self._watched.agent_id, self._watched.run_id = command.agent_id, command.run_id
+                self._skills.runs.look_at(command.run_id)
+                self._ports.poke(Topic.FLEET)
+            case _:
+                await skills.carry_out(command, self._skills, self._ports)
+
+    def loops(self) -> tuple[Coroutine[None, None, None], ...]:
+        """What runs as long as the desk does."""
+        self._skills.runs.remember()
+        return (
+            skills.see_skills(self._skills.home, self._ports),
+            self._skills.runs.run(),
+            self.actions.run(),
+        )
+
+    async def close(self) -> None:
+        """End what runs for this desk and was not detached."""
+        await self._skills.runs.close()

@@ -1,0 +1,336 @@
+"""The fleet: leashes, the trades that wait for the operator, and what each agent did."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.errors import Refusal
+from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
+from service_tui.engine.exchange import Order
+from service_tui.engine.holding import spent_of
+from service_tui.server.refusals import Denied, invalid_items
+from service_tui.server.routes import outcomes, positions, trades
+from service_tui.server.service import Asked, Routes
+from service_tui.terms import Action, HeldStatus, Venue
+from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints_fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
+)
+from service_tui.wire.errors import ErrorBody
+from service_tui.wire.fleet import (
+    ApproveRequest,
+    DecidedBody,
+    HeldQuery,
+    HeldTradeBody,
+    HeldTradesBody,
+    LeashBody,
+    LeashesBody,
+    LeashQuery,
+    LeashRequest,
+    RefuseRequest,
+)
+from service_tui.wire.outcomes import OutcomesBody
+from service_tui.wire.positions import PositionsBody
+from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody
+
+NO_REASON: Final = "the operator said no"
+"""What an agent hears of a refusal without a reason."""
+
+
+# -- leashes -------------------------------------------------------------------------------
+
+
+def _leash_body(asked: Asked, agent: Agent, slug: str) -> LeashBody:
+    leash = agent.leashes[slug]
+    return LeashBody(
+        agent_id=agent.agent_id,
+        skill_slug=slug,
+        mode=leash.mode,
+        threshold=decimal(leash.threshold),
+        daily_budget=None if leash.budget is None else decimal(leash.budget),
+        wait_s=leash.wait_s,
+        spent=decimal(spent_of(agent, slug, asked.now)),
+    )
+
+
+def _leashes(asked: Asked) -> LeashesBody:
+    found = tuple(
+        _leash_body(asked, agent, slug)
+        for agent in asked.world.agents.values()
+        for slug in sorted(agent.leashes)
+    )
+    return LeashesBody(leashes=found)
+
+
+async def list_leashes(asked: Asked) -> LeashesBody:
+    """Every leash, by agent; the agent's own before those of its skills."""
+    return _leashes(asked)
+
+
+async def set_leash(asked: Asked) -> LeashBody:
+    """Put an agent, or one of its skills, on a leash; what waits already still waits."""
+    agent = asked.world.agent(asked.path["agent_id"])
+    wanted = asked.body_as(LeashRequest)
+    threshold = _money("threshold", wanted.threshold)
+    budget = None
+    if wanted.daily_budget is not None:
+        budget = _money("daily_budget", wanted.daily_budget)
+    event = LeashSet(
+        agent.agent_id, asked.now, wanted.skill_slug, wanted.mode, threshold, budget, wanted.wait_s
+    )
+    asked.service.keeper.check_whole()
+    await asked.service.keeper.commit(asked.world.note(event))
+    return _leash_body(asked, asked.world.agent(agent.agent_id), wanted.skill_slug)
+
+
+def _money(name: str, value: float) -> Micros:
+    """Money of a request.
+
+    Returns:
+        Micros.
+
+    Raises:
+        Denied: 422 for more decimals than a micro.
+    """
+    try:
+        return micros(value)
+    except NotMicrosError as error:
+        raise invalid_items([(("body", name), str(error), "decimal")]) from error
+
+
+async def free_leash(asked: Asked) -> LeashesBody:
+    """Take a leash off; where there is none nothing changes."""
+    agent = asked.world.agent(asked.path["agent_id"])
+    slug = asked.query_as(LeashQuery).skill_slug
+    if slug in agent.leashes:
+        event = LeashSet(agent.agent_id, asked.now, slug, None, Micros(0), None, 0)
+        asked.service.keeper.check_whole()
+        await asked.service.keeper.commit(asked.world.note(event))
+    return _leashes(asked)
+
+
+# -- trades that wait ----------------------------------------------------------------------
+
+
+def held_body(asked: Asked, held: TradeHeld, end: HeldEnded | None = None) -> HeldTradeBody:
+    """A trade that waits, with what it would get now, or how it ended."""
+    world = asked.world
+    agent, market = world.agent(held.agent_id), world.markets.get(held.market_id)
+    buys = held.action is Action.BUY
+    got = None if end is not None else _estimate(asked, held)
+    note = held.note
+    return HeldTradeBody(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=agent.settings.name,
+        status=HeldStatus.WAITING if end is None else end.status,
+        market_id=held.market_id,
+        question="" if market is None else market.listing.question,
+        venue=held.venue,
+        side=held.side,
+        action=held.action,
+        order_type=held.order_type,
+        amount=decimal(held.size) if buys else 0.0,
+        shares=0.0 if buys else decimal(held.size),
+        price_limit=held.price,
+        price=None if market is None else market.price_of(held.side),
+        avg_price=None if got is None else got.avg_price,
+        shares_estimate=None if got is None else got.shares,
+        reasoning=note.reasoning,
+        source=note.source,
+        skill_slug=note.skill_slug,
+        signal_data=note.signal_data,
+        created_at=moment(held.at),
+        expires_at=moment(held.expires_at),
+        decided_at=None if end is None else moment(end.at),
+        decided_amount=None if end is None or not end.size else decimal(end.size),
+        reason="" if end is None else end.reason,
+        trade_id="" if end is None else end.trade_id,
+    )
+
+
+def _estimate(asked: Asked, held: TradeHeld) -> TradeBody | None:
+    """What the trade would get now on sim; None where the market does not take it."""
+    if held.venue is not Venue.SIM:
+        return None
+    agent = asked.world.agent(held.agent_id)
+    order = Order(agent, held.market_id, held.side, held.action, held.size)
+    try:
+        return trades.quoted(asked, order)
+    except Refusal:
+        return None
+
+
+def _held(asked: Asked, *, of: str | None = None) -> HeldTradesBody:
+    """What waits, and where it was asked for also what was decided; of one agent or of all."""
+    holding = asked.world.holding
+    waiting = [one for one in holding.waiting.values() if of in {None, one.agent_id}]
+    waiting.sort(key=lambda one: one.expires_at)
+    rows = [held_body(asked, one) for one in waiting]
+    if asked.query_as(HeldQuery).status == "all":
+        ended = reversed(holding.ended)
+        rows += [held_body(asked, one, end) for one, end in ended if of in {None, one.agent_id}]
+    return HeldTradesBody(held=tuple(rows), waiting_count=len(waiting))
+
+
+async def own_held(asked: Asked) -> HeldTradesBody:
+    """The calling agent's own trades that wait, and with `all` how the last ones ended."""
+    return _held(asked, of=asked.agent.agent_id)
+
+
+async def all_held(asked: Asked) -> HeldTradesBody:
+    """The trades of all agents that wait, the nearest deadline first."""
+    return _held(asked)
+
+
+async def approve(asked: Asked) -> DecidedBody:
+    """Carry a waiting trade out; what the venue says no to is decided as well, and not again."""
+    held = asked.world.holding.find(asked.path["held_id"])
+    wanted = asked.body_as(ApproveRequest)
+    size = held.size if wanted.amount is None else _new_size(held, wanted.amount)
+    request = _request_of(held, size)
+    agent = asked.world.agent(held.agent_id)
+    decision = _Decision(asked, held, size)
+    going = replace(asked, caller=agent, body=request, approved=True, also=decision.end)
+    asked.service.keeper.check_whole()
+    try:
+        trade = await trades.place(going)
+    except Denied as no:
+        said = no.body.error if isinstance(no.body, ErrorBody) else "the venue said no"
+        await asked.service.keeper.commit(decision.fail(said))
+        return _decided(asked, held, None)
+    return _decided(asked, held, trade)
+
+
+class _Decision:
+    """How an approved trade ends, written in the same transaction as the trade."""
+
+    def __init__(self, asked: Asked, held: TradeHeld, size: Micros) -> None:
+        self._asked, self._held, self._size = asked, held, size
+
+    def end(self, events: Sequence[Event], reply: WireModel) -> Sequence[Event]:
+        """The end that goes with these events and this answer."""
+        if not isinstance(reply, TradeBody) or not reply.success:
+            error = reply.error if isinstance(reply, TradeBody) else None
+            return self.fail(error or "the venue said no")
+        trade_id = next(_ids(events), "")
+        changed = self._size != self._held.size
+        said = "approved at another size" if changed else "approved"
+        return self._end(HeldStatus.APPROVED, said, trade_id)
+
+    def fail(self, why: str) -> list[HeldEnded]:
+        """The end of a trade that the venue did not take."""
+        return self._end(HeldStatus.FAILED, why, "")
+
+    def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
+        size = self._size if status is HeldStatus.APPROVED else Micros(0)
+        ended = HeldEnded(self._held.held_id, self._asked.now, status, reason, size, trade_id)
+        return self._asked.world.holding.end([ended])
+
+
+def _ids(events: Sequence[Event]) -> Iterator[str]:
+    for event in events:
+        if isinstance(event, Fill):
+            yield event.trade_id
+        elif isinstance(event, OrderPlaced):
+            yield event.order_id
+
+
+def _new_size(held: TradeHeld, amount: float) -> Micros:
+    """The size that the operator wants instead.
+
+    Returns:
+        Money.
+
+    Raises:
+        Denied: 422 for a sale, which is sized by shares, or for parts of a cent.
+    """
+    if held.action is not Action.BUY:
+        raise invalid_items([(("body", "amount"), "a sale is not sized by money", "value")])
+    size = _money("amount", amount)
+    if size % trades.CENT:
+        raise invalid_items([(("body", "amount"), "at most 2 decimals", "decimal_max_places")])
+    return size
+
+
+def _request_of(held: TradeHeld, size: Micros) -> TradeRequest:
+    """The order as its agent had sent it, at the size that was decided."""
+    buys, note = held.action is Action.BUY, held.note
+    return TradeRequest(
+        market_id=held.market_id,
+        side=held.side,
+        amount=decimal(size) if buys else 0.0,
+        shares=0.0 if buys else decimal(size),
+        action=held.action,
+        venue=held.venue,
+        order_type=held.order_type,
+        price=held.price,
+        expiration=held.expiration,
+        reasoning=note.reasoning or None,
+        source=note.source or None,
+        skill_slug=note.skill_slug or None,
+        signal_data=note.signal_data,
+    )
+
+
+async def refuse(asked: Asked) -> DecidedBody:
+    """Decline a waiting trade; the agent finds the reason where it asks for its held trades."""
+    held = asked.world.holding.find(asked.path["held_id"])
+    reason = asked.body_as(RefuseRequest).reason or NO_REASON
+    asked.service.keeper.check_whole()
+    ended = HeldEnded(held.held_id, asked.now, HeldStatus.REFUSED, reason)
+    await asked.service.keeper.commit(asked.world.holding.end([ended]))
+    return _decided(asked, held, None)
+
+
+def _decided(asked: Asked, held: TradeHeld, trade: TradeBody | None) -> DecidedBody:
+    found = (end for one, end in reversed(asked.world.holding.ended) if one == held)
+    return DecidedBody(held=held_body(asked, held, next(found, None)), trade=trade)
+
+
+# -- what each agent did -------------------------------------------------------------------
+
+
+def _as_agent(asked: Asked) -> Asked:
+    """The same question as the agent itself would ask it."""
+    return replace(asked, caller=asked.world.agent(asked.path["agent_id"]))
+
+
+async def trades_of(asked: Asked) -> TradesBody:
+    """An agent's trades and payouts, newest first, with its reasons."""
+    return await trades.history(_as_agent(asked))
+
+
+async def positions_of(asked: Asked) -> PositionsBody:
+    """What an agent holds, or held."""
+    return await positions.positions(_as_agent(asked))
+
+
+async def outcomes_of(asked: Asked) -> OutcomesBody:
+    """What an agent's trades came to, of all skills or of one."""
+    return await outcomes.outcomes(_as_agent(asked))
+
+
+ROUTES: Final[Routes] = {
+    HELD_TRADES: own_held,
+    DESK_LEASHES: list_leashes,
+    DESK_SET_LEASH: set_leash,
+    DESK_FREE_LEASH: free_leash,
+    DESK_HELD: all_held,
+    DESK_APPROVE: approve,
+    DESK_REFUSE: refuse,
+    DESK_AGENT_TRADES: trades_of,
+    DESK_AGENT_POSITIONS: positions_of,
+    DESK_AGENT_OUTCOMES: outcomes_of,
+}

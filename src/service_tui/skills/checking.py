@@ -1,0 +1,83 @@
+"""What is wrong with a skill's folder, in sentences that say what to do.
+
+Knows packages. Must not run what it checks.
+Used by install, by the desk before a run, and by the command line.
+"""
+
+import ast
+import json
+from pathlib import Path
+from typing import Final
+
+from service_tui.skills.package import (
+    DOCUMENT,
+    FILE_MAX,
+    MANIFEST,
+    NotASkillError,
+    entry_script,
+    frontmatter,
+    is_slug,
+    read_text,
+)
+
+DESCRIPTION_MAX: Final = 1_024
+"""Source: wire reference, section 10."""
+
+
+def problems_of(path: Path) -> list[str]:
+    """Why a folder is no skill that could run; empty where nothing is wrong."""
+    document = path / DOCUMENT
+    if not document.is_file():
+        return [f"there is no {DOCUMENT}"]
+    try:
+        top, metadata = frontmatter(read_text(document))
+    except (NotASkillError, OSError) as error:
+        return [f"{DOCUMENT}: {error}"]
+    found = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
+    if not metadata.get("version", top.get("version", "")):
+        found.append(f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0")
+    return [*found, *_of_manifest(path / MANIFEST), *_of_script(path)]
+
+
+def _of_name(folder: str, name: str) -> list[str]:
+    if not name:
+        return [f"{DOCUMENT}: no name; write name: {folder}"]
+    if not is_slug(name):
+        return [f"{DOCUMENT}: the name {name[:40]!r} is not of lower-case letters, digits and -"]
+    if name != folder:
+        return [f"{DOCUMENT}: it names {name!r}, its folder is {folder[:40]!r}; make them equal"]
+    return []
+
+
+def _of_description(top: dict[str, str]) -> list[str]:
+    said = top.get("description", "")
+    if not said:
+        return [f"{DOCUMENT}: no description; say in a sentence what the skill does"]
+    if len(said) > DESCRIPTION_MAX:
+        return [f"{DOCUMENT}: the description has {len(said)} letters, at most {DESCRIPTION_MAX}"]
+    return []
+
+
+def _of_manifest(path: Path) -> list[str]:
+    """A manifest may be missing; one that cannot be read is a mistake of its writer."""
+    if not path.is_file():
+        return []
+    try:
+        made: object = json.loads(read_text(path))
+    except (NotASkillError, OSError, ValueError, RecursionError) as error:
+        return [f"{MANIFEST}: {error}"]
+    return [] if isinstance(made, dict) else [f"{MANIFEST}: it is no object"]
+
+
+def _of_script(path: Path) -> list[str]:
+    try:
+        script = entry_script(path)
+    except NotASkillError as error:
+        return [str(error)]
+    try:
+        ast.parse(read_text(script), script.name)
+    except SyntaxError as error:
+        return [f"{script.name}: line {error.lineno}: {error.msg}"]
+    except (NotASkillError, OSError, ValueError, RecursionError, MemoryError) as error:
+        return [f"{script.name}: {error} (at most {FILE_MAX} bytes of text)"]
+    return []

@@ -1,0 +1,56 @@
+"""What a skill's process does before it becomes the skill: bounds, and a line to who started it.
+
+Knows the standard library only. Must not import the program: it runs before the skill's own start.
+Started as a script by `process`, with the skill's script and its words behind it. The process is
+nice to the others, writes no file beyond a bound, ends in order when it is asked to, and dies with
+whoever started it unless its folder says that it is detached.
+"""
+
+import contextlib
+import os
+import resource
+import runpy
+import signal
+import sys
+import threading
+from pathlib import Path
+
+LIFELINE = "SERVICE_RUN_LIFELINE"
+FOLDER = "SERVICE_RUN_FOLDER"
+DETACHED = "detached"
+FILE_MAX = 16 * 1024 * 1024
+"""Of any file that it writes, its output too: a flood ends here even if nobody looks."""
+
+NICENESS = 10
+
+
+def main(words: list[str]) -> None:
+    """Set the bounds, then be the skill."""
+    signal.signal(signal.SIGTERM, _end)
+    os.nice(NICENESS)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
+    line = os.environ.pop(LIFELINE, "")
+    folder = Path(os.environ.pop(FOLDER, "."))
+    if line:
+        watch = threading.Thread(target=_die_with, args=(int(line), folder), daemon=True)
+        watch.start()
+    sys.argv = words
+    sys.path[0] = str(Path(words[0]).parent)
+    runpy.run_path(words[0], run_name="__main__")
+
+
+def _end(_signal: int, _frame: object) -> None:
+    raise SystemExit(0)
+
+
+def _die_with(line: int, folder: Path) -> None:
+    """Wait until the other end of the line is gone, and go as well."""
+    with contextlib.suppress(OSError):
+        os.read(line, 1)
+    if not (folder / DETACHED).exists():
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,248 @@
+"""One process of a skill: started with nothing that it should not have, watched, and ended whole.
+
+Knows files, processes and the guard. Must not know a desk, nor wait: every call returns at once.
+Used by the desk's supervisor. Its output goes to a file of its own, which is cut when it grows; a
+process group of its own takes every signal, and whoever left the group is found by a tag.
+"""
+
+import json
+import os
+import signal
+import subprocess  # the whole purpose of this room
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeGuard
+
+from service_tui.skills import guard
+
+TAG: Final = "SERVICE_RUN"
+"""Variable by which a run's processes are known, wherever they went."""
+
+LOG: Final = "output.log"
+LOG_MAX: Final = 1_000_000
+LOG_KEPT: Final = 64_000
+"""Bytes at which the output is cut, and of its end that stay."""
+
+TAIL_BYTES: Final = 32_000
+TAIL_LINES: Final = 200
+LINE_MAX: Final = 400
+CUT: Final = b"... what stood here was cut: too much output ...\n"
+
+PASSED_ON: Final = (
+    "PATH",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "SYSTEMROOT",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+"""All that a skill gets of our own environment: no key, no home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a skill's process is started. The values of `own` may be secret."""
+
+    run_id: str
+    folder: Path
+    script: Path
+    words: tuple[str, ...]
+    own: Mapping[str, str] = field(repr=False)
+
+
+def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
+    """What the process finds around itself: a little of ours, what it needs, and its tag."""
+    passed = {name: ours[name] for name in PASSED_ON if name in ours}
+    return {
+        **passed,
+        "HOME": str(launch.folder),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "AUTOMATON_MANAGED": "1",
+        "SERVICE_MANAGED_MODE": "1",
+        **launch.own,
+        TAG: launch.run_id,
+        guard.FOLDER: str(launch.folder),
+    }
+
+
+class SkillProcess:
+    """A process that was started here, or one of an earlier run that was found again."""
+
+    def __init__(self, pid: int, run_id: str, folder: Path) -> None:
+        self.pid: Final = pid
+        self.run_id: Final = run_id
+        self.folder: Final = folder
+        self._child: subprocess.Popen[bytes] | None = None
+        self._line: int | None = None
+
+    @classmethod
+    def start(cls, launch: Launch, ours: Mapping[str, str]) -> "SkillProcess":
+        """Start a skill; an OSError says why it cannot be.
+
+        Returns:
+            The process, running.
+        """
+        launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (launch.folder / guard.DETACHED).unlink(missing_ok=True)
+        ends, line = os.pipe()
+        log = os.open(launch.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
+                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.words],
+                cwd=launch.folder,
+                env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(ends,),
+            )
+        except OSError:
+            os.close(line)
+            raise
+        finally:
+            os.close(ends)
+            os.close(log)
+        made = cls(child.pid, launch.run_id, launch.folder)
+        made._child, made._line = child, line
+        return made
+
+    def exit_code(self) -> int | None:
+        """How it ended; None while it runs. Of one that was found again only that it ended: 0."""
+        if self._child is not None:
+            return self._child.poll()
+        return None if is_run(self.pid, self.run_id) else 0
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to it and to its children; an OSError where it may not be."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def detach(self, *, detached: bool) -> None:
+        """Let it outlive whoever started it, or not; an OSError where that cannot be written."""
+        marker = self.folder / guard.DETACHED
+        if detached:
+            marker.touch(mode=0o600)
+        else:
+            marker.unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        """End it and everything that it has started, wherever that went."""
+        with suppress(OSError):
+            self.signal(signal.SIGKILL)
+        for pid in tagged(self.run_id):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if self._child is not None:
+            with suppress(subprocess.TimeoutExpired):
+                # A killed process ends at once; only the kernel can hold it back.
+                self._child.wait(0.5)
+        self.let_go()
+
+    def leave(self) -> None:
+        """Let a detached process go on alone."""
+        self.let_go()
+        if self._child is not None:
+            # Nobody will wait for it any more, and that is meant.
+            self._child.returncode = 0
+
+    def let_go(self) -> None:
+        """Close the line; a process that is not detached dies of it."""
+        if self._line is not None:
+            os.close(self._line)
+            self._line = None
+
+
+def is_run(pid: int, run_id: str) -> bool:
+    """Whether a process is alive and belongs to a run: a number alone may be another's by now."""
+    try:
+        found = Path(f"/proc/{pid}/environ").read_bytes()
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    is_dead = state.rpartition(")")[2].split()[:1] == ["Z"]
+    return not is_dead and f"{TAG}={run_id}".encode() in found.split(b"\0")
+
+
+def tagged(run_id: str) -> list[int]:
+    """Every process that belongs to a run; none on a system that does not tell."""
+    try:
+        names = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    except OSError:
+        return []
+    return [int(name) for name in names if is_run(int(name), run_id)]
+
+
+def bound_log(folder: Path) -> None:
+    """Cut the output where it has grown too long; its end stays, and a line that says so."""
+    path = folder / LOG
+    try:
+        size = path.stat().st_size
+        if size <= LOG_MAX:
+            return
+        kept = _end_of(path, LOG_KEPT)
+        with path.open("r+b") as file:
+            file.truncate(0)
+            file.write(CUT + kept)
+    except OSError:
+        # The disk is full or the file gone: the bound of the guard still holds.
+        return
+
+
+def tail(folder: Path) -> tuple[str, ...]:
+    """The last lines of the output, oldest first; what a terminal would obey is taken out."""
+    try:
+        raw = _end_of(folder / LOG, TAIL_BYTES)
+    except OSError:
+        return ()
+    lines = raw.decode("utf-8", "replace").splitlines()[-TAIL_LINES:]
+    return tuple("".join(_harmless(letter) for letter in line[:LINE_MAX]) for line in lines)
+
+
+def _harmless(letter: str) -> str:
+    return letter if letter.isprintable() else " " if letter == "\t" else "?"
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return file.read(size)
+
+
+def report_of(lines: Sequence[str]) -> str:
+    """What a run says it did, in words; empty where no line is a report. Source: wire, 10."""
+    for line in reversed(lines[-20:]):
+        if not line.startswith("{"):
+            continue
+        try:
+            said: object = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            return "its report is no JSON"
+        return _report_in_words(said)
+    return ""
+
+
+def _no_number(_: str) -> object:
+    raise ValueError("not a finite number")
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _report_in_words(said: object) -> str:
+    inner = said.get("automaton", said.get("service_managed_output")) if _is_object(said) else None
+    if not _is_object(inner):
+        return ""
+    names = ("signals", "trades_attempted", "trades_executed", "amount_usd", "skip_reason")
+    words = [f"{name.replace('_', ' ')} {str(inner[name])[:60]}" for name in names if name in inner]
+    return ", ".join(words)

@@ -1,0 +1,111 @@
+"""A new skill to begin with: small, working, and honest.
+
+Knows how a skill's folder looks. Must not run it.
+Used by the command line.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from service_tui.skills.install import PRIVATE, SkillRefusedError
+from service_tui.skills.package import DOCUMENT, MANIFEST, is_slug
+
+SCRIPT: Final = "run.py"
+
+_DOCUMENT: Final = """\
+---
+name: {slug}
+description: Buys the side that the last news has moved, if it moved far enough.
+metadata:
+  version: 0.1.0
+  author: you
+  displayName: {title}
+  difficulty: beginner
+---
+
+# {title}
+
+What it looks at, when it trades, and why that might be wrong.
+
+Run it on paper first: `service-tui skills run {slug} --once`; with `--live` it trades.
+"""
+
+_MANIFEST: Final = """\
+{{
+  "requires": {{"env": ["SERVICE_API_KEY", "SERVICE_API_URL"], "pip": ["service-sdk"]}},
+  "automaton": {{"managed": true, "entrypoint": "run.py"}},
+  "tunables": [{{"env": "{variable}_EDGE", "type": "number", "default": 0.05, "label": "Edge"}}]
+}}
+"""
+
+_SCRIPT: Final = '''\
+"""{title}: an idea in a few lines. Without --live it trades on paper."""
+
+import json
+import os
+import sys
+
+from service_tui import ServiceClient
+
+SLUG = "{slug}"
+EDGE = float(os.environ.get("{variable}_EDGE", "0.05"))
+AMOUNT = 5.0
+
+
+def main() -> None:
+    tried = done = 0
+    with ServiceClient(live="--live" in sys.argv) as client:
+        for market in client.get_markets(limit=20):
+            price = market.current_probability
+            # The idea: prices below one in five are too low. It is a guess, not knowledge.
+            if not 0.05 < price < 0.20 - EDGE:
+                continue
+            tried += 1
+            result = client.trade(
+                market.id,
+                "yes",
+                AMOUNT,
+                reasoning=f"the price {{price:.2f}} is below 0.20 by more than {{EDGE:.2f}}",
+                source=f"sdk:{{SLUG}}",
+                skill_slug=SLUG,
+                signal_data={{
+                    "edge": round(0.20 - price, 4),
+                    "confidence": 0.2,
+                    "probability": 0.2,
+                    "signal_source": "price",
+                }},
+            )
+            done += result.success
+            break
+    print(json.dumps({{"automaton": {{"trades_attempted": tried, "trades_executed": done}}}}))
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def new_skill(slug: str, parent: Path) -> Path:
+    """Write a skill that works, to be changed.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        SkillRefusedError: the name is no name, or the folder is there already.
+    """
+    if not is_slug(slug):
+        raise SkillRefusedError(f"{slug[:40]!r} is not of lower-case letters, digits and -")
+    folder = parent / slug
+    words = {
+        "slug": slug,
+        "title": slug.replace("-", " ").capitalize(),
+        "variable": f"SERVICE_{slug.replace('-', '_').upper()}",
+    }
+    try:
+        folder.mkdir(mode=PRIVATE, parents=True)
+        for name, text in ((DOCUMENT, _DOCUMENT), (MANIFEST, _MANIFEST), (SCRIPT, _SCRIPT)):
+            (folder / name).write_text(text.format(**words), encoding="utf-8")
+    except OSError as error:
+        raise SkillRefusedError(f"{folder} cannot be written: {error.strerror}") from error
+    return folder

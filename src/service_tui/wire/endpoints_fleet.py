@@ -1,0 +1,99 @@
+"""The endpoints of the fleet: leashes, trades that wait, and what each agent did.
+
+Knows the models. Must not know how a call is sent or answered.
+`endpoints` lists them with the others.
+"""
+
+from typing import Final
+
+from service_tui.wire import fleet, outcomes, positions, trades
+from service_tui.wire.endpoint import DESK, SDK, Endpoint
+
+HELD_TRADES = Endpoint(
+    "GET",
+    f"{SDK}/trades/held",
+    fleet.HeldTradesBody,
+    query=fleet.HeldQuery,
+    summary="The agent's own trades that wait for its operator, or how they were decided",
+)
+DESK_LEASHES = Endpoint(
+    "GET", f"{DESK}/leashes", fleet.LeashesBody, operator=True, summary="How free each agent is"
+)
+DESK_SET_LEASH = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/leash",
+    fleet.LeashBody,
+    asks=fleet.LeashRequest,
+    operator=True,
+    summary="Put an agent, or one of its skills, on a leash",
+)
+DESK_FREE_LEASH = Endpoint(
+    "DELETE",
+    f"{DESK}/agents/{{agent_id}}/leash",
+    fleet.LeashesBody,
+    query=fleet.LeashQuery,
+    operator=True,
+    summary="Take a leash off",
+)
+DESK_HELD = Endpoint(
+    "GET",
+    f"{DESK}/held",
+    fleet.HeldTradesBody,
+    query=fleet.HeldQuery,
+    operator=True,
+    summary="The trades of all agents that wait for the person",
+)
+DESK_APPROVE = Endpoint(
+    "POST",
+    f"{DESK}/held/{{held_id}}/approve",
+    fleet.DecidedBody,
+    asks=fleet.ApproveRequest,
+    operator=True,
+    summary="Carry a waiting trade out, as asked or at another size",
+)
+DESK_REFUSE = Endpoint(
+    "POST",
+    f"{DESK}/held/{{held_id}}/refuse",
+    fleet.DecidedBody,
+    asks=fleet.RefuseRequest,
+    operator=True,
+    summary="Decline a waiting trade; its agent is told why",
+)
+DESK_AGENT_TRADES = Endpoint(
+    "GET",
+    f"{DESK}/agents/{{agent_id}}/trades",
+    trades.TradesBody,
+    query=trades.TradesQuery,
+    operator=True,
+    summary="What an agent traded, with its reasons",
+)
+DESK_AGENT_POSITIONS = Endpoint(
+    "GET",
+    f"{DESK}/agents/{{agent_id}}/positions",
+    positions.PositionsBody,
+    query=positions.PositionsQuery,
+    operator=True,
+    summary="What an agent holds",
+)
+DESK_AGENT_OUTCOMES = Endpoint(
+    "GET",
+    f"{DESK}/agents/{{agent_id}}/outcomes",
+    outcomes.OutcomesBody,
+    query=outcomes.OutcomesQuery,
+    operator=True,
+    summary="What an agent's trades came to, of all skills or of one",
+)
+
+ALL_FLEET: Final = (
+    HELD_TRADES,
+    DESK_LEASHES,
+    DESK_SET_LEASH,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_APPROVE,
+    DESK_REFUSE,
+    DESK_AGENT_TRADES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_OUTCOMES,
+)
+"""Every one of them."""

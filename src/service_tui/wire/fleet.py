@@ -1,0 +1,136 @@
+"""The leash of agents and skills, and the trades that wait for the person.
+
+ours: the spec has no such endpoints. All but one stand under `/api/desk/` and want the operator
+key; with its own key an agent asks what became of the trades that it was told are `submitted`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side
+from service_tui.wire.base import (
+    Amount,
+    AnyVenue,
+    Count,
+    Line,
+    Moment,
+    Price,
+    Prose,
+    SentLine,
+    SignalData,
+    WireModel,
+)
+from service_tui.wire.trades import TradeBody
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
+"""A skill's folder name; empty is the agent itself, with all its skills."""
+
+WAIT_MIN_S = 10
+WAIT_MAX_S = 86_400
+WAIT_DEFAULT_S = 300
+
+
+class LeashRequest(WireModel):
+    """How free an agent is, or one of its skills. It replaces what stood there before.
+
+    A buy above `threshold` waits in `ask`; `daily_budget` is money of buys since midnight UTC,
+    null for none. `wait_s` is how long a trade waits before it is refused.
+    """
+
+    mode: LeashMode
+    skill_slug: Slug = ""
+    threshold: Amount = 0.0
+    daily_budget: Amount | None = None
+    wait_s: Annotated[int, Field(ge=WAIT_MIN_S, le=WAIT_MAX_S)] = WAIT_DEFAULT_S
+
+
+class LeashQuery(WireModel):
+    """Which leash of an agent: its own, or that of one skill."""
+
+    skill_slug: Slug = ""
+
+
+class LeashBody(WireModel):
+    """One leash as it stands; `spent` is the money of today's buys that count against it."""
+
+    agent_id: Line
+    skill_slug: Line = ""
+    mode: LeashMode
+    threshold: Amount = 0.0
+    daily_budget: Amount | None = None
+    wait_s: Count = WAIT_DEFAULT_S
+    spent: Amount = 0.0
+
+
+class LeashesBody(WireModel):
+    """Every leash; an agent without one is free within its limits."""
+
+    leashes: tuple[LeashBody, ...]
+
+
+class HeldQuery(WireModel):
+    """Which trades: those that wait, or the last ones that were decided as well."""
+
+    status: Literal["waiting", "all"] = "waiting"
+
+
+class HeldTradeBody(WireModel):
+    """A trade that waits for the person, or how it was decided.
+
+    `amount` is the money of a buy as asked; `decided_amount` what was approved. `reason` is the
+    person's, the deadline's or the venue's. `trade_id` names the trade that came of it.
+    """
+
+    held_id: Line
+    agent_id: Line
+    agent_name: Line = ""
+    status: HeldStatus
+    market_id: Line
+    question: Line = ""
+    venue: AnyVenue
+    side: Side
+    action: Action
+    order_type: OrderType | None = None
+    amount: Amount = 0.0
+    shares: Amount = 0.0
+    price_limit: Price | None = None
+    price: Price | None = None
+    avg_price: Price | None = None
+    shares_estimate: Amount | None = None
+    reasoning: Prose = ""
+    source: Line = ""
+    skill_slug: Line = ""
+    signal_data: SignalData | None = None
+    created_at: Moment
+    expires_at: Moment
+    decided_at: Moment | None = None
+    decided_amount: Amount | None = None
+    reason: Prose = ""
+    trade_id: Line = ""
+
+
+class HeldTradesBody(WireModel):
+    """Trades that wait, the nearest deadline first, then those that were decided, newest first."""
+
+    held: tuple[HeldTradeBody, ...]
+    waiting_count: Count = 0
+
+
+class ApproveRequest(WireModel):
+    """Let a trade go out; with `amount` at another size."""
+
+    amount: Annotated[float, Field(gt=0, le=1e9)] | None = None
+
+
+class RefuseRequest(WireModel):
+    """Decline a trade; the agent is told the reason."""
+
+    reason: SentLine = ""
+
+
+class DecidedBody(WireModel):
+    """How a trade was decided, and what the venue said where it went out."""
+
+    held: HeldTradeBody
+    trade: TradeBody | None = None

@@ -1,0 +1,195 @@
+"""A skill on the leash: install, ask, approve, refuse, set free, hit the budget, export."""
+
+import asyncio
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from service_tui.desk.commands_fleet import (
+    ApproveHeld,
+    ExportData,
+    InstallSkill,
+    RefuseHeld,
+    SetLeash,
+    StartSkill,
+    WatchAgent,
+)
+from service_tui.desk.desk import Desk
+from service_tui.desk.records_fleet import Pace, RunState, SkillRunView
+from service_tui.desk.state import DeskState
+from service_tui.server.loopback import listen
+from service_tui.skills.process import tagged
+from service_tui.storage.action_log import FILE, verify
+from service_tui.terms import LeashMode
+from service_tui.units import ONE, Micros
+from support import Stage, first_state, open_stage, open_test_desk
+
+DOCUMENT = """---
+name: buyer
+description: Buys a little of everything, one after the other.
+metadata:
+  version: 1.2.0
+---
+"""
+SCRIPT = """
+import json, os, sys, time
+from service_tui import ServiceClient
+
+print("budget", os.environ["SERVICE_BUYER_DAILY_BUDGET_USD"])
+told = set()
+with ServiceClient(live="--live" in sys.argv) as client:
+    markets = client.get_markets(limit=60)
+    for market in markets:
+        result = client.trade(
+            market.id, "yes", 5.0, reasoning="=cheap enough", source="sdk:buyer",
+            skill_slug="buyer",
+            signal_data={"edge": 0.05, "confidence": 0.6, "probability": 0.5, "signal_source": "t"},
+        )
+        if result.error_code == "LEASH_BUDGET":
+            report = {"signals": len(markets), "skip_reason": result.error}
+            print(json.dumps({"automaton": report}), flush=True)
+            break
+        while True:
+            held = [one for one in client.get_held_trades() if one.held_id == result.trade_id]
+            if not held or held[0].status != "waiting":
+                break
+            time.sleep(0.1)
+        if held:
+            print(f"{held[0].status.value}: {held[0].reason}", flush=True)
+        time.sleep(0.05)
+"""
+
+
+def written(where: Path) -> Path:
+    folder = where / "buyer"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(DOCUMENT)
+    (folder / "run.py").write_text(SCRIPT)
+    return folder
+
+
+async def until(stage: Stage, desk: Desk, is_so: Callable[[DeskState], object]) -> DeskState:
+    for _ in range(600):
+        if is_so(desk.state):
+            return desk.state
+        await stage.clock.advance(0.25)
+        await asyncio.sleep(0.02)
+    run = desk.state.supervision.runs[:1]
+    raise AssertionError((run, desk.state.supervision.tail, desk.state.notices[-3:]))
+
+
+def only_run(state: DeskState) -> SkillRunView:
+    (run,) = state.supervision.runs
+    return run
+
+
+def traded(state: DeskState) -> bool:
+    detail = state.supervision.detail
+    return detail is not None and bool(detail.trades)
+
+
+def output(state: DeskState) -> tuple[str, ...]:
+    tail = state.supervision.tail
+    return () if tail is None else tail.lines
+
+
+async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path: Path) -> None:
+    source = written(tmp_path / "from")
+    async with open_stage(tmp_path / "data") as stage, listen(stage.sim.app) as url:
+        initial = first_state()
+        initial = replace(initial, service=replace(initial.service, address=url))
+        async with open_test_desk(stage, initial) as desk:
+            desk.submit(InstallSkill(str(source)))
+            await until(
+                stage, desk, lambda s: any(one.slug == "buyer" for one in s.supervision.skills)
+            )
+            desk.submit(
+                StartSkill(
+                    "buyer",
+                    Pace.ONCE,
+                    name="heron",
+                    mode=LeashMode.ASK,
+                    budget=Micros(30 * ONE),
+                )
+            )
+            state = await until(stage, desk, lambda s: s.supervision.held)
+            run = only_run(state)
+            desk.submit(WatchAgent(run.agent_id, run.run_id))
+            first = state.supervision.held[0]
+            assert (first.agent_name, first.skill_slug, first.amount) == (
+                "heron", "buyer", 5 * ONE,
+            )  # fmt: skip
+            assert first.signal_data["confidence"] == 0.6
+            assert first.left_s(stage.clock.now()) > 0
+
+            desk.submit(ApproveHeld(first.held_id, "the first", Micros(4 * ONE)))
+            state = await until(
+                stage,
+                desk,
+                lambda s: (
+                    s.supervision.detail and s.supervision.detail.trades and s.supervision.held
+                ),
+            )
+            bought = state.supervision.detail.trades[0]
+            assert (bought.trade.cost, bought.trade.reasoning) == (4 * ONE, "=cheap enough")
+
+            second = state.supervision.held[0]
+            desk.submit(RefuseHeld(second.held_id, "the second", "not this one"))
+            state = await until(
+                stage,
+                desk,
+                lambda s: (
+                    s.supervision.tail and "refused: not this one" in s.supervision.tail.lines
+                ),
+            )
+            assert "approved: approved at another size" in state.supervision.tail.lines
+            assert "budget 30.00" in state.supervision.tail.lines
+
+            free = SetLeash(
+                run.agent_id,
+                "heron",
+                LeashMode.AUTO,
+                budget=Micros(30 * ONE),
+                skill_slug="buyer",
+            )
+            desk.submit(free)
+            third = desk.state.supervision.held
+            state = await until(
+                stage,
+                desk,
+                lambda s: s.supervision.leash_of(run.agent_id, "buyer").mode is LeashMode.AUTO,
+            )
+            for held in third or state.supervision.held:
+                desk.submit(ApproveHeld(held.held_id, "the third"))
+            state = await until(stage, desk, lambda s: only_run(s).state is RunState.DONE)
+            assert "the daily budget of the skill buyer is reached: 30.00" in only_run(state).report
+            agent = stage.world.agents[run.agent_id]
+            assert 25 * ONE < agent.spent_today(stage.clock.now()) <= 30 * ONE
+            state = await until(
+                stage, desk, lambda s: len(s.supervision.detail.trades) == agent.trades_count
+            )
+            (result,) = state.supervision.detail.results
+            assert (result.skill_slug, result.trades_count) == ("buyer", agent.trades_count)
+            assert result.edge is not None
+            assert result.edge > 0
+            assert tagged(run.run_id) == []
+
+            desk.submit(ExportData(str(tmp_path / "out")))
+            await until(stage, desk, lambda _: (tmp_path / "out" / "trades.csv").exists())
+        assert sum(stage.world.ledger.balances().values()) == 0
+    rows = list(csv.DictReader((tmp_path / "out" / "trades.csv").open()))
+    assert len(rows) == agent.trades_count
+    # What a spreadsheet would calculate is text, and the numbers are numbers.
+    assert {row["reasoning"] for row in rows} == {"'=cheap enough"}
+    assert sum(float(row["cost"]) for row in rows) <= 30
+    told = json.loads((tmp_path / "out" / "trades.json").read_text())
+    assert {row["reasoning"] for row in told} == {"=cheap enough"}
+    assert "| heron |" in (tmp_path / "out" / "day.md").read_text()
+    log = tmp_path / "data" / FILE
+    found = verify(log)
+    assert (found.problem, found.count > 8) == ("", True)
+    assert "not this one" in log.read_text()
+    log.write_text(log.read_text().replace("not this one", "yes this one", 1))
+    assert "does not follow" in verify(log).problem

@@ -1,0 +1,241 @@
+"""Leashes, and the trades that wait for the operator, on the running service."""
+
+from pathlib import Path
+
+import pytest
+
+from service_tui.client.errors import InvalidError, NotFoundError
+from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
+from service_tui.wire.batch import BatchRequest, LegRequest
+from service_tui.wire.endpoints import BATCH, PLACE_TRADE, TRADES
+from service_tui.wire.endpoints_fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+    HELD_TRADES,
+)
+from service_tui.wire.fleet import (
+    ApproveRequest,
+    HeldQuery,
+    HeldTradeBody,
+    LeashBody,
+    LeashQuery,
+    LeashRequest,
+    RefuseRequest,
+)
+from service_tui.wire.outcomes import OutcomesQuery
+from service_tui.wire.positions import PositionsQuery
+from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
+from support import Stage, open_stage
+
+ALL = HeldQuery(status="all")
+
+
+async def leash(stage: Stage, mode: LeashMode, **other: object) -> LeashBody:
+    await stage.clock.advance(0.3)
+    body = LeashRequest.model_validate({"mode": mode, **other})
+    reply = await stage.client.call(DESK_SET_LEASH, path={"agent_id": stage.agent_id}, body=body)
+    return reply.answer
+
+
+async def buy(stage: Stage, amount: float, **other: object) -> TradeBody:
+    # The client asks each path five times a second at most.
+    await stage.clock.advance(0.3)
+    given = {"market_id": stage.open_markets()[0].market_id, "side": Side.YES, "amount": amount}
+    reply = await stage.client.call(
+        PLACE_TRADE, body=TradeRequest.model_validate({**given, **other})
+    )
+    return reply.answer
+
+
+async def approve(stage: Stage, held_id: str, amount: float | None = None) -> HeldTradeBody:
+    await stage.clock.advance(0.3)
+    body = ApproveRequest(amount=amount)
+    reply = await stage.client.call(DESK_APPROVE, path={"held_id": held_id}, body=body)
+    return reply.answer.held
+
+
+async def own(stage: Stage) -> tuple[HeldTradeBody, ...]:
+    await stage.clock.advance(0.3)
+    return (await stage.client.call(HELD_TRADES, query=ALL)).answer.held
+
+
+async def test_a_free_agent_trades_as_ever(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        assert (await buy(stage, 20.0)).status is TradeStatus.FILLED
+        assert (await stage.client.call(DESK_LEASHES)).answer.leashes == ()
+
+
+async def test_who_observes_may_ask_and_not_trade(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await buy(stage, 20.0)
+        await leash(stage, LeashMode.OBSERVE)
+        said = await buy(stage, 20.0)
+        assert (said.success, said.error_code) == (False, "LEASH_OBSERVE")
+        assert (await buy(stage, 20.0, dry_run=True)).success
+        market = stage.open_markets()[0].market_id
+        body = TradeRequest.model_validate_json(
+            f'{{"market_id":"{market}","side":"yes","shares":5,"action":"sell"}}'
+        )
+        sold = await stage.client.call(PLACE_TRADE, body=body)
+        assert sold.answer.error_code == "LEASH_OBSERVE"
+
+
+async def test_a_buy_above_the_threshold_waits_and_is_carried_out_when_approved(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK, threshold=10.0)
+        assert (await buy(stage, 10.0)).status is TradeStatus.FILLED
+        cash = stage.world.cash(stage.agent)
+        said = await buy(stage, 25.0, reasoning="it rains", signal_data={"edge": 0.1})
+        assert said.success
+        assert said.status is TradeStatus.SUBMITTED
+        assert said.shares_bought == 0
+        assert stage.world.cash(stage.agent) == cash
+        waiting = (await stage.client.call(DESK_HELD, query=HeldQuery())).answer
+        assert waiting.waiting_count == 1
+        held = waiting.held[0]
+        assert (held.held_id, held.amount, held.reasoning) == (said.trade_id, 25.0, "it rains")
+        assert held.signal_data is not None
+        assert held.signal_data["edge"] == 0.1
+        assert held.avg_price is not None
+        done = await approve(stage, held.held_id)
+        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 25.0)
+        assert stage.world.cash(stage.agent) == cash - 25_000_000
+        trades = (await stage.client.call(TRADES, query=TradesQuery())).answer.trades
+        assert trades[0].trade_id == done.trade_id
+        assert trades[0].reasoning == "it rains"
+        with pytest.raises(NotFoundError, match="approved"):
+            await approve(stage, held.held_id)
+        assert stage.world.cash(stage.agent) == cash - 25_000_000
+
+
+async def test_the_size_can_be_edited(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        with pytest.raises(InvalidError):
+            await approve(stage, held_id, 0.001)
+        done = await approve(stage, held_id, 7.5)
+        assert (done.decided_amount, done.reason) == (7.5, "approved at another size")
+        assert stage.agent.spent_today(stage.clock.now()) == 7_500_000
+
+
+async def test_a_refusal_reaches_the_agent_with_its_reason(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        body = RefuseRequest(reason="too thin a market")
+        await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=body)
+        told = await own(stage)
+        assert [(one.status, one.reason) for one in told] == [
+            (HeldStatus.REFUSED, "too thin a market")
+        ]
+
+
+async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK, wait_s=30)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        await stage.clock.advance(20.0)
+        assert (await own(stage))[0].status is HeldStatus.WAITING
+        await stage.clock.advance(11.0)
+        await stage.sim.service.keeper.advance(stage.clock.now())
+        told = (await own(stage))[0]
+        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "nobody decided in time")
+        with pytest.raises(NotFoundError, match="expired"):
+            await approve(stage, held_id)
+
+
+async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 400.0)).trade_id or ""
+        await leash(stage, LeashMode.ASK, daily_budget=100.0)
+        done = await approve(stage, held_id)
+        assert done.status is HeldStatus.FAILED
+        assert "daily budget" in done.reason
+        assert stage.agent.trades_count == 0
+
+
+async def test_a_budget_binds_the_day_of_the_agent_and_of_each_skill(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.AUTO, daily_budget=50.0)
+        await leash(stage, LeashMode.AUTO, daily_budget=20.0, skill_slug="gauge")
+        assert (await buy(stage, 20.0, skill_slug="gauge")).success
+        assert (await buy(stage, 1.0, skill_slug="gauge")).error_code == "LEASH_BUDGET"
+        assert (await buy(stage, 30.0)).success
+        assert (await buy(stage, 1.0)).error_code == "LEASH_BUDGET"
+        spent = (await stage.client.call(DESK_LEASHES)).answer.leashes
+        assert [(one.skill_slug, one.spent) for one in spent] == [("", 50.0), ("gauge", 20.0)]
+
+
+async def test_the_stricter_leash_binds(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.AUTO)
+        await leash(stage, LeashMode.OBSERVE, skill_slug="gauge")
+        assert (await buy(stage, 5.0, skill_slug="gauge")).error_code == "LEASH_OBSERVE"
+        assert (await buy(stage, 5.0)).success
+        path = {"agent_id": stage.agent_id}
+        query = LeashQuery(skill_slug="gauge")
+        left = await stage.client.call(DESK_FREE_LEASH, path=path, query=query)
+        assert [one.skill_slug for one in left.answer.leashes] == [""]
+        assert (await buy(stage, 5.0, skill_slug="gauge")).success
+
+
+async def test_a_batch_does_not_go_round_the_leash(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK, threshold=10.0)
+        market = stage.open_markets()[0].market_id
+        legs = tuple(
+            LegRequest(market_id=market, side=Side.YES, amount=amount) for amount in (5.0, 15.0)
+        )
+        said = (await stage.client.call(BATCH, body=BatchRequest(trades=legs))).answer
+        assert [row.success for row in said.results] == [True, False]
+        assert said.results[1].error_code == "NEEDS_APPROVAL"
+
+
+async def test_no_more_trades_wait_than_can_be_decided(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        for _ in range(20):
+            assert (await buy(stage, 2.0)).success
+        assert (await buy(stage, 2.0)).error_code == "TOO_MANY_HELD"
+
+
+async def test_leash_and_waiting_trades_survive_a_restart(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK, threshold=3.0, daily_budget=40.0)
+        await buy(stage, 2.0)
+        held_id = (await buy(stage, 9.0)).trade_id or ""
+        key, agent_id, clock = stage.key, stage.agent_id, stage.clock
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        found = (await stage.client.call(DESK_LEASHES)).answer.leashes[0]
+        assert (found.mode, found.threshold, found.spent) == (LeashMode.ASK, 3.0, 2.0)
+        assert (await approve(stage, held_id)).status is HeldStatus.APPROVED
+        assert sum(stage.world.ledger.balances().values()) == 0
+
+
+async def test_the_operator_sees_what_each_agent_did(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await buy(stage, 20.0, reasoning="because", skill_slug="gauge")
+        path = {"agent_id": stage.agent_id}
+        trades = await stage.client.call(DESK_AGENT_TRADES, path=path, query=TradesQuery())
+        assert trades.answer.trades[0].reasoning == "because"
+        held = await stage.client.call(DESK_AGENT_POSITIONS, path=path, query=PositionsQuery())
+        assert len(held.answer.positions) == 1
+        sums = await stage.client.call(
+            DESK_AGENT_OUTCOMES, path=path, query=OutcomesQuery(skill="gauge")
+        )
+        assert (sums.answer.skill, sums.answer.pnl) == ("gauge", 0.0)
+        with pytest.raises(NotFoundError):
+            await stage.client.call(
+                DESK_AGENT_TRADES, path={"agent_id": "nobody"}, query=TradesQuery()
+            )

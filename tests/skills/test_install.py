@@ -1,0 +1,236 @@
+"""Installing skills: whole and checked, or not at all, with the reason."""
+
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service_tui.skills import install as installing
+from service_tui.skills.checking import problems_of
+from service_tui.skills.install import SkillRefusedError, forget_halves, install
+from service_tui.skills.package import BUNDLED, entry_script, installed, read_package
+from service_tui.skills.template import new_skill
+
+DOCUMENT = "---\nname: rain\ndescription: Buys rain.\nmetadata:\n  version: 1.0.0\n---\n"
+SCRIPT = "print('wet')\n"
+
+
+def folder(where: Path, files: dict[str, str] | None = None, name: str = "rain") -> Path:
+    path = where / name
+    path.mkdir(parents=True)
+    for said, text in ({"SKILL.md": DOCUMENT, "run.py": SCRIPT} | (files or {})).items():
+        (path / said).parent.mkdir(parents=True, exist_ok=True)
+        (path / said).write_text(text, encoding="utf-8")
+    return path
+
+
+def nothing(into: Path) -> bool:
+    return not list(into.iterdir())
+
+
+def test_a_folder_is_installed_whole(tmp_path: Path) -> None:
+    source, into = folder(tmp_path, {"scripts/status.py": "", "__pycache__/x": ""}), tmp_path / "in"
+    made = install(source, into)
+    assert (made.slug, made.version) == ("rain", "1.0.0")
+    names = sorted(str(one.relative_to(into)) for one in into.rglob("*"))
+    assert names == [
+        "rain",
+        "rain/SKILL.md",
+        "rain/run.py",
+        "rain/scripts",
+        "rain/scripts/status.py",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz"])
+@pytest.mark.parametrize("top", ["", "rain/"])
+def test_an_archive_is_installed_with_and_without_its_folder(
+    tmp_path: Path, kind: str, top: str
+) -> None:
+    source, into = tmp_path / f"some.{kind}", tmp_path / "in"
+    if kind == "zip":
+        with zipfile.ZipFile(source, "w") as archive:
+            archive.writestr(f"{top}SKILL.md", DOCUMENT)
+            archive.writestr(f"{top}run.py", SCRIPT)
+    else:
+        with tarfile.open(source, "w:gz" if kind.endswith("gz") else "w") as archive:
+            for name, text in (("SKILL.md", DOCUMENT), ("run.py", SCRIPT)):
+                info = tarfile.TarInfo(f"{top}{name}")
+                info.size = len(text)
+                archive.addfile(info, io.BytesIO(text.encode()))
+    assert install(source, into).slug == "rain"
+    assert [one.name for one in into.iterdir()] == ["rain"]
+
+
+def _with_link(where: Path) -> Path:
+    source = folder(where)
+    Path(source / "notes.txt").symlink_to("/etc/passwd")
+    return source
+
+
+def _folder_link(where: Path) -> Path:
+    Path(where / "other").symlink_to(folder(where))
+    return where / "other"
+
+
+def _pipe(where: Path) -> Path:
+    source = folder(where)
+    os.mkfifo(source / "pipe")
+    return source
+
+
+def _zip_of(name: str) -> Callable[[Path], Path]:
+    def make(where: Path) -> Path:
+        with zipfile.ZipFile(where / "bad.zip", "w") as archive:
+            archive.writestr("SKILL.md", DOCUMENT)
+            archive.writestr("run.py", SCRIPT)
+            archive.writestr(name, "evil")
+        return where / "bad.zip"
+
+    return make
+
+
+def _tar_with(kind: bytes) -> Callable[[Path], Path]:
+    def make(where: Path) -> Path:
+        with tarfile.open(where / "bad.tar", "w") as archive:
+            info = tarfile.TarInfo("run.py")
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+        return where / "bad.tar"
+
+    return make
+
+
+def _bomb(where: Path) -> Path:
+    with zipfile.ZipFile(where / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("SKILL.md", DOCUMENT)
+        archive.writestr("run.py", " " * 20_000_000)
+    return where / "bomb.zip"
+
+
+def _many(where: Path) -> Path:
+    return folder(where, {f"part{count}.txt": "" for count in range(300)})
+
+
+def _torn(where: Path) -> Path:
+    whole = _bomb(where).read_bytes()
+    (where / "torn.zip").write_bytes(whole[: len(whole) // 2])
+    return where / "torn.zip"
+
+
+def _text(where: Path) -> Path:
+    (where / "skill.txt").write_text("no skill")
+    return where / "skill.txt"
+
+
+def _of(files: dict[str, str], name: str = "rain") -> Callable[[Path], Path]:
+    return lambda where: folder(where, files, name)
+
+
+def _without(name: str) -> Callable[[Path], Path]:
+    def make(where: Path) -> Path:
+        (folder(where) / name).unlink()
+        return where / "rain"
+
+    return make
+
+
+BAD: list[tuple[Callable[[Path], Path], str]] = [
+    (_without("SKILL.md"), "no SKILL.md"),
+    (_without("run.py"), "no entry script"),
+    (_of({"SKILL.md": "# Rain\n"}), "does not begin with ---"),
+    (_of({"SKILL.md": "---\nname: rain\n"}), "does not end"),
+    (_of({"SKILL.md": "---\ndescription: x\n---\n"}), "no name"),
+    (_of({"SKILL.md": DOCUMENT.replace("rain", "Rain!", 1)}), "lower-case"),
+    (_of({"SKILL.md": DOCUMENT.replace("rain", "snow", 1)}), "its folder is"),
+    (_of({"SKILL.md": DOCUMENT.replace("Buys rain.", "")}), "no description"),
+    (_of({"SKILL.md": DOCUMENT.replace("Buys rain.", "x" * 1_025)}), "1025 letters"),
+    (_of({"SKILL.md": DOCUMENT.replace("  version: 1.0.0\n", "")}), "no version"),
+    (_of({"run.py": "def (:\n"}), "run.py: line 1"),
+    (_of({"other.py": ""}), "several scripts"),
+    (_of({"clawhub.json": "{"}), "clawhub.json"),
+    (_of({"clawhub.json": '{"automaton": {"entrypoint": "gone.py"}}'}), "missing"),
+    (_of({"clawhub.json": '{"automaton": {"entrypoint": "../../x.py"}}'}), "not in the skill"),
+    (_with_link, "is a link"),
+    (_folder_link, "is a link"),
+    (_pipe, "no plain file"),
+    (_zip_of("../../evil.py"), "leads out"),
+    (_zip_of("/etc/evil.py"), "leads out"),
+    (_zip_of("a\\..\\evil.py"), "leads out"),
+    (_zip_of("c:evil.py"), "leads out"),
+    (_tar_with(tarfile.SYMTYPE), "link or device"),
+    (_tar_with(tarfile.LNKTYPE), "link or device"),
+    (_tar_with(tarfile.CHRTYPE), "link or device"),
+    (_bomb, "larger than"),
+    (_many, "more than 200 files"),
+    (_torn, "damaged"),
+    (_text, "neither a folder nor"),
+    (lambda where: where / "nowhere", "is not there"),
+]
+
+
+@pytest.mark.parametrize(("make", "why"), BAD, ids=[why for _, why in BAD])
+def test_what_is_refused_is_refused_with_the_reason_and_leaves_nothing(
+    tmp_path: Path, make: Callable[[Path], Path], why: str
+) -> None:
+    (tmp_path / "from").mkdir()
+    source, into = make(tmp_path / "from"), tmp_path / "in"
+    with pytest.raises(SkillRefusedError, match=why):
+        install(source, into)
+    assert nothing(into)
+    assert not (tmp_path / "evil.py").exists()
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    source, into = folder(tmp_path), tmp_path / "in"
+    with pytest.raises(SkillRefusedError, match="already"):
+        install(source, into, ["rain"])
+    install(source, into)
+    (into / "rain" / "mine.txt").write_text("kept")
+    with pytest.raises(SkillRefusedError, match="already"):
+        install(source, into)
+    assert (into / "rain" / "mine.txt").read_text() == "kept"
+    assert [one.name for one in into.iterdir()] == ["rain"]
+
+
+def test_what_a_killed_installation_left_is_no_skill_and_goes(tmp_path: Path) -> None:
+    half = tmp_path / f"{installing.STAGING}abc" / "rain"
+    half.mkdir(parents=True)
+    (half / "SKILL.md").write_text(DOCUMENT)
+    assert installed([tmp_path]) == []
+    forget_halves(tmp_path)
+    assert nothing(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("a file")
+    with pytest.raises(SkillRefusedError, match="cannot be written"):
+        install(folder(tmp_path), tmp_path / "in")
+
+
+def test_a_new_skill_is_whole(tmp_path: Path) -> None:
+    made = new_skill("my-idea", tmp_path)
+    assert problems_of(made) == []
+    assert install(made, tmp_path / "in").slug == "my-idea"
+    for slug in ("My idea", "../x", ""):
+        with pytest.raises(SkillRefusedError):
+            new_skill(slug, tmp_path)
+    with pytest.raises(SkillRefusedError, match="cannot be written"):
+        new_skill("my-idea", tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted(BUNDLED.iterdir()), ids=lambda path: path.name)
+def test_a_ready_made_skill_is_whole_short_and_honest(path: Path) -> None:
+    assert problems_of(path) == []
+    assert read_package(path).metadata["author"]
+    script = entry_script(path).read_text(encoding="utf-8")
+    assert len(script.splitlines()) < 100
+    if path.name != "misbehaving":
+        assert "Why it might be wrong" in (path / "SKILL.md").read_text(encoding="utf-8")
+        for word in ("edge", "confidence", "probability", "signal_source", "reasoning="):
+            assert word in script
+        assert "httpx" not in script
