@@ -246,7 +246,8 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
 def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
     """The slice of the reactor, marked anew, with a notice for each piece of news."""
     reactor = reactors.reduce_reactor(state.reactor, fact)
-    reactor = reactors.marked(reactor, state.markets, state.closed)
+    if not isinstance(fact, SignalChanged):
+        reactor = reactors.marked(reactor, state.markets, state.closed)
     after = replace(state, reactor=reactor)
     for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
         after = _noticed(after, Noticed(tone, text, kind))
