@@ -209,6 +209,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("ticket.preset4", "ticket", ("f4", "alt+4"), "preset(3)", "the most", shown="F4"),
     Key("ticket.side", "ticket", ("f5",), "side('other')", "other side", shown="F5"),
     Key("ticket.turn", "ticket", ("f6",), "turn('other')", "buy or sell", shown="F6"),
+    Key("ticket.venue", "ticket", ("f7",), "venue", "venue", "sim, or a real one", shown="F7"),
     Key("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "In the amount"),
     Key("ticket.no", "ticket", ("n",), "side('no')", "NO", "In the amount"),
     Key("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "In the amount"),

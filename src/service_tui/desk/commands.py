@@ -21,7 +21,9 @@ from service_tui.units import Micros, decimal
 class PlaceTrade:
     """Buy for `amount` of money, or sell `shares`; the other is 0.
 
-    `question` is for words only. `everything` marks a sale of the whole position.
+    `question` is for words only. `everything` marks a sale of the whole position. `price` is the
+    worst that may be taken on a real venue, None for any; `confirmed`: a person has seen this very
+    order on its dialog for real money.
     """
 
     kind: ClassVar[str] = "trade"
@@ -36,6 +38,8 @@ class PlaceTrade:
     reasoning: str = ""
     question: str = ""
     everything: bool = False
+    price: float | None = None
+    confirmed: bool = False
 
     @property
     def holding(self) -> str:

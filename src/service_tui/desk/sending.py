@@ -17,9 +17,11 @@ from service_tui.desk.blotter import outcome_of
 from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
 from service_tui.desk.gate import RESUME_FIX
+from service_tui.desk.live_orders import as_signed
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, TicketState, TicketView, Topic
 from service_tui.desk.verdict import LOOKED_UP, verdict_of
+from service_tui.signing.errors import SigningError
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.units import decimal
@@ -64,6 +66,17 @@ async def send(
     Returns:
         The answer, whatever it says; None where none came.
     """
+    try:
+        request = await as_signed(ports, order, request)
+    except SigningError as error:
+        # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
+        said = (f"nothing was sent: {error}", "press W: the wallet says what is missing")
+        await settle(ports, ticket, TicketState.REFUSED, said)
+        return
+    except ServiceError as error:
+        said = (f"nothing was sent: {error}", "try again when the service answers")
+        await settle(ports, ticket, TicketState.FAILED, said)
+        return
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.say(TicketChanged(ticket))
     try:

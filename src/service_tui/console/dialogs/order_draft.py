@@ -5,12 +5,12 @@ Used by the trade form, at every key.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
-from service_tui.desk.records import AccountView, LimitsView, MarketView, PositionView, Topic
+from service_tui.desk.records import MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import AMOUNT_MAX, ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
@@ -39,6 +39,7 @@ class Draft:
     action: Action
     amount: str
     reasoning: str = ""
+    venue: Venue = Venue.SIM
 
 
 def holds_secret(text: str) -> bool:
@@ -93,33 +94,41 @@ def holding(state: DeskState, market_id: str, side: Side) -> PositionView | None
     return next((held for held in state.held(market_id) if held.side is side), None)
 
 
-def buy_max(state: DeskState) -> Micros | None:
+def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
     """The most that a buy may spend now: cash, a trade's limit, what is left of the day."""
     if state.account is None or state.limits is None:
         return None
-    return max(
-        Micros(0),
-        min(bound for bound, _ in _bounds(state.account, state.limits, state.service.venue)),
-    )
+    return max(Micros(0), min(bound for bound, _ in _bounds(state, venue)))
 
 
-def _bounds(account: AccountView, limits: LimitsView, venue: Venue) -> list[tuple[Micros, str]]:
+MONEY_OF: Final = {Venue.SIM: "$SIM", Venue.EVM: "USDC.e", Venue.SOL: "USDC"}
+"""What each venue is paid in. Source: spec, "Venues"."""
+
+
+def _bounds(state: DeskState, venue: Venue) -> list[tuple[Micros, str]]:
     """What a buy may spend at most, and what to say beyond; the first that is broken is said."""
-    bounds = [
-        (account.cash, "more than your cash"),
-        (limits.max_trade, "more than one trade may spend"),
-    ]
-    if venue is not Venue.SIM:
-        # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
-        left = limits.day_spend_max - limits.day_spent
-        bounds.append((left, "more than is left of the day's limit"))
+    account, limits = state.account, state.limits
+    if account is None or limits is None:
+        return []
+    if venue is Venue.SIM:
+        return [
+            (account.cash, "more than your cash"),
+            (limits.max_trade, "more than one trade may spend"),
+        ]
+    # The daily limit is one of real money. Source: decisions, "Spend limits by venue".
+    left = Micros(limits.day_spend_max - limits.day_spent)
+    bounds = [(left, "more than is left of the day's limit")]
+    if state.rails is not None:
+        bounds.append((state.rails.max_trade, "more than one trade may spend"))
+    if venue is Venue.EVM and state.wallet.usdc is not None:
+        bounds.append((state.wallet.usdc, "more than lies in the wallet"))
     return bounds
 
 
 def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
     """Label and text of each preset: three amounts and the most, or parts of what is held."""
     if draft.action is Action.BUY:
-        most = buy_max(state)
+        most = buy_max(state, draft.venue)
         fixed = tuple((f"{decimal(m):.0f}", f"{decimal(m):.2f}") for m in BUY_PRESETS)
         return (*fixed, ("max", "" if most is None else typed(most, decimals=MONEY_DECIMALS)))
     held = holding(state, draft.market.market_id, draft.side)
@@ -150,8 +159,10 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         DraftError: something stands against it, said in one sentence with what to do.
     """
     market = draft.market
-    if state.service.mode is Mode.LIVE:
-        raise DraftError("this ticket places play-money orders only; this desk is LIVE")
+    if draft.venue is Venue.SIM and state.service.mode is Mode.LIVE:
+        raise DraftError("play money is not traded on this service: F7 takes a real venue")
+    if draft.venue is not Venue.SIM and not state.wallet.live:
+        raise DraftError("real money is switched off: W, then L, and the word LIVE")
     closed = why_closed(market)
     if closed:
         raise DraftError(closed)
@@ -177,14 +188,15 @@ def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     if state.limits.paused:
         raise DraftError("trading is paused: sales pass, buys wait until it is resumed")
     spend = read_amount(draft.amount, decimals=MONEY_DECIMALS)
-    for bound, words in _bounds(state.account, state.limits, state.service.venue):
+    for bound, words in _bounds(state, draft.venue):
         if not spend <= bound:
-            raise DraftError(f"{words}: at most {max(0.0, decimal(bound)):,.2f} $SIM")
+            unit = MONEY_OF[draft.venue]
+            raise DraftError(f"{words}: at most {max(0.0, decimal(bound)):,.2f} {unit}")
     return PlaceTrade(
         market_id=draft.market.market_id,
         side=draft.side,
         action=Action.BUY,
-        venue=draft.market.venue,
+        venue=draft.venue,
         amount=spend,
         reasoning=draft.reasoning.strip(),
         question=draft.market.question,
@@ -195,6 +207,8 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     old = why_not_traded(state, (Topic.MARKETS, Topic.POSITIONS), now)
     if old:
         raise DraftError(old)
+    if draft.venue is not Venue.SIM:
+        return _read_real_sale(state, draft)
     held = holding(state, draft.market.market_id, draft.side)
     if held is None or held.shares <= 0:
         word = draft.side.value.upper()
@@ -214,6 +228,24 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         question=draft.market.question,
         everything=everything,
     )
+
+
+def _read_real_sale(state: DeskState, draft: Draft) -> PlaceTrade:
+    shares = read_amount(draft.amount, decimals=SHARE_DECIMALS)
+    order = PlaceTrade(
+        market_id=draft.market.market_id,
+        side=draft.side,
+        action=Action.SELL,
+        venue=draft.venue,
+        shares=shares,
+        reasoning=draft.reasoning.strip(),
+        question=draft.market.question,
+    )
+    row = state.redemption.row(order.holding)
+    held = row.shares if row is not None and row.venue is draft.venue else Micros(0)
+    if not shares <= held:
+        raise DraftError(f"more than you hold there: at most {typed(held, decimals=5)} shares")
+    return replace(order, everything=held - shares < SHARE_QUANTUM)
 
 
 def _part_of(shares: Micros, part: int, of: int) -> str:

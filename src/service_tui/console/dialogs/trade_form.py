@@ -16,6 +16,7 @@ from textual.widgets import Input
 
 from service_tui.console import formats
 from service_tui.console.dialogs.order_draft import (
+    MONEY_OF,
     Draft,
     DraftError,
     holding,
@@ -35,7 +36,7 @@ from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.records import MarketView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Mode, Side
+from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
@@ -56,6 +57,7 @@ _LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(k
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
+_VENUES: Final = tuple(Venue)
 
 
 class TradeForm(ModalScreen[PlaceTrade | None]):
@@ -90,6 +92,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._far_seen: tuple[Side, Action, Micros] | None = None
         self._is_ready = False
         self._is_done = False
+        self._venue = market.venue
 
     def compose(self) -> ComposeResult:
         """The question, what can be chosen, what it would bring, and the way out."""
@@ -160,11 +163,37 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             return
         if not isinstance(order, str):
             self._before = self._objection(order)
+            if not self._before and order.venue is not Venue.SIM:
+                self._ask_for_real(order)
+                return
             if not self._before:
                 self._leave(order)
                 return
         self.query_one("#ticket-problem").add_class("-asked")
         self._show()
+
+    def action_venue(self) -> None:
+        """Take the next venue; the real ones only while real money is switched on."""
+        if not self._state.wallet.live:
+            self.post_message(Said("real money is switched off: W, then L, and type LIVE", "warn"))
+            return
+        self._venue = _VENUES[(_VENUES.index(self._venue) + 1) % len(_VENUES)]
+        self._changed()
+
+    def _ask_for_real(self, order: PlaceTrade) -> None:
+        """Real money is never placed by enter: a dialog of its own shows what leaves."""
+        from service_tui.console.dialogs.live_order import (  # noqa: PLC0415 - not at first
+            live_order,
+            live_question,
+        )
+
+        bound = live_order(order, self._quoting.newest)
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed and not self._is_done:
+                self._leave(bound)
+
+        self.app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""
@@ -265,6 +294,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             action=self._action,
             amount=self.query_one("#ticket-amount", PlainInput).value,
             reasoning=self.query_one("#ticket-reasoning", PlainInput).value,
+            venue=self._venue,
         )
 
     def _order(self) -> PlaceTrade | str:
@@ -331,11 +361,16 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_market(self) -> None:
         market, mode = self._market, self._state.service.mode
+        if self._venue is not Venue.SIM:
+            mode = Mode.LIVE
         self.query_one("#ticket-question", Words).tell(formats.plain(market.question))
         left = formats.until(market.resolves_at, world_now(self._state, self._now))
         line = Text.assemble(
             (mode.value, mode.value.lower()),
-            (f" {_MODES[mode]} on {market.venue.value}", "muted"),
+            (
+                f" {_MODES[mode]} on {self._venue.value}",
+                "muted" if mode is Mode.SIM else "bold live",
+            ),
             (f"   {market.status.value}, resolves ", "muted"),
             left,
         )
@@ -350,7 +385,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self.query_one("#ticket-action", Choice).show(
             ("buy", f"sell ({owned})"), _ACTIONS.index(draft.action)
         )
-        unit = "spend $SIM" if draft.action is Action.BUY else "sell shares"
+        unit = f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
         self.query_one("#ticket-unit", Words).tell(unit)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
@@ -373,4 +408,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
 
 def _in_words(order: PlaceTrade) -> str:
-    return f"{order.in_words()} $SIM" if order.action is Action.BUY else order.in_words()
+    return (
+        f"{order.in_words()} {MONEY_OF[order.venue]}"
+        if order.action is Action.BUY
+        else order.in_words()
+    )

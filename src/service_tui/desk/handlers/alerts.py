@@ -129,10 +129,11 @@ class Exits:
             return "this alert waits for no exit any more"
         if alert.managed:
             return BY_SERVICE
-        is_real = alert.venue is not Venue.SIM and not service.embedded
+        live = self._ports.state().wallet.live
+        is_real = alert.venue is not Venue.SIM and not service.embedded and not live
         whys = {
             BY_HOLDER: not self._executes or service.read_only,
-            f"{alert.venue.value} is a real venue: this desk sells nothing there": is_real,
+            f"{alert.venue.value} is a real venue, and real money is switched off": is_real,
             "the service refuses this key": service.phase is Phase.UNAUTHORIZED,
         }
         return next((why for why, is_so in whys.items() if is_so), "")
@@ -281,6 +282,9 @@ class _Turn:
             abs(clock.now() - (ticket.sent_at or ticket.opened_at)),
         )
         is_looked_up = not state.service.lookup_problem and looked_for_s >= REPEAT_S
+        if self._alert.venue is Venue.EVM and state.wallet.is_linked:
+            # What was signed is not kept, and a second signature would be a second order.
+            return False
         return state.service.embedded and is_looked_up and not self._is_over()
 
     async def _repeat(self, ticket: TicketView) -> None:

@@ -18,6 +18,7 @@ from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import QuoteSeen, TradesSeen
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.gate import HALTED, RESUME_FIX
+from service_tui.desk.live_orders import against_real, real_cash, real_shares
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, desk_budget
 from service_tui.desk.records import QuoteView, TicketState, TicketView
@@ -84,25 +85,31 @@ def _against_age(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterato
 def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     if state.service.read_only:
         yield "this desk is read-only", "start it without --read-only"
-    if order.venue is not Venue.SIM or state.service.venue is not Venue.SIM:
-        yield (
-            f"{order.venue.value} is a real venue: this desk trades simulated money only",
-            ("trade there by other means, or choose a market of sim"),
-        )
-    if state.service.mode is not Mode.SIM:
+    if order.venue is not Venue.SIM:
+        yield from against_real(state, order)
+        return
+    if state.service.venue is not Venue.SIM or state.service.mode is not Mode.SIM:
         yield "only play money is traded in this mode", "use the embedded service"
 
 
 def _against_selling(
     state: DeskState, order: PlaceTrade, before: Sequence[TicketView]
 ) -> Iterator[Objection]:
-    held = state.position(order.holding)
-    if held is None or not 0 < order.shares <= held.shares:
+    held = _held(state, order)
+    if not 0 < order.shares <= held:
         yield "more than is held", "sell at most what the portfolio shows"
         return
     selling = sum(ticket.shares for ticket in before if ticket.holding == order.holding)
-    if not order.shares <= held.shares - selling:
+    if not order.shares <= held - selling:
         yield "a sale of these shares is under way", "wait until it has its end"
+
+
+def _held(state: DeskState, order: PlaceTrade) -> Micros:
+    """Shares of the order's side on the order's venue."""
+    if order.venue is not Venue.SIM:
+        return real_shares(state, order)
+    held = state.position(order.holding)
+    return held.shares if held is not None else Micros(0)
 
 
 def _against_buying(
@@ -117,11 +124,15 @@ def _against_buying(
             "trading is paused: entries are blocked",
             "it was paused through the service's settings; resume it there",
         )
-    elif not 0 < order.amount <= limits.max_trade:
+    elif order.venue is Venue.SIM and not 0 < order.amount <= limits.max_trade:
         yield f"the limit of one trade is {decimal(limits.max_trade):,.2f}", "lower the amount"
     # Source: decisions, "Unknown outcome".
     reserved = sum(ticket.amount for ticket in before)
-    if account is None or not order.amount <= account.cash - reserved:
+    cash = real_cash(state) if order.venue is Venue.EVM else account and account.cash
+    # What lies on the Solana-type venue is known there alone: it says no where there is too little.
+    if order.venue is not Venue.SOL and (
+        account is None or cash is None or not 0 < order.amount <= cash - reserved
+    ):
         yield "not enough cash", "lower the amount or sell something first"
 
 

@@ -1,0 +1,80 @@
+"""Before an order for real money leaves: everything about it in words, and a key of its own.
+
+Knows the desk's state. Must not know how an order is placed or signed.
+Used by the ticket. Enter never confirms it; cancel has the focus. Source: ux, "Danger".
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.order_draft import MONEY_OF
+from service_tui.console.freshness import is_private
+from service_tui.console.screens.redemption_text import labelled
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.records import QuoteView
+from service_tui.desk.records_wallet import Ownership
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+
+SLACK: Final = 0.02
+"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
+
+_PRICES: Final = (0.001, 0.999)
+
+
+def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
+    """The order with the worst price that is taken, and the person's yes."""
+    average = None if quote is None or not quote.ok else quote.average
+    if average is None:
+        return replace(order, confirmed=True)
+    way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
+    low, high = _PRICES
+    return replace(order, price=min(high, max(low, average * way)), confirmed=True)
+
+
+def live_question(order: PlaceTrade, state: DeskState, quote: QuoteView | None) -> Confirm:
+    """The dialog: object, side, size, price bound, cost, wallet, venue, mode, what comes next."""
+    masked, wallet = is_private(state), state.wallet
+    money = MONEY_OF[order.venue]
+    buys = order.action is Action.BUY
+    size = (
+        Text.assemble(formats.money(order.amount, masked=masked), f" {money}")
+        if buys
+        else Text.assemble(formats.shares(order.shares, masked=masked), " shares")
+    )
+    lines = [
+        ("mode", Text(" LIVE ", "bold reverse live")),
+        ("order", Text.assemble((order.in_words(), "bold"))),
+        ("market", formats.plain(order.question, 160)),
+        ("size", size),
+        ("price", _bound(order, buys=buys)),
+        ("venue", Text(order.venue.value + (", simulated" if wallet.simulated else ""))),
+        ("wallet", formats.address(wallet.address or None, masked=masked)),
+    ]
+    if quote is not None and quote.ok:
+        got = formats.shares(quote.shares, masked=masked)
+        brings = formats.money(quote.money, masked=masked)
+        expected = (
+            Text.assemble("about ", got, " shares") if buys else Text.assemble("about ", brings)
+        )
+        lines.append(("brings", expected))
+    signs = order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
+    follows = (
+        "Your key signs this order for the venue's exchange, and it is sent once. It fills at "
+        "once, or not at all; a fill cannot be undone."
+        if signs
+        else "The service places it with the account's credentials, once. A fill cannot be undone."
+    )
+    body = Text.assemble(labelled(lines), f"\n\n{follows}")
+    return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+
+
+def _bound(order: PlaceTrade, *, buys: bool) -> Text:
+    if order.price is None:
+        return Text("the book's")
+    words = "at most" if buys else "at least"
+    return Text.assemble(f"{words} ", formats.price(order.price), " a share")

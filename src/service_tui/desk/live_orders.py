@@ -1,0 +1,181 @@
+"""Orders for real money: what stands against one, and the signature that an own wallet gives it.
+
+Knows the state, the wire's market and signing's orders. Must not know a widget.
+Used by the trade handler before an order is written down, and by desk.sending right before it
+leaves. Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.ports import Ports
+from service_tui.desk.records_redemption import Stage
+from service_tui.desk.records_wallet import Ownership
+from service_tui.desk.state import DeskState
+from service_tui.signing.book import Exchange
+from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
+from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints import MARKET
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.signed_order import SignedOrderBody
+from service_tui.wire.trades import TradeRequest
+
+SALT_DIGITS: Final = 13
+"""Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
+
+MILLISECONDS: Final = 1_000
+
+Objection = tuple[str, str]
+
+
+def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
+    """What the desk itself has against an order for real money; nothing where all is there.
+
+    Yields:
+        An objection and what to do about it, the first thing first.
+    """
+    wallet, account = state.wallet, state.account
+    if not wallet.live:
+        yield "real money is switched off on this desk", "press W, then L, and type LIVE"
+    if not order.confirmed:
+        yield "nobody has confirmed this order for real money", "place it from its ticket"
+    if account is None or not account.claimed:
+        yield "the agent is not claimed", "claim it on the agents screen (7, then C)"
+    if not wallet.real_trading:
+        yield (
+            "the service does not allow real trades (sdk_real_trading_enabled)",
+            "allow it in the settings of the service",
+        )
+    if wallet.restricted:
+        yield (
+            "the venue refuses this wallet",
+            "press W: keep another key (K) and link it (l); agent, key and history carry over",
+        )
+    if order.venue is Venue.EVM:
+        yield from _against_wallet(state)
+
+
+def _against_wallet(state: DeskState) -> Iterator[Objection]:
+    wallet = state.wallet
+    if wallet.ownership is None:
+        yield "the wallet is not known yet", "wait for the service's answer"
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return
+    if not wallet.can_sign:
+        yield "this machine cannot sign for the linked wallet now", "press W, then U, and unlock it"
+    if wallet.usdc_native and not wallet.usdc:
+        yield (
+            "the wallet holds native USDC, which the venue does not accept",
+            "swap it to USDC.e (bridged)",
+        )
+    missing = next((one for one in wallet.served if one.is_done is False), None)
+    if missing is not None:
+        yield f"missing before a real trade: {missing.name}", missing.fix
+
+
+def real_cash(state: DeskState) -> Micros | None:
+    """What can be spent on the EVM venue; None where it is not known."""
+    return state.wallet.usdc
+
+
+def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
+    """What is held of the order's side on its venue."""
+    row = state.redemption.row(order.holding)
+    if row is None or row.venue is not order.venue or row.stage is not Stage.ACTIVE:
+        return Micros(0)
+    return row.shares
+
+
+async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request with the wallet's own signature, where the venue wants one.
+
+    Args:
+        ports: the vault, the policy and the service.
+        order: what the person has confirmed, or an exit.
+        request: the same in the words of the wire, without a signature.
+
+    Returns:
+        The request that may leave; unchanged for every other venue and wallet.
+
+    Raises:
+        SigningError: the key is not open, or the order is none that the venue takes.
+        ServiceError: the market could not be read.
+    """
+    wallet = ports.state().wallet
+    if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
+        return request
+    signer = ports.vault.signer_of(wallet.address)
+    reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
+    market = reply.answer.market
+    price = _bound(order, market)
+    wish = OrderWish(
+        token_id=_token(market, order.side),
+        action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
+        price=price,
+        spend=int(order.amount) if order.action is Action.BUY else None,
+        shares=None if order.action is Action.BUY else int(order.shares),
+        tick=round(market.tick_size * ONE),
+        is_neg_risk=market.polymarket_neg_risk,
+        is_immediate=True,
+    )
+    made = build_order(
+        wish,
+        signer.address,
+        exchange=ports.policy.exchange,
+        salt=_salt(ports.new_id()),
+        now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
+        fee_rate_bps=market.fee_rate_bps if ports.policy.exchange is Exchange.V1 else 0,
+    )
+    signed = await asyncio.to_thread(
+        lambda: sign_order(
+            made, signer, is_neg_risk=market.polymarket_neg_risk, book=ports.policy.book
+        )
+    )
+    return request.model_copy(
+        update={
+            "price": price / ONE,
+            "order_type": OrderType.FAK,
+            "signed_order": SignedOrderBody.model_validate(signed.body()),
+            "wallet_address": signer.address,
+        }
+    )
+
+
+def _salt(fresh: str) -> int:
+    """A number that no other order has, of fresh random text."""
+    return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
+
+
+def _token(market: MarketBody, side: Side) -> int:
+    """The token that is traded; MalformedError where the service does not name it."""
+    text = market.polymarket_token_id if side is Side.YES else market.polymarket_no_token_id
+    if not text or not (text.isascii() and text.isdecimal()):
+        raise MalformedError("the service does not say which token this market trades")
+    return int(text)
+
+
+def _bound(order: PlaceTrade, market: MarketBody) -> int:
+    """The worst price that is signed, millionths, on a tick: what was confirmed, else the book's.
+
+    Returns:
+        Millionths of the money for a share.
+
+    Raises:
+        PolicyRefusedError: there is nobody on the other side of the book.
+    """
+    buys, yes = order.action is Action.BUY, order.side is Side.YES
+    best = market.best_ask if buys is yes else market.best_bid
+    if order.price is None and best is None:
+        raise PolicyRefusedError(Rule.PRICE, "the book has no price to trade at")
+    price = order.price
+    if price is None and best is not None:
+        price = best if yes else 1.0 - best
+    tick = max(1, round(market.tick_size * ONE))
+    wanted = round((price or 0.0) * ONE)
+    # Never above what was confirmed on a buy, never below it on a sale.
+    return wanted // tick * tick if buys else -(-wanted // tick) * tick

@@ -1,0 +1,108 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from desk.redeeming import CountingSigner, known, open_wallet_desk
+from faults import ended, until
+from service_tui.desk.commands import Halt, PlaceTrade
+from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import TicketState, Topic
+from service_tui.engine.market import Market
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
+from support import Stage, open_stage
+from wallets import market_on_chain, operate, ready
+
+
+def buy(market: Market, amount: int = 30, **other: object) -> PlaceTrade:
+    order = PlaceTrade(
+        market_id=market.market_id,
+        side=Side.YES,
+        action=Action.BUY,
+        venue=Venue.EVM,
+        amount=Micros(amount * ONE),
+        confirmed=True,
+    )
+    return replace(order, **other)  # type: ignore[arg-type]
+
+
+async def placed(desk: Desk, stage: Stage, order: PlaceTrade) -> tuple[TicketState, str]:
+    view = await ended(desk, desk.submit(order), stage)
+    return view.state, f"{view.outcome} {view.fix}"
+
+
+async def live(desk: Desk, stage: Stage) -> None:
+    await known(desk, stage)
+    await until(desk, lambda s: {Topic.MARKETS, Topic.POSITIONS} <= set(s.seen), stage)
+    desk.submit(SetLive(on=True, word=LIVE_WORD))
+    await until(desk, lambda s: s.wallet.live, stage)
+
+
+async def test_an_order_on_the_chain_venue_is_signed_and_filled(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await ready(stage)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            market = market_on_chain(stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert state is TicketState.DONE, words
+            assert signer.count == 1
+            row = await until(
+                desk, lambda s: s.redemption.row(f"{market.market_id}:yes"), stage
+            )
+            held = row.redemption.row(f"{market.market_id}:yes").shares
+            assert held > 0
+            sale = replace(
+                buy(market), action=Action.SELL, amount=Micros(0), shares=held, everything=True
+            )
+            state, words = await placed(desk, stage, sale)
+            assert state is TicketState.DONE, words
+            assert signer.count == 2
+
+
+async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await ready(stage)
+        signer = CountingSigner()
+        path = {"agent_id": stage.agent_id}
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            await until(desk, lambda s: {Topic.MARKETS, Topic.POSITIONS} <= set(s.seen), stage)
+            market = market_on_chain(stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert (state, "switched off" in words) == (TicketState.REFUSED, True)
+            desk.submit(SetLive(on=True, word="live"))
+            await stage.clock.advance(1)
+            assert not desk.state.wallet.live
+            await live(desk, stage)
+            state, words = await placed(desk, stage, buy(market, confirmed=False))
+            assert (state, "nobody has confirmed" in words) == (TicketState.REFUSED, True)
+            state, words = await placed(desk, stage, buy(market, amount=101))
+            assert (state, "limit" in words) == (TicketState.REFUSED, True)
+            await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": True})
+            await until(desk, lambda s: s.wallet.restricted, stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert (state, "carry over" in words) == (TicketState.REFUSED, True)
+            await operate(stage, DESK_PATCH_WALLET, path=path, json={"restricted": False})
+            await until(desk, lambda s: not s.wallet.restricted, stage)
+            desk.submit(Halt())
+            state, words = await placed(desk, stage, buy(market))
+            assert (state, "halted" in words) == (TicketState.REFUSED, True)
+            assert signer.count == 0
+
+
+@pytest.mark.parametrize("signer", [None, CountingSigner("77" * 32)])
+async def test_without_the_wallets_own_key_nothing_leaves(
+    tmp_path: Path, signer: CountingSigner | None
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await ready(stage)
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            state, words = await placed(desk, stage, buy(market_on_chain(stage)))
+            assert (state, "cannot sign" in words) == (TicketState.REFUSED, True)
+            assert signer is None or signer.count == 0
