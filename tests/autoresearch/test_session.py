@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from autoresearch.driven import SKILL, git, new_repository
+from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.tools import arguments
 from service_tui.autoresearch.worktree import Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry

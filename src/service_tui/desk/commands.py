@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Micros, decimal
@@ -368,5 +369,9 @@ Command = (
     | SetRail
     | SetDefaults
     | SetPaused
+    | RunBacktest
+    | StartSession
+    | EndSession
+    | ShowDiff
 )
 """Every command there is."""

@@ -17,6 +17,7 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
+    EndSession,
     ExitAlert,
     ExitAll,
     Forget,
@@ -28,6 +29,7 @@ from service_tui.desk.commands import (
     RemoveMonitor,
     RemovePriceAlert,
     Resume,
+    RunBacktest,
     SetDefaults,
     SetMonitor,
     SetMonitors,
@@ -37,6 +39,8 @@ from service_tui.desk.commands import (
     SetRail,
     SetSpeed,
     SetStar,
+    ShowDiff,
+    StartSession,
     WatchMarket,
 )
 from service_tui.desk.exit_all import exit_all
@@ -44,7 +48,15 @@ from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChan
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import agents, monitors, price_alerts, rails, settings, trades
+from service_tui.desk.handlers import (
+    agents,
+    monitors,
+    price_alerts,
+    rails,
+    research,
+    settings,
+    trades,
+)
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
@@ -54,6 +66,7 @@ from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
+from service_tui.desk.research_files import FileWatch
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.blotter import Blotter
@@ -114,6 +127,7 @@ class Desk:
             say=self._say,
             poke=self._poke,
             renew=around.renew,
+            notes=around.notes,
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
@@ -203,6 +217,8 @@ class Desk:
             tasks.create_task(mark_equity(self.ports))
             for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
                 tasks.create_task(watch)
+            if (notes := self.ports.notes) is not None and not self._exits_only:
+                tasks.create_task(FileWatch(notes, self.ports).run())
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
                 for ear in (ears.run(), ears.nudge(), ears.tell()):
@@ -335,6 +351,14 @@ class Desk:
                 await settings.set_preference(preference, self._memory, self.ports)
             case SetRail() | SetDefaults() | SetPaused() as rail:
                 await rails.change(rail, self._memory, self.ports)
+            case RunBacktest() as backtest:
+                await research.run_backtest(backtest, self.ports)
+            case StartSession() as begun:
+                await research.start_session(begun, self.ports)
+            case EndSession() as ended:
+                await research.end_session(ended, self.ports)
+            case ShowDiff() as shown:
+                await research.show_diff(shown, self.ports)
             case Refresh():
                 self._poke_all()
             case Resume() as resumed:

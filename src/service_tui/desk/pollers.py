@@ -36,6 +36,7 @@ from service_tui.desk.facts import (
     ServiceFailed,
     WorldSeen,
 )
+from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
@@ -43,6 +44,7 @@ from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
+from service_tui.desk.records_research import Source
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     UNTRANSLATABLE,
@@ -58,6 +60,7 @@ from service_tui.desk.translate import (
 )
 from service_tui.desk.translate_briefing import briefing_view
 from service_tui.desk.translate_rails import rails_view
+from service_tui.desk.translate_research import source_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
@@ -79,9 +82,11 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
+from service_tui.wire.endpoints_research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
 from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
+from service_tui.wire.research import ExperimentsQuery, ResearchBody, StateQuery
 from service_tui.wire.world import TapeQuery
 
 log = logging.getLogger(__name__)
@@ -96,6 +101,7 @@ PERIODS: Final = {
     Topic.DETAIL: 2.0,
     Topic.AGENTS: 5.0,
     Topic.MONITORS: 15.0,
+    Topic.RESEARCH: 15.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -286,6 +292,21 @@ async def read_agents(ports: Ports, _: Watched) -> Read:
     return [FleetSeen(fleet_view(reply.answer))], reply.latency_s
 
 
+async def read_research(ports: Ports, _: Watched) -> Read:
+    """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+    try:
+        if ports.state().service.embedded:
+            told = await ports.client.call(DESK_RESEARCH, query=ExperimentsQuery(limit=500))
+            return [ResearchSeen(source_view(told.answer))], told.latency_s
+        state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
+        found = await ports.client.call(EXPERIMENTS, query=ExperimentsQuery(limit=500))
+    except PlanRequiredError:
+        # A plan is no fault: the screen says what it takes.
+        return [ResearchSeen(Source(), needs_plan=True)], None
+    body = ResearchBody(experiments=found.answer.experiments, sessions=(state.answer,))
+    return [ResearchSeen(source_view(body))], found.latency_s
+
+
 READINGS: Final[dict[Topic, Reading]] = {
     Topic.MARKETS: read_markets,
     Topic.POSITIONS: read_positions,
@@ -296,6 +317,7 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.DETAIL: read_detail,
     Topic.AGENTS: read_agents,
     Topic.MONITORS: read_monitors,
+    Topic.RESEARCH: read_research,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
 
@@ -326,7 +348,7 @@ async def poll(
         rng: jitter of the back-off.
     """
     embedded = ports.state().service.embedded
-    by_operator = topic in EMBEDDED_ONLY or (embedded and topic is Topic.DETAIL)
+    by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
     failures = 0
     while True:
         try:

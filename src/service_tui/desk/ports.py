@@ -7,6 +7,7 @@ Used by handlers and pollers; made in opening, or by a test.
 import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from service_tui.client.client import Client
@@ -59,6 +60,7 @@ class Surroundings:
     `halts` are what the databases of the same operator's other consoles say of a halt.
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
     is remembered but the blotter.
+    `notes` is the data directory in which sessions of autoresearch say where they work.
     """
 
     client: Client
@@ -71,6 +73,7 @@ class Surroundings:
     executes: bool = True
     halts: tuple[KeptHalt, ...] = ()
     exits_only: bool = False
+    notes: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Ports:
 
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
     `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
-    `gate` is closed while no entry may leave.
+    `gate` is closed while no entry may leave. `notes` is where sessions say where they work.
     """
 
     client: Client
@@ -91,6 +94,7 @@ class Ports:
     poke: Callable[[Topic], None]
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
+    notes: Path | None = None
 
     def now(self) -> Timestamp:
         """Wall time."""

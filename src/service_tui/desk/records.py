@@ -61,6 +61,7 @@ class Topic(StrEnum):
     DETAIL = "detail"
     AGENTS = "agents"
     MONITORS = "monitors"
+    RESEARCH = "research"
 
 
 @dataclass(frozen=True, slots=True)

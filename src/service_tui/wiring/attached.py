@@ -185,6 +185,7 @@ async def attached_parts(
             # Exits run in one place: the holder's.
             executes=False,
             halts=kept_halts(options.data_dir),
+            notes=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
