@@ -56,7 +56,7 @@ async def post(stage: Stage, number: int) -> None:
 
 async def test_an_experiment_of_another_process_is_seen(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
-        await until(desk, lambda state: bool(state.account))
+        await until(desk, lambda state: bool(state.account), stage.clock)
         await post(stage, 1)
 
         def seen(state: DeskState) -> bool:
