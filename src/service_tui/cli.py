@@ -25,7 +25,7 @@ from service_tui.config import (
     read_environment,
 )
 from service_tui.experiments import CAP_DEFAULT
-from service_tui.terms import Plan
+from service_tui.terms import Direction, Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
@@ -218,6 +218,17 @@ def _add_autoresearch(research: _Parser) -> None:
     research.add_argument("skill", nargs="?", default="", help="of reset and off")
     research.add_argument(
         "--repo", metavar="DIR", type=_folder, default=Path(), help="the repository (default: .)"
+    )
+    research.add_argument(
+        "--name", metavar="NAME", default="", help="name of the session that begins"
+    )
+    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
+    research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
+    research.add_argument(
+        "--direction",
+        choices=[one.value for one in Direction],
+        default=Direction.HIGHER.value,
+        help="which way the metric is better (higher)",
     )
     research.add_argument(
         "--allow-shell",
@@ -562,6 +573,10 @@ def _autoresearch(options: Options, given: argparse.Namespace) -> int:
         word=given.word,
         skill=given.skill,
         allows_shell=given.allow_shell,
+        name=given.name,
+        metric=given.metric,
+        unit=given.unit,
+        direction=Direction(given.direction),
         cap=_cap_of(os.environ.get(CAP_VARIABLE)),
         api_key=environment.api_key,
         api_url=environment.api_url,

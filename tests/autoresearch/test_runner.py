@@ -73,7 +73,7 @@ async def test_binary_output_becomes_harmless_text(tmp_path: Path) -> None:
     assert not {"\x1b", "\x07", "\x00"} & set(done.tail)
 
 
-async def test_a_command_knows_no_secret(tmp_path: Path) -> None:
+async def test_a_command_knows_no_secret() -> None:
     around = {
         "PATH": os.environ["PATH"], "WALLET_PRIVATE_KEY": "0xdead", "AWS_SECRET": "s",
         "SERVICE_WALLET_KEY": "w", "SERVICE_WEATHER_MIN_EDGE": "0.1", "GITHUB_TOKEN": "t",

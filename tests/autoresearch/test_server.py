@@ -7,7 +7,9 @@ import pytest
 from autoresearch.driven import SKILL, driving, git, new_repository
 
 
-async def test_a_session_from_its_start_to_its_cap(tmp_path: Path) -> None:
+async def test_a_session_from_its_start_to_its_cap(  # noqa: PLR0915  (one long walk)
+    tmp_path: Path,
+) -> None:
     repository = new_repository(tmp_path / "skill")
     before = git(repository, "rev-parse", "HEAD")
     async with driving(

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from autoresearch.driven import SKILL, git, new_repository
+from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.tools import arguments
 from service_tui.autoresearch.worktree import Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
@@ -75,6 +75,13 @@ async def changed(session: Session, repository: Path) -> None:
     (tree_of(repository) / "new.py").write_text("new = True\n")
 
 
+BROKEN_AT: dict[str, list[tuple[Any, str]]] = {
+    "line": [(notebook, "append")],
+    "worktree": [(Worktree, "advance"), (Worktree, "revert")],
+    "service": [(Outbox, "send")],
+}
+
+
 @pytest.mark.parametrize("status", ["keep", "discard"])
 @pytest.mark.parametrize("step", ["line", "worktree", "service"])
 async def test_a_result_that_broke_off_is_taken_up_once(
@@ -93,16 +100,11 @@ async def test_a_result_that_broke_off_is_taken_up_once(
         async with opened(stage, repository, tmp_path) as session:
             await changed(session, repository)
             with monkeypatch.context() as broken:
-                match step:
-                    case "line":
-                        broken.setattr(notebook, "append", gone_now)
-                    case "worktree":
-                        broken.setattr(Worktree, "advance", gone)
-                        broken.setattr(Worktree, "revert", gone)
-                    case _:
-                        broken.setattr(Outbox, "send", gone)
+                for owner, name in BROKEN_AT[step]:
+                    broken.setattr(owner, name, gone_now if name == "append" else gone)
+                broken_off = session.log(result(status, 2.0, "the change"))
                 with pytest.raises(BrokeOffError):
-                    await session.log(result(status, 2.0, "the change"))
+                    await broken_off
         async with opened(stage, repository, tmp_path) as session:
             is_kept = step != "line"
             assert await numbers(stage) == ([1, 2] if is_kept else [1])

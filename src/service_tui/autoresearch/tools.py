@@ -10,15 +10,15 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from pydantic import ValidationError
 
 from service_tui import __version__
+from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.session import Session
 from service_tui.wire.base import WireModel
@@ -42,7 +42,6 @@ GUIDE: Final = (
     f"the baseline. backtest_experiment replays trades under thresholds. Note: {QUOTED}."
 )
 
-Given = TypeVar("Given", bound=WireModel)
 Answer = Mapping[str, object]
 Call = Callable[[Mapping[str, object]], Awaitable[Answer]]
 
@@ -61,27 +60,6 @@ class Tool:
         schema = self.takes.model_json_schema()
         schema.pop("description", None)
         return types.Tool(name=self.name, description=self.about, input_schema=schema)
-
-
-def arguments(kind: type[Given], given: Mapping[str, object]) -> Given:
-    """Arguments, typed.
-
-    Returns:
-        The arguments.
-
-    Raises:
-        ToolError: one is missing, unknown, of another type or out of range; says which.
-    """
-    try:
-        return kind.model_validate_json(json.dumps(given))
-    except ValidationError as error:
-        rows = error.errors(include_input=False, include_url=False)
-        named = [(".".join(str(part) for part in row["loc"]) or "arguments", row) for row in rows]
-        said = "; ".join(f"{name}: {row['msg']}" for name, row in named[:8])
-        known = ", ".join(kind.model_fields)
-        raise ToolError(said, f"the parameters are {known}") from error
-    except ValueError as error:
-        raise ToolError(f"the arguments are no JSON ({error})") from error
 
 
 def tools_of(session: Session) -> tuple[Tool, ...]:

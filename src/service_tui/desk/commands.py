@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
+from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
 from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue, counted
@@ -378,5 +379,9 @@ Command = (
     | ReactorCommand
     | WalletCommand
     | FleetCommand
+    | RunBacktest
+    | StartSession
+    | EndSession
+    | ShowDiff
 )
 """Every command there is."""

@@ -17,6 +17,7 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
+    EndSession,
     ExitAlert,
     ExitAll,
     Forget,
@@ -28,6 +29,7 @@ from service_tui.desk.commands import (
     RemoveMonitor,
     RemovePriceAlert,
     Resume,
+    RunBacktest,
     SetDefaults,
     SetMonitor,
     SetMonitors,
@@ -37,6 +39,8 @@ from service_tui.desk.commands import (
     SetRail,
     SetSpeed,
     SetStar,
+    ShowDiff,
+    StartSession,
     WatchMarket,
 )
 from service_tui.desk.commands_fleet import FleetCommand
@@ -58,6 +62,7 @@ from service_tui.desk.handlers import (
     monitors,
     price_alerts,
     rails,
+    research,
     settings,
     trades,
 )
@@ -72,6 +77,7 @@ from service_tui.desk.price_alerts import PriceWatch
 from service_tui.desk.reactor_work import ReactorWork
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
+from service_tui.desk.research_files import FileWatch
 from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
@@ -137,6 +143,7 @@ class Desk:
             renew=around.renew,
             vault=around.vault,
             policy=around.policy,
+            notes=around.notes,
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
@@ -240,6 +247,8 @@ class Desk:
             tasks.create_task(mark_equity(self.ports))
             for watch in self._watches():
                 tasks.create_task(watch)
+            if (notes := self.ports.notes) is not None and not self._exits_only:
+                tasks.create_task(FileWatch(notes, self.ports).run())
 
     def _watches(self) -> Iterator[Coroutine[None, None, None]]:
         """What looks on beside the pollers, for as long as the desk is open."""
@@ -400,6 +409,14 @@ class Desk:
                 await settings.set_preference(preference, self._memory, self.ports)
             case SetRail() | SetDefaults() | SetPaused() as rail:
                 await rails.change(rail, self._memory, self.ports)
+            case RunBacktest() as backtest:
+                await research.run_backtest(backtest, self.ports)
+            case StartSession() as begun:
+                await research.start_session(begun, self.ports)
+            case EndSession() as ended:
+                await research.end_session(ended, self.ports)
+            case ShowDiff() as shown:
+                await research.show_diff(shown, self.ports)
             case Refresh():
                 self._poke_all()
             case Resume() as resumed:

@@ -41,6 +41,7 @@ _PLAIN: Final = {
     EventKind.MONITOR: frozenset({Topic.MONITORS}),
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
     EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
+    EventKind.EXPERIMENT: frozenset({Topic.RESEARCH}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""

@@ -37,6 +37,7 @@ from service_tui.desk.facts import (
     WorldSeen,
 )
 from service_tui.desk.facts_fleet import AgentDetailSeen, HeldSeen, LeashesSeen
+from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
@@ -48,6 +49,7 @@ from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.records_research import Source
 from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -65,6 +67,7 @@ from service_tui.desk.translate import (
 from service_tui.desk.translate_briefing import briefing_view
 from service_tui.desk.translate_fleet import held_view, leash_view, reasoned_trade_view
 from service_tui.desk.translate_rails import rails_view
+from service_tui.desk.translate_research import source_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
@@ -87,10 +90,12 @@ from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES, DESK_HELD, DESK_LEASHES
+from service_tui.wire.endpoints_research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
 from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
+from service_tui.wire.research import ExperimentsQuery, ResearchBody, StateQuery
 from service_tui.wire.trades import TradesQuery
 from service_tui.wire.world import TapeQuery
 
@@ -110,6 +115,7 @@ PERIODS: Final = {
     Topic.REDEMPTIONS: 10.0,
     Topic.WALLET: 20.0,
     Topic.FLEET: 2.0,
+    Topic.RESEARCH: 15.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -323,6 +329,21 @@ async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
     return AgentDetailView(agent_id, trades, skill_results(trades))
 
 
+async def read_research(ports: Ports, _: Watched) -> Read:
+    """Sessions and experiments: of all agents where an operator may ask, else of our own."""
+    try:
+        if ports.state().service.embedded:
+            told = await ports.client.call(DESK_RESEARCH, query=ExperimentsQuery(limit=500))
+            return [ResearchSeen(source_view(told.answer))], told.latency_s
+        state = await ports.client.call(RESEARCH_STATE, query=StateQuery())
+        found = await ports.client.call(EXPERIMENTS, query=ExperimentsQuery(limit=500))
+    except PlanRequiredError:
+        # A plan is no fault: the screen says what it takes.
+        return [ResearchSeen(Source(), needs_plan=True)], None
+    body = ResearchBody(experiments=found.answer.experiments, sessions=(state.answer,))
+    return [ResearchSeen(source_view(body))], found.latency_s
+
+
 READINGS: Final[dict[Topic, Reading]] = {
     Topic.MARKETS: read_markets,
     Topic.POSITIONS: read_positions,
@@ -337,6 +358,7 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.REDEMPTIONS: read_redemptions,
     Topic.WALLET: read_wallet,
     Topic.FLEET: read_supervision,
+    Topic.RESEARCH: read_research,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 
@@ -367,7 +389,7 @@ async def poll(
         rng: jitter of the back-off.
     """
     embedded = ports.state().service.embedded
-    by_operator = topic in EMBEDDED_ONLY or (embedded and topic is Topic.DETAIL)
+    by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
     failures = 0
     await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:

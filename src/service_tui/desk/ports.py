@@ -7,6 +7,7 @@ Used by handlers and pollers; made in opening, or by a test.
 import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from service_tui.client.client import Client
@@ -61,6 +62,7 @@ class Surroundings:
     `halts` are what the databases of the same operator's other consoles say of a halt.
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
     is remembered but the blotter. `vault` holds the wallet's key, `policy` says what may be signed.
+    `notes` is the data directory in which sessions of autoresearch say where they work.
     """
 
     client: Client
@@ -75,6 +77,7 @@ class Surroundings:
     exits_only: bool = False
     vault: Vault = field(default_factory=Vault)
     policy: Policy = field(default_factory=Policy)
+    notes: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Ports:
     `new_id` gives fresh random text. `state` reads the newest state. `say` takes a fact at once.
     `poke` asks a poller to look now. `renew` takes the keys anew, and says whether they changed.
     `gate` is closed while no entry may leave. `vault` signs, under the `policy`.
+    `notes` is where sessions say where they work.
     """
 
     client: Client
@@ -97,6 +101,7 @@ class Ports:
     gate: Gate = field(default_factory=Gate)
     vault: Vault = field(default_factory=Vault)
     policy: Policy = field(default_factory=Policy)
+    notes: Path | None = None
 
     def now(self) -> Timestamp:
         """Wall time."""

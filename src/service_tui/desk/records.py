@@ -65,6 +65,7 @@ class Topic(StrEnum):
     REDEMPTIONS = "redemptions"
     WALLET = "wallet"
     FLEET = "fleet"
+    RESEARCH = "research"
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,11 +72,11 @@ async def send(
         # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
         said = (f"nothing was sent: {error}", "press W: the wallet says what is missing")
         await settle(ports, ticket, TicketState.REFUSED, said)
-        return
+        return None
     except ServiceError as error:
         said = (f"nothing was sent: {error}", "try again when the service answers")
         await settle(ports, ticket, TicketState.FAILED, said)
-        return
+        return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.say(TicketChanged(ticket))
     try:

@@ -80,7 +80,7 @@ def read(path: Path) -> Entry | None:
             return None
         said = json.loads(path.read_bytes())
         return _entry_of(said)
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -187,6 +187,7 @@ async def attached_parts(
             executes=False,
             halts=kept_halts(options.data_dir),
             vault=vault_of(options),
+            notes=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

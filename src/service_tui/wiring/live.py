@@ -133,6 +133,7 @@ async def embedded_parts(
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
                     executes=options.exits,
+                    notes=options.data_dir,
                 ),
             ) as desk,
             _served(options, sim, data, desk),
@@ -178,6 +179,8 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
                 vault=vault_of(options),
                 halts=kept_halts(options.data_dir),
                 executes=options.exits,
+                # What works for another service lies beside its folder.
+                notes=options.log_path.parent,
             ),
         ) as desk,
     ):

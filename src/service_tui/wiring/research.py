@@ -18,6 +18,7 @@ from typing import Final
 
 import httpx
 
+from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
@@ -27,6 +28,7 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
 from service_tui.notes import notebook
 from service_tui.storage.errors import DirectoryLockedError
+from service_tui.terms import Direction
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring import attached
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport
@@ -54,6 +56,10 @@ class Wish:
     skill: str = ""
     allows_shell: bool = False
     cap: int = 0
+    name: str = ""
+    metric: str = "pnl"
+    unit: str = "$"
+    direction: Direction = Direction.HIGHER
     api_key: str | None = None
     api_url: str | None = None
 
@@ -85,13 +91,20 @@ async def _do(options: Options, wish: Wish) -> None:
         elif wish.word == "reset":
             _tell(await session.reset(wish.skill))
         else:
-            _tell(await session.init(_first(wish.word, SystemClock())))
+            _tell(await session.init(_first(wish, SystemClock())))
 
 
-def _first(skill: str, clock: Clock) -> InitArguments:
-    """What `/autoresearch <skill>` begins: the P&L, higher is better."""
+def _first(wish: Wish, clock: Clock) -> InitArguments:
+    """What `/autoresearch <skill>` begins: the P&L unless told, higher is better."""
     # ours: the old command names no metric; the P&L is what everybody measures first.
-    return InitArguments(name=f"{skill} {clock.now():.0f}", skill_slug=skill, metric_name="pnl")
+    given = {
+        "name": wish.name or f"{wish.word} {clock.now():.0f}",
+        "skill_slug": wish.word,
+        "metric_name": wish.metric,
+        "metric_unit": wish.unit,
+        "direction": wish.direction.value,
+    }
+    return arguments(InitArguments, given)
 
 
 @asynccontextmanager
