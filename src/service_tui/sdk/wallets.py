@@ -56,7 +56,6 @@ DAY_S: Final = 86_400.0
 TIMEOUT: Final = "confirmation_timeout"
 IMMEDIATE: Final = frozenset({OrderType.FAK, OrderType.FOK})
 
-_ANSWER: Final[TypeAdapter[Answer]] = TypeAdapter(Answer)
 Value = TypeVar("Value")
 
 
@@ -354,7 +353,7 @@ class OwnWallet:
         )
         if said.error is not None:
             raise ChainError(said.error.message)
-        return _ANSWER.validate_python(said.result)
+        return said.result
 
 
 _ANY: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
