@@ -51,9 +51,7 @@ async def test_an_order_on_the_chain_venue_is_signed_and_filled(tmp_path: Path) 
             state, words = await placed(desk, stage, buy(market))
             assert state is TicketState.DONE, words
             assert signer.count == 1
-            row = await until(
-                desk, lambda s: s.redemption.row(f"{market.market_id}:yes"), stage
-            )
+            row = await until(desk, lambda s: s.redemption.row(f"{market.market_id}:yes"), stage)
             held = row.redemption.row(f"{market.market_id}:yes").shares
             assert held > 0
             sale = replace(
