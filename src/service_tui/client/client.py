@@ -10,7 +10,8 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Generic, Self
 
@@ -20,6 +21,7 @@ from service_tui.client.asking import Names, called_of, request_of
 from service_tui.client.errors import (
     Called,
     HeldBackError,
+    RateLimitedError,
     ReadOnlyError,
     Reason,
     ServiceError,
@@ -47,6 +49,7 @@ from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import HEALTH, HealthBody
+from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.text import line, prose
 
 log = logging.getLogger(__name__)
@@ -66,6 +69,11 @@ LOGGED_MAX: Final = 2_000
 
 LastWord = Callable[[WireModel | None], str]
 """Why the call with this body must not leave, asked right before it does; empty when it may."""
+
+Again = Callable[[str], Awaitable[WireModel]]
+"""Sends the same read once more with a payment beside it; raises as every call does."""
+
+Offered = Callable[[RateLimitedError, Again], None]
 
 _LEAVING: Final = ("send_request_headers.started", "send_request_body.started")
 """What the line tells right before its first bytes, and again before the body, leave. Between the
@@ -134,6 +142,9 @@ class Client:
 
         self.last_word: LastWord | None = None
         """Asked of every write, whoever ordered it."""
+
+        self.offered: Offered | None = None
+        """Told of every 429 that offers a read for money; whoever hears it may pay, once."""
 
         self.renew(keys)
         self.agents = Agents(self)
@@ -327,7 +338,29 @@ class Client:
             self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
         if isinstance(error, UnauthenticatedError) and key is not None:
             self._refused[key] = error.reason
+        is_offer = isinstance(error, RateLimitedError) and error.accepts and asked.called.reads
+        if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
+            self.offered(error, partial(self._paid, asked))
         return error or _reply_of(asked, heard)
+
+    async def _paid(self, asked: _Asked[Answer], payment: str) -> Answer:
+        """The same read with a payment, sent once and never again.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ServiceError: it was not taken, or nothing came; then the payment may have been used.
+        """
+        request = httpx.Request(
+            asked.request.method, asked.request.url, headers=asked.request.headers
+        )
+        request.headers[PAYMENT_HEADER] = payment
+        until = self._clock.monotonic() + READ_DEADLINE_S
+        outcome = await self._try(replace(asked, request=request, until=until))
+        if isinstance(outcome, Reply):
+            return outcome.answer
+        raise outcome
 
     async def _send(self, asked: _Asked[Answer]) -> Heard | ServiceError:
         """What the transport brings within the deadline and the size bound."""

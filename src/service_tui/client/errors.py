@@ -21,6 +21,7 @@ Used by desk.handlers and desk.pollers, which turn these into facts.
 from dataclasses import dataclass
 
 from service_tui.wire.errors import ValidationItem
+from service_tui.wire.payment import PayOfferBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Called:
 class Reason:
     """What a refusal says of itself; sanitised, never followed.
 
-    `x402_url` and `x402_price` are inert text: nothing opens or pays them (decisions, "x402").
+    `x402_url`, `x402_price` and the offers in `accepts` are inert: nothing here opens or pays them
+    (decisions, "x402").
     """
 
     error: str
@@ -49,6 +51,7 @@ class Reason:
     detail: tuple[ValidationItem, ...] = ()
     x402_url: str | None = None
     x402_price: str | None = None
+    accepts: tuple[PayOfferBody, ...] = ()
 
 
 class ServiceError(Exception):
@@ -144,6 +147,7 @@ class RateLimitedError(RefusedError):
         self.retry_after_s = retry_after_s
         self.x402_url = reason.x402_url
         self.x402_price = reason.x402_price
+        self.accepts = reason.accepts
 
 
 def unanswered(

@@ -30,6 +30,7 @@ from service_tui.client.reply import is_object, tree_of
 from service_tui.client.retry import http_date, retry_after
 from service_tui.units import Timestamp
 from service_tui.wire.errors import ValidationBody
+from service_tui.wire.payment import Offers, PayOfferBody
 from service_tui.wire.text import line, prose
 
 WAITS: Final[dict[int, float | None]] = {429: 5.0, 503: None}
@@ -135,7 +136,16 @@ def reason_of(status: int, raw: bytes) -> Reason:
         detail=fields.detail,
         x402_url=_first(tree.get("x402_url")) or None,
         x402_price=_first(tree.get("x402_price")) or None,
+        accepts=_offers(tree) if status == HTTPStatus.TOO_MANY_REQUESTS else (),
     )
+
+
+def _offers(tree: Mapping[str, object]) -> tuple[PayOfferBody, ...]:
+    """What a 429 offers for money; none when it is not in the published shape."""
+    try:
+        return Offers.model_validate({"accepts": tree.get("accepts") or ()}, strict=False).accepts
+    except ValidationError:
+        return ()
 
 
 def _texts(tree: Mapping[str, object], inner: Mapping[str, object]) -> list[str]:

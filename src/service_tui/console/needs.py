@@ -26,6 +26,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_fleet import RunState
 from service_tui.desk.records_reactor import Policy
+from service_tui.desk.records_redemption import RunState
 from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
@@ -111,6 +112,7 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
         *_alerts(state, now),
         *_signals(state, now),
         *_approvals(state, now),
+        *_redeemable(state),
         *_open_ends(state, now),
         *_limits(state),
         *_resolving(state, now),
@@ -238,6 +240,39 @@ def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 f"{alert.in_words()}: {alert.question}", formats.price(alert.triggered_price),
                 "d there forgets it", "monitors", alert.alert_id, is_dismissable=True,
             )  # fmt: skip
+
+
+def _redeemable(state: DeskState) -> Iterator[Need]:
+    """What has won on a real venue and waits for its owner; by itself it needs nobody."""
+    auto, masked = state.redemption.auto, is_private(state)
+    goes_by_itself = auto.is_on and not auto.paused
+    for row in state.redemption.rows:
+        run = state.redemption.run(row.key)
+        if run is not None and run.state is RunState.UNCONFIRMED:
+            yield Need(
+                key=f"unconfirmed:{row.key}",
+                tone="warn",
+                glyph="◌",
+                word="unconfirmed",
+                what=row.question,
+                figure=formats.money(run.amount, masked=masked),
+                advice=run.fix or "it is looked for",
+                screen="redemption",
+                row=row.key,
+            )
+        elif row in state.redemption.ready and not goes_by_itself:
+            yield Need(
+                key=f"redeem:{row.key}",
+                tone="profit",
+                glyph="●",
+                word="redeem",
+                what=row.question,
+                figure=formats.money(row.amount, masked=masked),
+                advice=auto.paused or "t there turns it into money",
+                screen="redemption",
+                row=row.key,
+                is_dismissable=True,
+            )
 
 
 def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:

@@ -44,7 +44,7 @@ class WalletDesk:
         self._ports = ports
         self._redemptions = Redemptions(ports, line, memory, executes=executes)
         self._keeper = WalletKeeper(ports, line, executes=executes)
-        self._payments = Payments(ports, memory, executes=executes)
+        self._payments = Payments(ports, runs, memory, executes=executes)
 
     @property
     def is_busy(self) -> bool:

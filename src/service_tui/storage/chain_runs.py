@@ -170,6 +170,15 @@ class ChainRuns:
             row = session.exec(query).first()
             return None if row is None else _run(row)
 
+    def opened_since(self, prefix: str, since: float) -> list[ChainRun]:
+        """Runs whose subject begins so, since a time, whatever became of them. Blocks."""
+        table = tables.Chainruns
+        query = select(table).where(
+            col(table.subject).startswith(prefix, autoescape=True), col(table.opened_at) >= since
+        )
+        with self._database.reader() as session:
+            return [_run(row) for row in session.exec(query)]
+
     def open_nonce(self, wallet: str) -> int | None:
         """The highest nonce of this wallet that waits for its end; None where none does. Blocks."""
         table = tables.Chainruns

@@ -67,6 +67,12 @@ class PayOfferBody(WireModel):
     extra: TokenDomainBody | None = None
 
 
+class Offers(WireModel):
+    """The offers of a 429, looked at by themselves."""
+
+    accepts: Annotated[tuple[PayOfferBody, ...], Field(max_length=8, strict=False)] = ()
+
+
 class AuthorizationBody(WireModel):
     """A transfer that its sender has signed: EIP-3009, `TransferWithAuthorization`."""
 

@@ -96,7 +96,8 @@ class PassphraseDialog(ModalScreen[Secrets | None]):
 
     def problem(self, typed: dict[str, str]) -> str:
         """What is against it; empty when nothing is."""
-        return "" if typed["passphrase"] else "type the passphrase"
+        del typed
+        return ""
 
     def action_set(self) -> None:
         """Give what was typed to whoever asked, once."""
@@ -163,6 +164,7 @@ def unlock_dialog(address: str) -> PassphraseDialog:
     body = Text.assemble(
         "The key of ",
         (address, "bold"),
-        " is opened for this session. The passphrase goes to the signer and is kept nowhere.",
+        " is opened for this session. The passphrase goes to the signer and is kept nowhere. Left "
+        "empty, the system's keyring is asked for it.",
     )
     return PassphraseDialog("Unlock the wallet", body, (("passphrase", "passphrase"),))

@@ -1,0 +1,262 @@
+from dataclasses import replace
+
+import pytest
+
+from doors import Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.dialogs.passphrase import NewKeyDialog, SecretInput
+from service_tui.console.dialogs.redeem import RedeemDialog
+from service_tui.console.dialogs.typed_word import TypedWord
+from service_tui.console.dialogs.wallet import WalletPanel
+from service_tui.console.qr import qr_lines
+from service_tui.console.screens.redemption import RedemptionScreen
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.commands_wallet import (
+    AskApprovals,
+    KeepKey,
+    LinkWallet,
+    LockWallet,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetApprovals,
+    SetAutoRedeem,
+    SetLive,
+    UnlockWallet,
+)
+from service_tui.desk.records import Topic
+from service_tui.desk.records_redemption import AutoView, NoReason, RunState
+from service_tui.desk.records_wallet import KeyState, Ownership
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+from wallet_samples import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
+
+FULL = sample_state()
+STATE = seen_before(
+    replace(
+        FULL,
+        redemption=redemption_of(),
+        wallet=wallet_of(),
+        seen={**FULL.seen, Topic.REDEMPTIONS: NOW, Topic.WALLET: NOW},
+    )
+)
+ONE = row_of(1)
+
+
+def given(seen: Running) -> list[object]:
+    return [one for one in seen.doors.submitted if not isinstance(one, SetPreference)]
+
+
+def with_run(state: DeskState, **other: object) -> DeskState:
+    run = run_of(1, side=ONE.side, **other)
+    view = replace(state.redemption, rows=(ONE,), runs=(run,))
+    return replace(state, redemption=view)
+
+
+READY = replace(STATE, redemption=replace(STATE.redemption, rows=(ONE,), runs=()))
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (160, 50), (250, 70)])
+async def test_the_queue_is_seen_at_every_size(size: tuple[int, int]) -> None:
+    async with running(STATE, first="redemption", size=size) as seen:
+        text = seen.text
+        for word in ("Ready to Redeem", "Awaiting Settlement", "Active", "Redeemed", "Lost"):
+            assert word in text
+        if size[1] >= 24:
+            for step in ("asked", "checked", "signed", "broadcast", "confirming", "reported"):
+                assert step in text
+        if size[0] >= 120:
+            assert "1.840 POL" in text
+
+
+async def test_what_can_be_redeemed_stands_first() -> None:
+    async with running(STATE, first="redemption") as seen:
+        screen = seen.app.front
+        assert isinstance(screen, RedemptionScreen)
+        order = screen.table.order
+        stages = [order[place].stage.value for place in range(len(order))]
+        assert stages[:2] == ["Ready to Redeem"] * 2
+        assert order[len(order) - 1].stage.value == "Redeemed"
+        screen.narrow("amount:>100")
+        assert [order[place].amount for place in range(len(order))] == [120_000_000]
+
+
+async def test_redeeming_shows_what_is_signed_and_enter_signs_nothing() -> None:
+    async with running(READY, first="redemption", size=(120, 40)) as seen:
+        await seen.press("t")
+        assert isinstance(seen.app.screen, RedeemDialog)
+        assert given(seen) == [PrepareRedemption(ONE.market_id, ONE.side, ONE.venue, ONE.question)]
+        await seen.press("y")
+        assert len(given(seen)) == 1
+        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), tx_hash=""))
+        for part in ("conditional tokens", "redeemPositions", "195,000", "0.01170 POL", "137"):
+            assert part in seen.text
+        await seen.press("y")
+        assert len(given(seen)) == 1, "typed ahead"
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("enter")
+        assert len(given(seen)) == 1
+        await seen.press("y")
+        assert given(seen)[1:] == [Redeem(ONE.market_id, ONE.side, ONE.venue, "d1", ONE.question)]
+        assert len(seen.app.screen_stack) == 1
+
+
+async def test_another_transaction_than_the_one_seen_has_to_be_seen_first() -> None:
+    async with running(READY, first="redemption", size=(120, 40)) as seen:
+        await seen.press("t")
+        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), tx_hash=""))
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        other = call_of(digest="d2", nonce=42)
+        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), call=other))
+        await seen.press("y")
+        assert len(given(seen)) == 1
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("y")
+        assert given(seen)[-1] == Redeem(ONE.market_id, ONE.side, ONE.venue, "d2", ONE.question)
+
+
+async def test_a_refusal_is_told_in_the_dialog_and_cannot_be_confirmed() -> None:
+    async with running(READY, first="redemption", size=(120, 40)) as seen:
+        await seen.press("t")
+        words = "not signed: it redeems another market"
+        await seen.bring(
+            with_run(
+                READY,
+                state=RunState.REFUSED,
+                call=None,
+                reason=NoReason.OUTSIDE_POLICY,
+                words=words,
+            )
+        )
+        assert words in seen.text
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("y")
+        assert len(given(seen)) == 1
+        await seen.press("escape")
+        assert len(seen.app.screen_stack) == 1
+
+
+async def test_a_locked_key_cannot_say_yes() -> None:
+    locked = replace(READY, wallet=wallet_of(key_state=KeyState.LOCKED))
+    async with running(locked, first="redemption", size=(120, 40)) as seen:
+        await seen.press("t")
+        await seen.bring(with_run(locked, state=RunState.PREPARED, steps=(), tx_hash=""))
+        assert "the key is locked" in seen.text
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("y")
+        assert len(given(seen)) == 1
+
+
+async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> None:
+    async with running(READY, first="redemption", size=(120, 40)) as seen:
+        await seen.press("T")
+        assert isinstance(seen.app.screen, TypedWord)
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"REDEEM", "enter")
+        assert given(seen) == [RedeemAll((ONE.key,))]
+        await seen.press("A")
+        assert given(seen)[-1] == SetAutoRedeem(on=False)
+        off = replace(READY.redemption, auto=AutoView(on_service=True, allowed=False))
+        await seen.bring(replace(READY, redemption=off))
+        await seen.press("A")
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"REDEEM", "enter")
+        assert given(seen)[-1] == SetAutoRedeem(on=True)
+
+
+async def test_what_is_by_hand_says_where() -> None:
+    async with running(STATE, first="redemption", size=(120, 40)) as seen:
+        screen = seen.app.front
+        assert isinstance(screen, RedemptionScreen)
+        screen.focus_row("evm-5:yes")
+        await seen.press("t")
+        assert given(seen) == []
+        assert any("by hand only" in toast for toast in seen.toasts)
+
+
+async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
+    async with running(STATE, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W")
+        assert isinstance(seen.app.screen, WalletPanel)
+        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "type LIVE", "█"):
+            assert part in seen.text
+        await seen.press("z")
+
+
+async def test_privacy_masks_address_and_code() -> None:
+    masked = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
+    async with running(masked, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W")
+        assert ADDRESS not in seen.text
+        assert "▀▀▀" not in seen.text
+        assert "214.00" not in seen.text
+
+
+async def test_the_passphrase_is_never_shown_and_goes_up_once() -> None:
+    locked = replace(STATE, wallet=wallet_of(key_state=KeyState.LOCKED))
+    async with running(locked, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "U")
+        await seen.press(*"canary99")
+        assert "canary99" not in seen.text
+        line = seen.app.screen.query_one(SecretInput)
+        await seen.press("enter")
+        assert line.value == ""
+        assert given(seen) == [UnlockWallet("canary99", ADDRESS)]
+        assert "canary99" not in repr(given(seen))
+        await seen.bring(replace(STATE, wallet=wallet_of()))
+        await seen.press("U")
+        assert given(seen)[-1] == LockWallet()
+
+
+async def test_a_new_key_wants_its_passphrase_twice() -> None:
+    bare = wallet_of(key_state=KeyState.NONE, key_address="", ownership=Ownership.MANAGED)
+    async with running(replace(STATE, wallet=bare), first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "K")
+        dialog = seen.app.screen
+        assert isinstance(dialog, NewKeyDialog)
+        secret, first, again = dialog.query(SecretInput)
+        first.value, again.value = "canary99", "canary98"
+        await seen.press("enter")
+        assert "differ" in seen.text
+        again.value = "canary99"
+        secret.value = "ab" * 32
+        await seen.press("enter")
+        assert given(seen) == [KeepKey("canary99", "ab" * 32)]
+        assert "abab" not in repr(given(seen))
+
+
+async def test_linking_and_approvals_are_confirmed() -> None:
+    managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
+    async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "l")
+        assert isinstance(seen.app.screen, Confirm)
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("y")
+        assert given(seen) == [LinkWallet(ADDRESS)]
+        await seen.bring(STATE)
+        await seen.press("A")
+        assert given(seen)[-1] == AskApprovals()
+        await seen.bring(replace(STATE, wallet=wallet_of(approvals_at=Timestamp(NOW + 1))))
+        assert "neg-risk exchange" in seen.text
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"APPROVE", "enter")
+        assert given(seen)[-1] == SetApprovals(("usdc_bridged_2",), "APPROVE")
+
+
+async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
+    async with running(STATE, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "L")
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"LIVE", "enter")
+        assert given(seen) == [SetLive(on=True, word="LIVE")]
+        await seen.bring(replace(STATE, wallet=wallet_of(live=True)))
+        await seen.press("L")
+        assert given(seen)[-1] == SetLive(on=False)
+
+
+def test_a_code_is_read_on_dark_and_on_light() -> None:
+    dark, light = qr_lines(ADDRESS, on_dark=True), qr_lines(ADDRESS, on_dark=False)
+    assert len({len(line) for line in dark}) == 1
+    swapped = str.maketrans(" █▀▄", "█ ▄▀")
+    assert [line.translate(swapped) for line in dark][2:-2] == list(light)[2:-2]

@@ -1,0 +1,135 @@
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+from desk.redeeming import CountingSigner, known, open_wallet_desk
+from faults import Line, said, until
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.desk.commands_wallet import PayOffer, SetPay
+from service_tui.desk.desk import Desk
+from service_tui.desk.state import DeskState
+from service_tui.server.embedded import BASE_URL
+from service_tui.server.payments import RECIPIENT, offer_for
+from service_tui.units import Micros
+from service_tui.wire.endpoints import BRIEFING
+from service_tui.wire.payment import PAYMENT_HEADER
+from support import OPERATOR, Stage, open_stage
+from wallets import ready
+
+URL = f"{BASE_URL}{BRIEFING.path}"
+CAP = Micros(12_000)
+
+
+def limited(**changes: object) -> httpx.Response:
+    offer = offer_for(URL).model_dump(mode="json", by_alias=True) | changes
+    body = {"error": "Rate limit exceeded", "x402_url": URL, "accepts": [offer]}
+    return said(body, 429, retry_after="60")
+
+
+def behind(stage: Stage) -> tuple[Stage, Line]:
+    line = Line(stage.sim.transport)
+    keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+    client = Client(line, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+    return replace(stage, client=client), line
+
+
+def offers(state: DeskState) -> bool:
+    return state.wallet.pay.offer is not None
+
+
+def paid(line: Line) -> list[str]:
+    return [one.headers[PAYMENT_HEADER] for one in line.sent if PAYMENT_HEADER in one.headers]
+
+
+def unpaid(request: httpx.Request) -> bool:
+    return request.url.path == BRIEFING.path and PAYMENT_HEADER not in request.headers
+
+
+async def pay(desk: Desk, stage: Stage) -> DeskState:
+    state = await until(desk, offers, stage, step_s=1.0)
+    offer = state.wallet.pay.offer
+    assert offer is not None
+    desk.submit(PayOffer(offer.offer_id))
+    return await until(desk, lambda s: s.wallet.pay.offer is not offer, stage)
+
+
+async def test_off_an_offer_is_inert_text(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        stage, line = behind(whole)
+        line.fault = lambda request: limited() if unpaid(request) else None
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            await stage.clock.advance(120)
+            assert desk.state.wallet.pay.offer is None
+        assert signer.count == 0
+        assert paid(line) == []
+
+
+async def test_an_offer_is_shown_and_paid_once_within_the_cap(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        stage, line = behind(whole)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(SetPay(CAP))
+            await until(desk, lambda s: s.wallet.pay.is_on, stage)
+            line.fault = lambda request: limited() if unpaid(request) else None
+            state = await until(desk, offers, stage, step_s=1.0)
+            offer = state.wallet.pay.offer
+            assert offer is not None
+            assert (offer.price, offer.recipient, offer.why_not) == (5_000, RECIPIENT, "")
+            assert signer.count == 0
+            state = await pay(desk, stage)
+            assert (signer.count, len(paid(line))) == (1, 1)
+            assert state.wallet.pay.spent == 5_000
+            state = await pay(desk, stage)
+            assert state.wallet.pay.spent == 10_000
+            state = await until(desk, offers, stage, step_s=1.0)
+            third = state.wallet.pay.offer
+            assert third is not None
+            assert "cap" in third.why_not
+            desk.submit(PayOffer(third.offer_id))
+            await stage.clock.advance(5)
+        assert signer.count == 2
+        assert len(set(paid(line))) == 2
+
+
+async def test_any_other_offer_is_not_paid(tmp_path: Path) -> None:
+    strange = (
+        {"maxAmountRequired": "5001"},
+        {"network": "another"},
+        {"asset": "0x" + "22" * 20},
+        {"payTo": "nobody"},
+        {"resource": "https://elsewhere.example/pay"},
+        {"scheme": "upto"},
+    )
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        stage, line = behind(whole)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(SetPay(Micros(1_000_000)))
+            await until(desk, lambda s: s.wallet.pay.is_on, stage)
+            for changes in strange:
+                line.fault = lambda request, c=changes: limited(**c) if unpaid(request) else None
+                before = desk.state.wallet.pay.offer
+                state = await until(
+                    desk,
+                    lambda s, b=before: offers(s) and s.wallet.pay.offer != b,
+                    stage,
+                    step_s=1.0,
+                )
+                offer = state.wallet.pay.offer
+                assert offer is not None
+                assert offer.why_not, changes
+                desk.submit(PayOffer(offer.offer_id))
+                await stage.clock.advance(1)
+        assert signer.count == 0
+        assert paid(line) == []
