@@ -148,6 +148,17 @@ def cpu_s(pid: int) -> float:
     return (int(rows[11]) + int(rows[12])) / os.sysconf("SC_CLK_TCK")
 
 
+FOLDERS: list[Path] = []
+"""Data directories of this run, for whoever asks about their holder."""
+
+
+def holder_at(folder: Path) -> int | None:
+    from service_tui.storage.lock import holder_of  # noqa: PLC0415
+
+    holder = holder_of(folder) if folder.exists() else None
+    return None if holder is None else holder.pid
+
+
 def address_of(folder: Path) -> str:
     from service_tui.storage.lock import holder_of  # noqa: PLC0415
 

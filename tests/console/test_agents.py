@@ -13,6 +13,7 @@ from service_tui.console.dialogs.secret import Secret
 from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
+from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
@@ -38,7 +39,8 @@ def rows(seen: Running) -> list[str]:
 
 
 def given(seen: Running) -> list[object]:
-    return [one for one in seen.doors.submitted if not isinstance(one, SetPreference)]
+    aside = SetPreference, WatchAgent
+    return [one for one in seen.doors.submitted if not isinstance(one, aside)]
 
 
 async def at(seen: Running, agent_id: str, *keys: str) -> None:

@@ -71,10 +71,10 @@ def written(where: Path) -> Path:
 
 
 async def until(stage: Stage, desk: Desk, is_so: Callable[[DeskState], object]) -> DeskState:
-    for _ in range(600):
+    for _ in range(3_000):
         if is_so(desk.state):
             return desk.state
-        await stage.clock.advance(0.25)
+        await stage.clock.advance(0.05)
         await asyncio.sleep(0.02)
     run = desk.state.supervision.runs[:1]
     raise AssertionError((run, desk.state.supervision.tail, desk.state.notices[-3:]))

@@ -11,6 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from service_tui import ServiceClient
+from service_tui.skills.install import install
+from service_tui.skills.package import BUNDLED, DAILY_BUDGET_USD, budget_variable, entry_script
+from service_tui.skills.template import new_skill
 from wire.scene import Caller, Json, Scene
 
 Check = Callable[..., None]
@@ -307,7 +310,19 @@ def skills_call_the_client_library(scene: Scene) -> None:
         assert client.get_agent().agent_id == scene.me.agent_id
 
 
-later("skills", OTHER, "bullet 4")
+@row(OTHER, "bullet 4")
+def a_skill_is_a_package_that_a_registry_lists(scene: Scene) -> None:
+    own = scene.service.stage.sim.service.skill_folders[0]
+    source = new_skill(f"idea-{scene.count}", own.parent / "drafts")
+    made = install(source, own)
+    listed = {one["id"]: one for one in scene.nobody().get("skills")["skills"]}
+    assert listed[made.slug]["content_hash"] == made.content_hash
+    assert (own / made.slug / "SKILL.md").read_text().startswith("---\nname: ")
+    for path in (*BUNDLED.iterdir(), own / made.slug):
+        script = entry_script(path).read_text()
+        assert path.name == "misbehaving" or "from service_tui import ServiceClient" in script
+        assert path.name in listed
+
 
 # -- Fields ----------------------------------------------------------------------------------
 
@@ -845,7 +860,27 @@ def atomic_batches_are_for_elite(scene: Scene) -> None:
     assert good["total_cost"] == 10
 
 
-later("skills", LIMITS, "Extras", "Per-skill daily budget")
+@row(LIMITS, "Extras")
+def elite_has_atomic_batches_and_results_by_skill(scene: Scene) -> None:
+    who = scene.stranger()
+    legs = [{"market_id": scene.market(), "side": "yes", "amount": 5} for _ in range(2)]
+    batch = {"trades": legs, "atomic": True, "max_slippage": 0.5}
+    assert who.ok("POST", "trades/batch", json=batch)["success"]
+    order = {"market_id": scene.market(), "side": "yes", "amount": 5, "skill_slug": "gauge"}
+    assert who.ok("POST", "trade", json=order)["success"]
+    of_skill = who.get("outcomes", skill="gauge")
+    assert of_skill["skill"] == "gauge"
+    assert {"trades", "pnl", "wins", "losses"} <= set(of_skill)
+
+
+@row(LIMITS, "Per-skill daily budget")
+def a_skill_spends_twenty_a_day_where_nobody_has_set_more(_: Scene) -> None:
+    assert budget_variable("fastloop") == "SERVICE_FASTLOOP_DAILY_BUDGET_USD"
+    assert DAILY_BUDGET_USD == 20
+    for path in BUNDLED.iterdir():
+        script = entry_script(path).read_text()
+        named = f'"{budget_variable(path.name)}", "20"'
+        assert path.name == "misbehaving" or named in script
 
 
 @row(LIMITS, "Daily spending limit default", "text 1")

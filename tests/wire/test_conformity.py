@@ -13,7 +13,7 @@ from wire.conformity import ROWS, Row
 from wire.scene import Scene
 from wire.statements import SPEC, committed, statements_of
 
-LATER: Final = {"autoresearch": 39, "skills": 3}
+LATER: Final = {"autoresearch": 39}
 """Rows that wait for other work, by its subject; each count reaches zero when that lands."""
 
 CHECKED: Final = [one for one in ROWS if one.check is not None]

@@ -26,7 +26,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_fleet import RunState
 from service_tui.desk.records_reactor import Policy
-from service_tui.desk.records_redemption import RunState
+from service_tui.desk.records_redemption import RunState as ChainRunState
 from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
@@ -248,7 +248,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
     goes_by_itself = auto.is_on and not auto.paused
     for row in state.redemption.rows:
         run = state.redemption.run(row.key)
-        if run is not None and run.state is RunState.UNCONFIRMED:
+        if run is not None and run.state is ChainRunState.UNCONFIRMED:
             yield Need(
                 key=f"unconfirmed:{row.key}",
                 tone="warn",

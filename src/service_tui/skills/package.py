@@ -25,6 +25,10 @@ FILE_MAX: Final = 262_144
 PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
+DAILY_BUDGET_USD: Final = 20.0
+"""What a skill may spend a day where nobody has set more. Source: spec, "Limits"."""
+
+_NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
 _FIELD: Final = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z_][\w-]*):\s*(?P<value>.*?)\s*")
 _FOLDED: Final = frozenset({">", "|", ">-", "|-", ">+", "|+"})
@@ -92,6 +96,11 @@ def read_package(path: Path) -> SkillPackage:
         requires=_requires(manifest),
         content_hash=None if script is None else _hash(script),
     )
+
+
+def budget_variable(slug: str) -> str:
+    """The variable that holds what a skill may spend a day. Source: spec, "Limits"."""
+    return f"SERVICE_{_NOT_A_WORD.sub('_', slug.upper())}_DAILY_BUDGET_USD"
 
 
 def is_slug(name: str) -> bool:

@@ -62,7 +62,7 @@ class StartSkillForm(Form[StartSkill]):
             ("skill-name", "agent's name", ""),
             ("skill-every", "every so many s", "60"),
             ("skill-threshold", "asks above $SIM", "0"),
-            ("skill-budget", "a day at most", "50"),
+            ("skill-budget", "a day at most", "20"),
         ):
             yield Horizontal(
                 Words(label, classes="label"),

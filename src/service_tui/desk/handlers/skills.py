@@ -6,7 +6,6 @@ Used by desk.desk.
 """
 
 import asyncio
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -33,8 +32,10 @@ from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, install
 from service_tui.skills.package import (
     BUNDLED,
+    DAILY_BUDGET_USD,
     NotASkillError,
     SkillPackage,
+    budget_variable,
     entry_script,
     installed,
 )
@@ -51,7 +52,6 @@ EVERY_MAX_S: Final = 86_400
 NO_LEASH: Final = (
     "this service keeps no leash: let the skill observe (on paper), or run within its budget"
 )
-_NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 
 
 class CannotStartError(Exception):
@@ -219,9 +219,8 @@ def _launch(view: SkillRunView, script: Path, own: SkillPorts, ports: Ports) -> 
     if not address:
         raise CannotStartError("the service is not reachable for programs of this machine yet")
     variables = {KEY_VARIABLE: key, URL_VARIABLE: address, "TRADING_VENUE": service.venue.value}
-    if view.budget is not None:
-        name = _NOT_A_WORD.sub("_", view.skill_slug.upper())
-        variables[f"SERVICE_{name}_DAILY_BUDGET_USD"] = f"{decimal(view.budget):.2f}"
+    budget = DAILY_BUDGET_USD if view.budget is None else decimal(view.budget)
+    variables[budget_variable(view.skill_slug)] = f"{budget:.2f}"
     variables.pop(WALLET_VARIABLE, None)
     words = [
         *(["--live"] if view.live else []),

@@ -58,7 +58,7 @@ def run(client: ServiceClient, left: float) -> float:
 
 
 def main() -> None:
-    left = float(os.environ.get("SERVICE_MOMENTUM_DAILY_BUDGET_USD", "100"))
+    left = float(os.environ.get("SERVICE_MOMENTUM_DAILY_BUDGET_USD", "20"))
     with ServiceClient(live="--live" in sys.argv) as client:
         while True:
             left -= run(client, left)

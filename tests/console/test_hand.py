@@ -1,0 +1,109 @@
+"""The person's hand on the agents: waiting trades, leashes, skills, from the keys."""
+
+from dataclasses import replace
+
+from doors import Running, running, seen_before
+from fleet_samples import held_of, run_of, sample_supervision
+from samples import NOW, sample_state
+from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.dialogs.start_skill import StartSkillForm
+from service_tui.console.needs import needs
+from service_tui.console.screens.agent_text import agent_detail
+from service_tui.desk.commands_fleet import (
+    ApproveHeld,
+    PauseAll,
+    RefuseHeld,
+    SetLeash,
+    StartSkill,
+    StopSkill,
+)
+from service_tui.desk.records_fleet import Pace, RunState, SupervisionView
+from service_tui.terms import LeashMode
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = replace(seen_before(sample_state()), supervision=sample_supervision())
+
+
+def given(seen: Running, kind: type) -> list[object]:
+    return [command for command in seen.doors.submitted if isinstance(command, kind)]
+
+
+async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.press("ampersand")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        text = str(seen.app.screen.query_one("#approval-why").render())
+        assert "the gauge rises faster" in text
+        await seen.press("enter")
+        (order,) = given(seen, ApproveHeld)
+        assert (order.held_id, order.amount) == ("h1", None)
+
+
+async def test_the_size_is_edited_before_it_goes_out() -> None:
+    async with running(STATE) as seen:
+        await seen.press("ampersand", "ctrl+u", "7", "full_stop", "5", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert order.amount == Micros(7_500_000)
+
+
+async def test_a_refusal_takes_the_reason_along() -> None:
+    async with running(STATE) as seen:
+        await seen.press("ampersand", "down", "n", "o", "f4")
+        (order,) = given(seen, RefuseHeld)
+        assert (order.held_id, order.reason) == ("h1", "no")
+
+
+async def test_without_a_waiting_trade_the_key_says_so() -> None:
+    async with running(replace(STATE, supervision=SupervisionView())) as seen:
+        await seen.press("ampersand")
+        assert not isinstance(seen.app.screen, ApprovalForm)
+
+
+async def test_a_skill_is_started_on_a_leash() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.press("n")
+        assert isinstance(seen.app.screen, StartSkillForm)
+        await seen.press("f5", "f6", "f7", "enter")
+        (order,) = given(seen, StartSkill)
+        assert (order.skill_slug, order.pace, order.mode, order.live) == (
+            "momentum", Pace.EVERY, LeashMode.OBSERVE, False,
+        )  # fmt: skip
+        assert order.budget == 20 * ONE
+
+
+async def test_stopping_and_pausing_ask_nothing() -> None:
+    async with running(STATE, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("T", "X")
+        assert [order.run_id for order in given(seen, StopSkill)] == ["r1"]
+        assert given(seen, PauseAll) == [PauseAll(paused=True)]
+
+
+async def test_a_longer_leash_is_asked_first() -> None:
+    async with running(STATE, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("l")
+        assert given(seen, SetLeash) == []
+
+
+def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
+    late = held_of("h9", expires_at=Timestamp(NOW + 30))
+    view = replace(STATE.supervision, held=(late, *STATE.supervision.held))
+    rows = [one for one in needs(replace(STATE, supervision=view), NOW) if one.word == "approve"]
+    assert [row.key for row in rows] == ["held h9", "held h1", "held h2"]
+    assert [row.tone for row in rows] == ["breach", "warn", "warn"]
+
+
+def test_a_crash_and_a_spent_budget_need_the_person() -> None:
+    crashed = run_of("r9", state=RunState.CRASHED, why="it ended with 3, 6 times in a row")
+    view = replace(STATE.supervision, runs=(crashed,))
+    words = {one.word: one for one in needs(replace(STATE, supervision=view), NOW)}
+    assert "it ended with 3" in words["crashed"].what
+    assert words["budget"].figure.plain.startswith("82")
+
+
+def test_the_detail_tells_leash_and_skills() -> None:
+    agent = STATE.fleet.agents[1]
+    text = agent_detail(agent, STATE, NOW).plain
+    assert "ask above 10.00" in text
+    assert "running  mean-reversion" in text
