@@ -105,7 +105,7 @@ class Guarding(RuleBasedStateMachine):
 
 TestGuarding = Guarding.TestCase
 TestGuarding.settings = settings(
-    max_examples=40, stateful_step_count=100, deadline=None, derandomize=True
+    max_examples=20, stateful_step_count=60, deadline=None, database=None
 )
 
 

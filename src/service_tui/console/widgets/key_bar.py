@@ -74,7 +74,9 @@ def _screen_bit(key: Key, front: str, needing: int) -> Bit:
     if key.action == f"go('{front}')":
         return Bit(Text(f" {number} {name} ", "bold reverse accent"))
     count = Text(f" {needing}", "bold warn") if _is_first(key) and needing else Text()
-    digit = Text.assemble((number, "accent"), count)
+    # Beside a digit another one would read as a screen.
+    short = Text(f"!{needing}", "bold warn") if count.plain else Text()
+    digit = Text.assemble((number, "accent"), short)
     full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)
     return Bit(full, _RIGHT_RANK + int(number), digit)
 
