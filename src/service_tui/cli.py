@@ -13,13 +13,12 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from service_tui import __version__
+from service_tui.arguments import CAP_VARIABLE, LOG_FILE, check, parser_of
 from service_tui.config import (
     KEY_VARIABLE,
-    URL_VARIABLE,
     WALLET_VARIABLE,
     Environment,
     read_environment,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 OK: Final = 0
 CANNOT: Final = 1
-WRONG_WORDS: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
@@ -43,41 +41,8 @@ KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume"})
 OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
-KEY_ACTIONS: Final = ("create", "import", "list", "remove")
-LOG_FILE: Final = "service-tui.log"
 STACKS_FILE: Final = "service-tui-stacks.txt"
-SPEEDS: Final = (0, 1, 10, 60)
-SEED_MAX: Final = 2**63 - 1
-PORT_MAX: Final = 65_535
-SIGNAL_TTL_MAX_S: Final = 600
-CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 CAP_DIGITS: Final = 7
-
-EXAMPLES: Final = """\
-examples:
-  service-tui                                open the desk on the embedded service (play money)
-  service-tui --speed 10                     the same, the offline world ten times as fast
-  service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
-  service-tui serve --port 8400              the same service for agents, without a console
-  service-tui halt                           stop every entry now; asks nothing
-  service-tui resume                         let entries pass again; asks for a word
-  service-tui login --url https://host       store the key of another service (it is asked for)
-  service-tui --url https://host             open the desk on it
-  service-tui keys create                    make a key for a wallet; also import, list, remove
-  service-tui demo --screenshot DIR          make the pictures of the screens
-  service-tui autoresearch                   serve an MCP client that optimises a skill
-  service-tui skills list                    strategy packages; also install, check, new, run
-  service-tui doctor                         say what is where, and what is wrong
-"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        # What was typed is repeated here: it must stay one line and harmless.
-        said = "".join(letter if letter.isprintable() else "?" for letter in message)
-        self.exit(WRONG_WORDS, f"service-tui: {said}; see 'service-tui --help'\n")
 
 
 class CannotError(Exception):
@@ -91,9 +56,9 @@ def run(words: Sequence[str]) -> int:
         The exit code.
     """
     environment = read_environment(os.environ)
-    parser = _parser(environment)
+    parser = parser_of(environment)
     given = parser.parse_args(words)
-    _check(parser, given)
+    check(parser, given)
     log_path = ""
     try:
         options = _options(given, environment)
@@ -117,228 +82,6 @@ def run(words: Sequence[str]) -> int:
         fatal.log_fault(error)
         sys.stderr.write(f"{fatal.report(error, log_path)}\n")
         return BUG
-
-
-def _check(parser: _Parser, given: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
-    if given.url is not None and given.profile is not None:
-        parser.error("--url and --profile name two services: give one of them")
-    if given.door == "serve" and (given.url or given.profile or given.read_only):
-        parser.error("serve runs the embedded service: no --url, --profile or --read-only")
-    if given.door in {"halt", "resume"} and given.read_only:
-        parser.error(f"{given.door} changes the service: no --read-only")
-    if given.door == "autoresearch":
-        needs_skill = given.word in {"reset", "off"}
-        if needs_skill != bool(given.skill):
-            parser.error("autoresearch takes nothing, status, reset SKILL, off SKILL, or a SKILL")
-    if given.door == "login" and given.url is None:
-        parser.error("login needs the address of the service: --url https://host")
-
-
-def _parser(environment: Environment) -> _Parser:
-    """The words of the command line."""
-    parser = _Parser(
-        prog="service-tui",
-        description="The terminal desk for people who supervise trading agents. Without --url it "
-        "opens on its own embedded service: no account, no key, no network, play money.",
-        epilog=f"{EXAMPLES}\ndata: {environment.data_dir}\n"
-        f"log:  {environment.data_dir / LOG_FILE} (with --data-dir: in that folder)\n"
-        f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"service-tui {__version__}")
-    _add_common(parser, top=True)
-    parser.add_argument(
-        "--listen",
-        metavar="N",
-        type=_port,
-        default=0,
-        help="port on which agents reach the desk's service (default: any free one)",
-    )
-    doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=_Parser)
-    parser.set_defaults(door="console")
-    serve = doors.add_parser(
-        "serve", help="run the embedded service for agents, without a console", allow_abbrev=False
-    )
-    _add_common(serve)
-    serve.add_argument(
-        "--port", metavar="N", type=_port, default=0, help="0 takes any free one (default)"
-    )
-    serve.add_argument(
-        "--limits",
-        choices=("on", "off"),
-        default="on",
-        help="off: no rates, no caps; for benches and soaks",
-    )
-    for name, what in (
-        ("halt", "stop every entry now, for everybody; kept over a restart"),
-        ("resume", "end the halt, after a typed word"),
-    ):
-        _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
-    login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
-    _add_common(login)
-    login.add_argument("--name", default="default", help="name of the profile (default: default)")
-    keys = doors.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
-    _add_common(keys)
-    keys.add_argument("action", choices=KEY_ACTIONS)
-    keys.add_argument("address", nargs="?", help="whose key to remove")
-    keys.add_argument(
-        "--keyring", action="store_true", help="let the system's keyring hold the passphrase"
-    )
-    demo = doors.add_parser("demo", help="make the pictures of the screens", allow_abbrev=False)
-    demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
-    doctor = doors.add_parser(
-        "doctor", help="say what is where, and what is wrong", allow_abbrev=False
-    )
-    _add_common(doctor)
-    research = doors.add_parser(
-        "autoresearch",
-        help="experiments on a skill: the MCP server, or status, reset, off",
-        description="Without a word: the MCP server, over standard input and output, for the git "
-        "repository in which it starts. With a skill's slug: begin a session. Its variables: "
-        f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data "
-        f"directory), {CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number).",
-        allow_abbrev=False,
-    )
-    _add_autoresearch(research)
-    _add_skills(
-        doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
-    )
-    logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
-    _add_common(logs)
-    logs.add_argument("act", choices=("verify",))
-    return parser
-
-
-def _add_autoresearch(research: _Parser) -> None:
-    """The words of the MCP server, and of what the old slash commands did."""
-    _add_common(research)
-    research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
-    research.add_argument("skill", nargs="?", default="", help="of reset and off")
-    research.add_argument(
-        "--repo", metavar="DIR", type=_folder, default=Path(), help="the repository (default: .)"
-    )
-    research.add_argument(
-        "--name", metavar="NAME", default="", help="name of the session that begins"
-    )
-    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
-    research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
-    research.add_argument(
-        "--direction",
-        choices=[one.value for one in Direction],
-        default=Direction.HIGHER.value,
-        help="which way the metric is better (higher)",
-    )
-    research.add_argument(
-        "--allow-shell",
-        action="store_true",
-        help="let the client run shell commands in the session's worktree",
-    )
-
-
-def _add_skills(skills: _Parser) -> None:
-    """The words that follow `skills`."""
-    _add_common(skills)
-    acts = skills.add_subparsers(dest="act", metavar="ACT", parser_class=_Parser, required=True)
-    acts.add_parser("list", help="what is installed")
-    source = acts.add_parser("install", help="install from a folder, or a .zip or .tar of it")
-    source.add_argument("source", metavar="PATH", type=Path)
-    check = acts.add_parser("check", help="say everything that is wrong with one")
-    check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    new = acts.add_parser("new", help="write a template that works")
-    new.add_argument("name", metavar="NAME")
-    new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
-    run = acts.add_parser("run", help="run one here, on paper unless --live is given")
-    run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    run.add_argument("words", nargs=argparse.REMAINDER, help="for the skill: --live, --once ...")
-
-
-def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
-    """Options of every door; below the top a missing one must not undo what stood before."""
-    missing = None if top else argparse.SUPPRESS
-    parser.add_argument("--url", metavar="URL", default=missing, help="another service")
-    parser.add_argument(
-        "--profile", metavar="NAME", default=missing, help="a service stored by 'login'"
-    )
-    parser.add_argument(
-        "--data-dir",
-        metavar="DIR",
-        type=_folder,
-        default=missing,
-        help="where the desk keeps state",
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=_seed, default=missing, help="seed of a new offline world"
-    )
-    parser.add_argument(
-        "--speed",
-        type=int,
-        choices=SPEEDS,
-        default=missing,
-        help="world seconds a second; 0 pauses the offline world",
-    )
-    parser.add_argument(
-        "--plan",
-        choices=[plan.value for plan in Plan],
-        default=missing,
-        help="plan of new agents on the embedded service (default: as last chosen, else pro)",
-    )
-    parser.add_argument(
-        "--signal-ttl",
-        metavar="S",
-        type=_life,
-        default=missing,
-        help="seconds that a signal of the reactor waits on the embedded service (default: 60)",
-    )
-    parser.add_argument(
-        "--read-only",
-        action="store_true",
-        default=False if top else argparse.SUPPRESS,
-        help="refuse every write",
-    )
-
-
-def _folder(text: str) -> Path:
-    """A folder; nothing at all is not the current one."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} names nobody's home") from error
-
-
-def _seed(text: str) -> int:
-    """A seed, 0 to 2^63 - 1."""
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = -1
-    if not 0 <= seed <= SEED_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {SEED_MAX}")
-    return seed
-
-
-def _port(text: str) -> int:
-    """A port of this machine, 0 to 65535."""
-    try:
-        port = int(text)
-    except ValueError:
-        port = -1
-    if not 0 <= port <= PORT_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {PORT_MAX}")
-    return port
-
-
-def _life(text: str) -> int:
-    """Seconds that a signal lives, 1 to 600."""
-    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(SIGNAL_TTL_MAX_S))
-    if not is_short or not 1 <= int(text) <= SIGNAL_TTL_MAX_S:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from 1 to {SIGNAL_TTL_MAX_S}"
-        )
-    return int(text)
 
 
 def _options(given: argparse.Namespace, environment: Environment) -> Options:
