@@ -222,9 +222,6 @@ def a_plan(scene: Scene, name: str) -> None:
     assert who.get("agents/me")["rate_limits"]["tier"] == name.lower()
 
 
-later("autoresearch", "Plans", "text 1")
-
-
 @row("Fees", "text 1")
 def no_fee_of_the_services_own(scene: Scene) -> None:
     bought = scene.me.trade(scene.market(), "yes", 25)
@@ -454,13 +451,6 @@ later(
 )
 TOOLS: Final = "Autoresearch experiment tool parameters"
 silent(LABEL, TOOLS, "text 1", "text 2", "text 3", "text 4")
-later(
-    "autoresearch",
-    TOOLS,
-    *("name", "skill_slug", "metric_name", "metric_unit", "direction", "command", "timeout"),
-    *("status", "metric", "description", "secondary_metrics", "skill_slug (b)", "config", "days"),
-    *("venue", "text 5"),
-)
 REDEMPTION: Final = "Redemption objects"
 later("wallet", REDEMPTION, "bullet 1")
 silent(NOT_SHOWN, REDEMPTION, "text 1")
@@ -511,12 +501,6 @@ later("wallet", LIFECYCLE, WON, f"{WON} (b)", f"{WON} (c)")
 
 
 silent(NOT_SHOWN, "Trade status", "text 1")
-later(
-    "autoresearch",
-    "Autoresearch session",
-    *("running", "running (b)", "paused", "running (c)", "running (d)"),
-)
-later("autoresearch", "Experiment outcomes", "text 1")
 later("wallet", "Auto-redeem pause", "text 1")
 
 # -- Endpoints -------------------------------------------------------------------------------
@@ -614,21 +598,8 @@ later(
     "POST /api/sdk/wallet/broadcast-tx",
     "POST /api/sdk/redeem/report",
 )
-later(
-    "autoresearch",
-    ENDPOINTS,
-    "POST /api/sdk/autoresearch/experiments",
-    "GET /api/sdk/autoresearch/experiments",
-    "GET /api/sdk/autoresearch/state",
-    "POST /api/sdk/autoresearch/backtest",
-)
 later("wallet", "Redemption flow (external wallet, 3 steps)", "item 1", "item 2", "item 3")
 later("wallet", "Redemption flow (external wallet, 3 steps)", "text 1")
-later(
-    "autoresearch",
-    "Autoresearch MCP server",
-    *("text 1", "SERVICE_API_KEY", "SERVICE_API_URL", "AUTORESEARCH_MAX_EXPERIMENTS", "text 2"),
-)
 
 # -- Authentication --------------------------------------------------------------------------
 
@@ -712,7 +683,6 @@ def a_shown_key_is_replaced(scene: Scene) -> None:
 
 
 later("wallet", AUTH, "item 5", "item 6", "item 7")
-later("autoresearch", AUTH, "item 8")
 silent(NOT_SHOWN, AUTH, "item 9")
 
 # -- Events ----------------------------------------------------------------------------------
@@ -743,9 +713,6 @@ def no_key(scene: Scene) -> None:
     assert "Bearer" in refused.json()["fix"]
     elsewhere = scene.me.ask("GET", "agents/me", headers={"Host": "elsewhere.example"})
     assert elsewhere.status_code in {401, 403}
-
-
-later("autoresearch", ERRORS, "403")
 
 
 @row(ERRORS, "404, 405")
@@ -914,12 +881,6 @@ def the_price_of_one_more_call(scene: Scene) -> None:
     assert said["x402_price"] == "$0.005"
 
 
-later(
-    "autoresearch",
-    LIMITS,
-    *("Autoresearch experiments per session", "Autoresearch consecutive crashes"),
-    *("run_experiment timeout", "Backtest window"),
-)
 later("wallet", LIMITS, "Redemption confirmation wait", "Redemption gas cost (EVM venue)")
 silent(NOT_SHOWN, LIMITS, "text 2")
 
@@ -941,9 +902,6 @@ def the_library_that_called_last(scene: Scene) -> None:
     said = scene.me.get("settings")
     assert said["last_sdk_version"] == "0.26.0"
     moment(said["last_sdk_version_seen_at"])
-
-
-later("autoresearch", VERSIONING, "bullet 4")
 
 
 @row(VERSIONING, "bullet 5")

@@ -35,6 +35,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"),
     Key("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
     Key("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
+    Key("app.research", "app", ("6",), "go('research')", "autoresearch", "Experiments, backtests"),
     Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
     Key("app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
@@ -128,6 +129,20 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
+    # autoresearch
+    Key(
+        "research.diff",
+        "research",
+        ("enter", "D"),
+        "show_diff",
+        "diff",
+        "Of its commit",
+        footer=True,
+    ),
+    Key("research.backtest", "research", ("b",), "backtest", "backtest", "Or sweep", footer=True),
+    Key("research.new", "research", ("n",), "new_session", "new session", footer=True),
+    Key("research.next", "research", ("o",), "next_session", "next session", footer=True),
+    Key("research.off", "research", ("d",), "end_session", "turn off", "Until a new session"),
     # settings
     Key("settings.edit", "settings", ("e", "enter"), "edit", "change", "Or turn", footer=True),
     Key("settings.undo", "settings", ("u",), "undo", "undo", "Bring the last change back"),

@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
+from service_tui.desk.records_research import ExperimentView
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -37,6 +38,7 @@ CopiedRecord = (
     | AlertView
     | ExitView
     | PriceAlertView
+    | ExperimentView
 )
 """What a row can be copied as."""
 
