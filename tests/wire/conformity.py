@@ -222,9 +222,6 @@ def a_plan(scene: Scene, name: str) -> None:
     assert who.get("agents/me")["rate_limits"]["tier"] == name.lower()
 
 
-later("autoresearch", "Plans", "text 1")
-
-
 @row("Fees", "text 1")
 def no_fee_of_the_services_own(scene: Scene) -> None:
     bought = scene.me.trade(scene.market(), "yes", 25)
@@ -461,13 +458,6 @@ def a_risk_default(scene: Scene, name: str) -> None:
 
 TOOLS: Final = "Autoresearch experiment tool parameters"
 silent(LABEL, TOOLS, "text 1", "text 2", "text 3", "text 4")
-later(
-    "autoresearch",
-    TOOLS,
-    *("name", "skill_slug", "metric_name", "metric_unit", "direction", "command", "timeout"),
-    *("status", "metric", "description", "secondary_metrics", "skill_slug (b)", "config", "days"),
-    *("venue", "text 5"),
-)
 REDEMPTION: Final = "Redemption objects"
 silent(NOT_SHOWN, REDEMPTION, "text 1")
 
@@ -515,12 +505,6 @@ def a_position_until_it_can_be_redeemed(scene: Scene) -> None:
 
 
 silent(NOT_SHOWN, "Trade status", "text 1")
-later(
-    "autoresearch",
-    "Autoresearch session",
-    *("running", "running (b)", "paused", "running (c)", "running (d)"),
-)
-later("autoresearch", "Experiment outcomes", "text 1")
 
 # -- Endpoints -------------------------------------------------------------------------------
 
@@ -609,20 +593,6 @@ def what_the_trades_came_to(scene: Scene) -> None:
     assert said["pnl"] > 0
 
 
-later(
-    "autoresearch",
-    ENDPOINTS,
-    "POST /api/sdk/autoresearch/experiments",
-    "GET /api/sdk/autoresearch/experiments",
-    "GET /api/sdk/autoresearch/state",
-    "POST /api/sdk/autoresearch/backtest",
-)
-later(
-    "autoresearch",
-    "Autoresearch MCP server",
-    *("text 1", "SERVICE_API_KEY", "SERVICE_API_URL", "AUTORESEARCH_MAX_EXPERIMENTS", "text 2"),
-)
-
 # -- Authentication --------------------------------------------------------------------------
 
 AUTH: Final = "Authentication"
@@ -704,7 +674,6 @@ def a_shown_key_is_replaced(scene: Scene) -> None:
     assert Caller(who.url, renewed).get("agents/me")["agent_id"] == who.agent_id
 
 
-later("autoresearch", AUTH, "item 8")
 silent(NOT_SHOWN, AUTH, "item 9")
 
 # -- Events ----------------------------------------------------------------------------------
@@ -735,9 +704,6 @@ def no_key(scene: Scene) -> None:
     assert "Bearer" in refused.json()["fix"]
     elsewhere = scene.me.ask("GET", "agents/me", headers={"Host": "elsewhere.example"})
     assert elsewhere.status_code in {401, 403}
-
-
-later("autoresearch", ERRORS, "403")
 
 
 @row(ERRORS, "404, 405")
@@ -917,12 +883,6 @@ def the_price_of_one_more_call(scene: Scene) -> None:
     assert said["x402_price"] == "$0.005"
 
 
-later(
-    "autoresearch",
-    LIMITS,
-    *("Autoresearch experiments per session", "Autoresearch consecutive crashes"),
-    *("run_experiment timeout", "Backtest window"),
-)
 silent(NOT_SHOWN, LIMITS, "text 2")
 
 # -- Versioning ------------------------------------------------------------------------------
@@ -943,9 +903,6 @@ def the_library_that_called_last(scene: Scene) -> None:
     said = scene.me.get("settings")
     assert said["last_sdk_version"] == "0.26.0"
     moment(said["last_sdk_version_seen_at"])
-
-
-later("autoresearch", VERSIONING, "bullet 4")
 
 
 @row(VERSIONING, "bullet 5")

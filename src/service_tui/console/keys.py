@@ -37,6 +37,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
     Key("app.reactor", "app", ("4",), "go('reactor')", "reactor", "Watched wallets, signals"),
     Key("app.redemption", "app", ("5",), "go('redemption')", "redemption", "Winners to money"),
+    Key("app.research", "app", ("6",), "go('research')", "autoresearch", "Experiments, backtests"),
     Key("app.agents", "app", ("7",), "go('agents')", "agents", "Every agent of this service"),
     Key("app.settings", "app", ("8",), "go('settings')", "settings", "Limits, risk, notices"),
     Key("app.blotter", "app", ("9",), "go('blotter')", "blotter", "Every command and its end"),
@@ -183,6 +184,20 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto, free"),
     Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "All but your own"),
     Key("agents.export", "agents", ("W",), "export", "export", "CSV, JSON and a day's summary"),
+    # autoresearch
+    Key(
+        "research.diff",
+        "research",
+        ("enter", "D"),
+        "show_diff",
+        "diff",
+        "Of its commit",
+        footer=True,
+    ),
+    Key("research.backtest", "research", ("b",), "backtest", "backtest", "Or sweep", footer=True),
+    Key("research.new", "research", ("n",), "new_session", "new session", footer=True),
+    Key("research.next", "research", ("o",), "next_session", "next session", footer=True),
+    Key("research.off", "research", ("d",), "end_session", "turn off", "Until a new session"),
     # settings
     Key("settings.edit", "settings", ("e", "enter"), "edit", "change", "Or turn", footer=True),
     Key("settings.undo", "settings", ("u",), "undo", "undo", "Bring the last change back"),

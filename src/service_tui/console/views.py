@@ -33,6 +33,7 @@ SCREENS: Final = {
     "monitors": ("service_tui.console.screens.monitors", "MonitorsScreen"),
     "reactor": ("service_tui.console.screens.reactor", "ReactorScreen"),
     "redemption": ("service_tui.console.screens.redemption", "RedemptionScreen"),
+    "research": ("service_tui.console.screens.research", "ResearchScreen"),
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),

@@ -24,6 +24,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_reactor import SignalView, WalletView
 from service_tui.desk.records_redemption import RedemptionRow
+from service_tui.desk.records_research import ExperimentView
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -42,6 +43,7 @@ CopiedRecord = (
     | PriceAlertView
     | SignalView
     | WalletView
+    | ExperimentView
 )
 """What a row can be copied as."""
 

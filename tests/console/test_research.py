@@ -1,0 +1,147 @@
+from dataclasses import replace
+
+import pytest
+
+from doors import Running, running, seen_before
+from research_samples import research_sample, session_of
+from samples import sample_state
+from service_tui.console.dialogs.research_forms import (
+    BacktestForm,
+    SessionForm,
+    read_thresholds,
+)
+from service_tui.console.screens.research import ResearchScreen
+from service_tui.console.screens.research_chart import metric_chart, sweep_chart
+from service_tui.desk.commands import SetPreference
+from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
+from service_tui.desk.records_research import DiffView, ResearchView
+from service_tui.terms import Direction
+
+STATE = replace(seen_before(sample_state()), research=research_sample())
+
+
+def screen(seen: Running) -> ResearchScreen:
+    front = seen.app.front
+    assert isinstance(front, ResearchScreen)
+    return front
+
+
+def given(seen: Running) -> list[object]:
+    return [one for one in seen.doors.submitted if not isinstance(one, SetPreference)]
+
+
+def text(seen: Running) -> str:
+    return "\n".join(
+        "".join(segment.text for segment in line)
+        for line in seen.app.screen._compositor.render_strips()
+    )
+
+
+async def test_the_screen_tells_sessions_experiments_and_what_runs() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6")
+        assert [screen(seen).table.order[place].number for place in (0, 11)] == [12, 1]
+        told = text(seen)
+        for wanted in (
+            "● running", "tighter edges", "12/50 experiments", "✗ crash", "best",
+            "min_edge at 0.09", "METRIC pnl=3.1", "▶", "baseline",
+        ):  # fmt: skip
+            assert wanted in told, wanted
+
+
+async def test_the_next_session_says_why_it_is_paused_and_what_clears_it() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6", "o")
+        assert "a session with a new name clears it" in text(seen)
+        await seen.press("d")
+        assert given(seen) == [EndSession("fast-loop")]
+
+
+async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6", "b")
+        assert isinstance(seen.app.screen, BacktestForm)
+        await seen.press("enter")
+        (order,) = given(seen)
+        assert isinstance(order, RunBacktest)
+        assert (order.skill, order.days, order.sweep[0][0]) == ("weather-edge", 7, "min_edge")
+        assert len(order.sweep[0][1]) == 20
+        await seen.until(lambda: "best: min_edge" in text(seen))
+        told = text(seen)
+        assert "█" in told
+        assert "best: min_edge" in told
+
+
+async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6", "n")
+        form = seen.app.screen
+        assert isinstance(form, SessionForm)
+        assert isinstance(form.judged(), str)
+        form.write("session-name", "third")
+        form.refresh_form()
+        await seen.press("ctrl+j")
+        (order,) = given(seen)
+        assert order == StartSession(
+            "third", "weather-edge", "pnl", "$", Direction.HIGHER, "/home/me/skills"
+        )
+
+
+async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6")
+        screen(seen).focus_row("r9")
+        await seen.press("D")
+        assert given(seen) == [ShowDiff(":weather-edge", "0000009")]
+        diff = DiffView(":weather-edge", "0000009", text="+MIN_EDGE = 0.09")
+        seen.doors.bring(replace(STATE, research=replace(STATE.research, diff=diff)))
+        await seen.pilot.pause()
+        assert "+MIN_EDGE = 0.09" in text(seen)
+        await seen.press("escape")
+        assert given(seen)[-1] == ShowDiff("", "")
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
+@pytest.mark.parametrize("research", [ResearchView(), ResearchView(needs_plan=True)])
+async def test_without_a_session_it_says_what_to_do(
+    size: tuple[int, int], research: ResearchView
+) -> None:
+    async with running(replace(STATE, research=research), size=size) as seen:
+        await seen.press("6")
+        wanted = "Pro plan" if research.needs_plan else "No session yet"
+        assert wanted in text(seen)
+
+
+def test_thresholds_are_read_as_a_person_writes_them() -> None:
+    fixed, swept = read_thresholds("min_edge=0.05, max_probability=0.1..0.9")
+    assert fixed == (("min_edge", 0.05),)
+    assert swept[0][1][0] == 0.1
+    assert swept[0][1][-1] == 0.9
+
+
+@pytest.mark.parametrize(
+    "typed", ["edge", "edge=", "edge=x", "edge=1..", "edge=nan", "edge=3..1", "a b=1", "=1",
+              "a=0..1 b=0..1 c=0..1"]
+)  # fmt: skip
+def test_what_is_no_threshold_is_said(typed: str) -> None:
+    assert isinstance(read_thresholds(typed), str)
+
+
+def test_the_chart_marks_each_status_and_the_best() -> None:
+    rows = STATE.research.experiments[::-1]
+    drawn = metric_chart(rows, 60, 9).plain
+    for mark in "●○✗─":
+        assert mark in drawn
+    assert max(map(len, drawn.splitlines())) <= 60
+    assert "3.4" in drawn
+    assert metric_chart((), 60, 9).plain == "no experiment has a figure yet"
+
+
+def test_the_sweep_is_drawn_within_its_width() -> None:
+    backtest = STATE.research.backtest
+    assert backtest is not None
+    for width in (30, 60, 120):
+        drawn = sweep_chart(backtest, width, 9).plain
+        assert max(map(len, drawn.splitlines()[:-1])) <= width
+    assert "min_edge" in drawn
+    assert session_of().key == ":weather-edge"
