@@ -21,9 +21,9 @@ from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
 from service_tui.engine.orders import ORDER_MIN, default_type
 from service_tui.engine.reactor import BREAKER_S, FAILURES_MAX, SIGNAL_TTL_S, ReactorConfig
 from service_tui.experiments import CAP_DEFAULT, CRASHES_MAX, warns_at
-from service_tui.server.app import ROUTES, STREAMS
 from service_tui.server.refusals import denied, invalid_items, unauthenticated
 from service_tui.server.reported import REFRESH_S as PNL_REFRESH_S
+from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.terms import (
     NEW_AGENT_CASH_SIM,
     VENUE_ALIASES,

@@ -41,33 +41,7 @@ from service_tui.server.refusals import (
     invalid_items,
     wrong_path,
 )
-from service_tui.server.routes import (
-    agents,
-    batch,
-    briefing,
-    chain,
-    claim,
-    desk,
-    fleet,
-    halt,
-    importing,
-    leaderboard,
-    market_context,
-    markets,
-    monitors,
-    orders,
-    outcomes,
-    positions,
-    reactor,
-    redemption,
-    research,
-    settings,
-    skills,
-    trades,
-    troubleshoot,
-    wallet,
-    world,
-)
+from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.server.service import Asked, Handler, Service, StreamHandler
 from service_tui.server.stream import STATE, EventStream, OpenStreams, last_heard, streams_of
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
@@ -92,41 +66,11 @@ RETRY_S: Final = 4.0
 """The same while the disk refuses: each try reads the world back, which costs a tenth of a second.
 """
 
-ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
-    **agents.ROUTES,
-    **settings.ROUTES,
-    **importing.ROUTES,
-    **markets.ROUTES,
-    **market_context.ROUTES,
-    **trades.ROUTES,
-    **batch.ROUTES,
-    **positions.ROUTES,
-    **outcomes.ROUTES,
-    **briefing.ROUTES,
-    **world.ROUTES,
-    **claim.ROUTES,
-    **desk.ROUTES,
-    **troubleshoot.ROUTES,
-    **leaderboard.ROUTES,
-    **skills.ROUTES,
-    **orders.ROUTES,
-    **halt.ROUTES,
-    **monitors.ROUTES,
-    **reactor.ROUTES,
-    **wallet.ROUTES,
-    **chain.ROUTES,
-    **redemption.ROUTES,
-    **research.ROUTES,
-    **fleet.ROUTES,
-}
-
 Headed = dict[str, str]
 """Headers of an answer."""
 
 Pairs = list[tuple[str, str]]
 """Names and values, as a query holds them."""
-
-STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}
 
 
 def create_app(service: Service, access: Access) -> FastAPI:
