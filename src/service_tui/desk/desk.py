@@ -17,59 +17,24 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
     AskQuote,
     Command,
-    EndSession,
     ExitAlert,
-    ExitAll,
-    Forget,
-    GiveUp,
-    Govern,
     Halt,
     PlaceTrade,
-    Refresh,
-    RemoveMonitor,
-    RemovePriceAlert,
-    Resume,
-    RunBacktest,
-    SetDefaults,
-    SetMonitor,
-    SetMonitors,
-    SetPaused,
-    SetPreference,
-    SetPriceAlert,
-    SetRail,
-    SetSpeed,
-    SetStar,
-    ShowDiff,
-    StartSession,
-    WatchMarket,
 )
-from service_tui.desk.commands_fleet import FleetCommand
-from service_tui.desk.commands_reactor import ReactorCommand
-from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import (
     Fact,
     LookedUp,
     Noticed,
-    Revealed,
     TicketChanged,
     WorldSeen,
 )
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
-from service_tui.desk.handlers import (
-    agents,
-    monitors,
-    price_alerts,
-    rails,
-    research,
-    settings,
-    trades,
-)
 from service_tui.desk.handlers.alerts import Exits
 from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.listening import Ears
-from service_tui.desk.lookup import give_up, is_overdue, reconcile
+from service_tui.desk.lookup import is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Memory, Ports, Surroundings
@@ -82,6 +47,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.wallet_desk import WalletDesk
+from service_tui.desk.works import Works
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.price_alerts import PriceAlerts
@@ -163,6 +129,19 @@ class Desk:
             around.database.path.parent, around.clock, self.ports, self._watched
         )
         self._halting = Halting(self.ports, memory, around.rng, self._either)
+        self._works = Works(
+            ports=self.ports,
+            memory=memory,
+            watched=self._watched,
+            exits=self._exits,
+            price_alerts=self._price_alerts,
+            reactor=self._reactor,
+            wallet=self._wallet,
+            supervision=self._supervision,
+            halting=self._halting,
+            submit=self.submit,
+            poke_all=self._poke_all,
+        )
 
     # -- the three doors -------------------------------------------------------------------
 
@@ -304,7 +283,7 @@ class Desk:
 
     async def _carry_out(self, ticket: Ticket) -> None:
         if not ticket.command.moves_money:
-            await self._handle(ticket)
+            await self._works.carry_out(ticket)
             return
         came_at = self._clock.monotonic()
         if ticket.view.state is not TicketState.QUEUED:
@@ -323,7 +302,7 @@ class Desk:
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
                 self._fail(ticket, "it waited too long for the orders before it")
             else:
-                await self._handle(ticket)
+                await self._works.carry_out(ticket)
 
     def _end_entries(self) -> None:
         """End the entries that wait for their turn: the person sees at once that they do not go."""
@@ -367,67 +346,6 @@ class Desk:
         if ticket.command.moves_money and ticket.view.state is TicketState.QUEUED:
             self._fail(ticket, "the desk was closed")
         ticket.end()
-
-    async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
-        if isinstance(ticket.command, ReactorCommand):
-            await self._reactor.handle(ticket.command)
-            return
-        if isinstance(ticket.command, FleetCommand):
-            await self._supervision.handle(ticket.command)
-            return
-        match ticket.command:
-            case PlaceTrade() as order:
-                await trades.place_trade(ticket.view, order, self.ports)
-            case AskQuote() as question:
-                await trades.ask_quote(question, self.ports)
-            case GiveUp() as given:
-                await give_up(given, self.ports)
-            case Govern() as governed:
-                await agents.govern(governed, self.ports)
-            case Forget():
-                self._say(Revealed(None))
-            case SetMonitor() as thresholds:
-                await monitors.set_monitor(thresholds, self.ports)
-            case SetMonitors() as bulk:
-                await monitors.set_monitors(bulk, self.ports)
-            case RemoveMonitor() as removed:
-                await monitors.remove_monitor(removed, self.ports)
-            case ExitAlert() as wanted:
-                self._exits.ask(wanted)
-            case SetPriceAlert() as told:
-                await price_alerts.set_price_alert(told, self._price_alerts, self.ports)
-            case RemovePriceAlert() as untold:
-                await price_alerts.remove_price_alert(untold, self._price_alerts, self.ports)
-            case SetSpeed() as pace:
-                await settings.set_speed(ticket.view, pace, self.ports)
-            case WatchMarket() as watch:
-                self._watched.market_id, self._watched.span_s = watch.market_id, watch.span_s
-                self._poke(Topic.DETAIL)
-            case SetStar() as star:
-                await settings.set_star(star, self._memory, self.ports)
-            case SetPreference() as preference:
-                await settings.set_preference(preference, self._memory, self.ports)
-            case SetRail() | SetDefaults() | SetPaused() as rail:
-                await rails.change(rail, self._memory, self.ports)
-            case RunBacktest() as backtest:
-                await research.run_backtest(backtest, self.ports)
-            case StartSession() as begun:
-                await research.start_session(begun, self.ports)
-            case EndSession() as ended:
-                await research.end_session(ended, self.ports)
-            case ShowDiff() as shown:
-                await research.show_diff(shown, self.ports)
-            case Refresh():
-                self._poke_all()
-            case Resume() as resumed:
-                await self._halting.resume(resumed)
-            case ExitAll() as exits:
-                await exit_all(exits, self.ports, self.submit)
-            case Halt():
-                # Done when it was given.
-                pass
-            case _ as other:
-                await self._wallet.handle(other)
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
