@@ -173,7 +173,8 @@ PATTERNS: Final = {
 
 @row(DERIVE_FIELDS, *PATTERNS)
 def a_field_of_the_signed_headers(scene: Scene, name: str) -> None:
-    schema = scene.document()["components"]["schemas"]["DeriveRequest"]
+    operation = scene.document()["paths"]["/api/sdk/wallet/credentials/derive-via-proxy"]["post"]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
     assert schema["properties"][name]["pattern"] == PATTERNS[name]
     assert name in schema["required"]
     own = Own(scene)
