@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.text import Text
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -193,7 +193,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             if confirmed and not self._is_done:
                 self._leave(bound)
 
-        self.app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""

@@ -288,7 +288,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
             for words in self.query(f"#wallet-{name}").results(Words):
                 words.tell(text)
         address = "" if is_private(state) else wallet.address or wallet.key_address
-        on_dark = self.app.current_theme.dark
+        on_dark = self._app().current_theme.dark
         code = f"{address} {on_dark}"
         if code != self._code:
             self._code = code
