@@ -36,7 +36,7 @@ KEYS: Final = tuple(f"{number:064x}" for number in (0xA11CE, 0xB0B, 0xCA401))
 GWEI: Final = 10**9
 
 
-@dataclass
+@dataclass  # noqa: PLR0904  (all that a client does)
 class External:
     """A key beside an agent's line."""
 

@@ -54,6 +54,7 @@ def path_of(endpoint: Endpoint[WireModel]) -> str:
         "agent_id": "some-agent",
         "claim_code": "reef-1",
         "order_id": "some-order",
+        "address": "0x" + "ab" * 20,
         "signal_id": "0x12:maker:0:0xab:77",
     }
     return endpoint.path.format_map(ids)

@@ -150,8 +150,6 @@ def orders_go_to_the_book(scene: Scene, venue: str) -> None:
     assert scene.me.get("agents/me")["balance"] == scene.me.get("portfolio")["sim"]["balance"]
 
 
-later("wallet", VENUES, "text 1")
-
 # -- Agents and claiming ---------------------------------------------------------------------
 
 AGENTS: Final = "Agents and claiming"
@@ -208,7 +206,6 @@ def a_lost_link_is_found_again(scene: Scene) -> None:
 
 
 WALLETS: Final = "Wallet types"
-later("wallet", WALLETS, "bullet 1", "bullet 2", "bullet 4")
 
 
 @row(WALLETS, "bullet 3")
@@ -447,11 +444,6 @@ def a_risk_default(scene: Scene, name: str) -> None:
     assert scene.stranger().get("user/settings")[field] == default
 
 
-later(
-    "wallet",
-    "Derive-credentials request body (`POST /api/sdk/wallet/credentials/derive-via-proxy`)",
-    *("text 1", "poly_address", "poly_signature", "poly_timestamp", "poly_nonce"),
-)
 TOOLS: Final = "Autoresearch experiment tool parameters"
 silent(LABEL, TOOLS, "text 1", "text 2", "text 3", "text 4")
 later(
@@ -462,7 +454,6 @@ later(
     *("venue", "text 5"),
 )
 REDEMPTION: Final = "Redemption objects"
-later("wallet", REDEMPTION, "bullet 1")
 silent(NOT_SHOWN, REDEMPTION, "text 1")
 
 
@@ -489,6 +480,7 @@ def positions_of(who: Caller, market_id: str, status: str = "all") -> list[Json]
 @row("Events", "Redeem prompt")
 def a_position_until_it_can_be_redeemed(scene: Scene) -> None:
     who = scene.stranger(claimed=True, real=True)
+    who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": False})
     market = scene.soonest(EVM)
     won = "yes" if market.listing.outcome else "no"
     assert who.trade(market.market_id, won, 30, venue=EVM)["success"]
@@ -507,9 +499,6 @@ def a_position_until_it_can_be_redeemed(scene: Scene) -> None:
     assert said["actions"]
 
 
-later("wallet", LIFECYCLE, WON, f"{WON} (b)", f"{WON} (c)")
-
-
 silent(NOT_SHOWN, "Trade status", "text 1")
 later(
     "autoresearch",
@@ -517,7 +506,6 @@ later(
     *("running", "running (b)", "paused", "running (c)", "running (d)"),
 )
 later("autoresearch", "Experiment outcomes", "text 1")
-later("wallet", "Auto-redeem pause", "text 1")
 
 # -- Endpoints -------------------------------------------------------------------------------
 
@@ -607,14 +595,6 @@ def what_the_trades_came_to(scene: Scene) -> None:
 
 
 later(
-    "wallet",
-    ENDPOINTS,
-    "POST /api/sdk/wallet/credentials/derive-via-proxy",
-    "POST /api/sdk/redeem",
-    "POST /api/sdk/wallet/broadcast-tx",
-    "POST /api/sdk/redeem/report",
-)
-later(
     "autoresearch",
     ENDPOINTS,
     "POST /api/sdk/autoresearch/experiments",
@@ -622,8 +602,6 @@ later(
     "GET /api/sdk/autoresearch/state",
     "POST /api/sdk/autoresearch/backtest",
 )
-later("wallet", "Redemption flow (external wallet, 3 steps)", "item 1", "item 2", "item 3")
-later("wallet", "Redemption flow (external wallet, 3 steps)", "text 1")
 later(
     "autoresearch",
     "Autoresearch MCP server",
@@ -711,7 +689,6 @@ def a_shown_key_is_replaced(scene: Scene) -> None:
     assert Caller(who.url, renewed).get("agents/me")["agent_id"] == who.agent_id
 
 
-later("wallet", AUTH, "item 5", "item 6", "item 7")
 later("autoresearch", AUTH, "item 8")
 silent(NOT_SHOWN, AUTH, "item 9")
 
@@ -802,15 +779,6 @@ def every_no_says_what_to_do(scene: Scene) -> None:
 
 silent(LABEL, ERRORS, "text 1")
 silent(NOT_SHOWN, ERRORS, "text 3")
-later(
-    "wallet",
-    ERRORS,
-    "on-chain token balance is 0",
-    "venue has not finalized the market",
-    "position lost",
-    "confirmation timeout",
-    "text 2",
-)
 
 
 # -- Limits ----------------------------------------------------------------------------------
@@ -920,7 +888,6 @@ later(
     *("Autoresearch experiments per session", "Autoresearch consecutive crashes"),
     *("run_experiment timeout", "Backtest window"),
 )
-later("wallet", LIMITS, "Redemption confirmation wait", "Redemption gas cost (EVM venue)")
 silent(NOT_SHOWN, LIMITS, "text 2")
 
 # -- Versioning ------------------------------------------------------------------------------

@@ -14,15 +14,23 @@ from typing import Final, Self
 from service_tui.client.asking import Names
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.clock import Clock, SystemClock
+from service_tui.config import WALLET_VARIABLE
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
 from service_tui.sdk.line import Line
-from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signs
+from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signing_key
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
 from service_tui.sdk.reads import Reads, venue_of
 from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
+from service_tui.sdk.wallets import (
+    Approvals,
+    OwnWallet,
+    Redeemed,
+    redeemed_by_service,
+    wallet_of,
+)
 from service_tui.terms import Action, Side, Venue
 from service_tui.wire import endpoints as on
 from service_tui.wire.agents import (
@@ -42,8 +50,10 @@ from service_tui.wire.monitors import (
     RiskAlertBody,
 )
 from service_tui.wire.orders import CancelBody, CancelQuery
+from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
+from service_tui.wire.wallet import LinkBody
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +98,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             live: False trades on paper: in memory, never on the service.
             names: how venues are called towards the service, `neutral` or `public`.
             clock: time; the machine's own by default.
-            private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it is not kept, and goes nowhere.
+            private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it signs here, and goes nowhere.
 
         A ValueError says what is missing or not acceptable.
         """
@@ -107,7 +117,9 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         super().__init__(line, None if live else Paper(clock))
         self._clock: Final = clock
         # Source: decisions, "Does opening a client trade?".
-        self._exits: Final = live and signs(private_key, os.environ)
+        key = signing_key(private_key, os.environ)
+        self._exits: Final = live and bool(key)
+        self._wallet: Final = wallet_of(line, key, self._opening.base_url, clock) if live else None
         if self._exits:
             try:
                 self.execute_risk_alerts()
@@ -219,6 +231,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
                     f"{why}: {market_id}",
                     CONFLICT_FIX if why == CONFLICT else REBUY_FIX,
                 )
+        if self._wallet is not None:
+            request = self._wallet.sign_order(request)
         return self._send(request, ref)
 
     def _guarded(self, request: TradeRequest, *, allow_rebuy: bool) -> str | None:
@@ -240,6 +254,57 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             raise TradeUnknownError(error, ref) from error
         self._guards.settle(request, body)
         return answered(body, request, ref)
+
+    def link_wallet(self) -> LinkBody:
+        """Link the wallet of the signing key to the agent, in the place of the managed one."""
+        return self._own_wallet().link()
+
+    def set_approvals(self) -> Approvals:
+        """Give the venue the approvals that trading needs; those that are there are skipped."""
+        return self._own_wallet().approve()
+
+    def redeem(self, market_id: str, side: str) -> Redeemed:
+        """Turn a winning side into money; with an own wallet in three steps, up to 60 s."""
+        self._check_live()
+        if self._wallet is not None:
+            return self._wallet.redeem(market_id, side)
+        return redeemed_by_service(self._line, market_id, side)
+
+    def auto_redeem(self) -> list[Redeemed]:
+        """Redeem everything that can be; nothing while the agent's `auto_redeem_enabled` is off.
+
+        Returns:
+            A result a position; what one of them meets raises nothing.
+        """
+        self._check_live()
+        if not self._line.ask(on.AGENT).auto_redeem_enabled:
+            return []
+        query = PositionsQuery(venue=Venue.EVM, status="resolved")
+        return [
+            self._redeemed(row.market_id, row.redeemable_side)
+            for row in self._line.ask(on.POSITIONS, query=query).positions
+            if row.redeemable and row.redeemable_side
+        ]
+
+    def _redeemed(self, market_id: str, side: str) -> Redeemed:
+        try:
+            return self.redeem(market_id, side)
+        except ServiceError as error:
+            return Redeemed(market_id, side, success=False, error=str(error), code="request")
+
+    def _own_wallet(self) -> OwnWallet:
+        """The wallet of the signing key.
+
+        Returns:
+            The wallet.
+
+        Raises:
+            ValueError: this client trades on paper, or has no key.
+        """
+        self._check_live()
+        if self._wallet is None:
+            raise ValueError(f"no signing key: pass private_key or set {WALLET_VARIABLE}")
+        return self._wallet
 
     def _on_paper(self, request: TradeRequest, paper: Paper) -> TradeResult:
         path = {"market_id": request.market_id}

@@ -57,6 +57,7 @@ class Line:
             allow_insecure=allow_insecure,
             names=names,
         )
+        self._clock = clock
         self._background = Background()
         # Also when nobody closes it: no thread and no connection outlives the line.
         self._ending = weakref.finalize(self, _end, self._background, self._client)
@@ -64,6 +65,10 @@ class Line:
     def close(self) -> None:
         """Let calls on their way end, at most two seconds, and close the connections."""
         self._ending()
+
+    def pause(self, seconds: float) -> None:
+        """Wait."""
+        self._background.run(self._clock.sleep(seconds))
 
     def ask(
         self,

@@ -83,11 +83,11 @@ def may_be_plain(environ: Mapping[str, str]) -> bool:
     return environ.get(INSECURE_VARIABLE, "").lower() in TRUE_WORDS
 
 
-def signs(private_key: str | None, environ: Mapping[str, str]) -> bool:
-    """Whether there is a key to sign with, passed or in the environment.
+def signing_key(private_key: str | None, environ: Mapping[str, str]) -> str:
+    """The key to sign with, passed or in the environment.
 
     Returns:
-        True with a key of the right form.
+        64 hex digits; empty where there is none.
 
     Raises:
         ValueError: it is not 64 hex digits. The text is not repeated.
@@ -95,7 +95,7 @@ def signs(private_key: str | None, environ: Mapping[str, str]) -> bool:
     key = private_key or environ.get(WALLET_VARIABLE, "")
     if key and not _PRIVATE_KEY.fullmatch(key):
         raise ValueError(f"private_key or {WALLET_VARIABLE} is not 64 hex digits")
-    return bool(key)
+    return key
 
 
 def _cap(text: str) -> float | None:

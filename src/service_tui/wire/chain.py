@@ -100,9 +100,9 @@ class RpcBody(WireModel):
     error: RpcErrorBody | None = None
 
     @model_serializer(mode="plain")
-    def _one_of_two(self) -> dict[str, JsonValue]:
+    def _one_of_two(self) -> dict[str, AnyJson]:
         """The one that there is: a null as `result` is an answer as well."""
-        said: dict[str, JsonValue] = {"jsonrpc": self.jsonrpc, "id": self.id}
+        said: dict[str, AnyJson] = {"jsonrpc": self.jsonrpc, "id": self.id}
         if self.error is not None:
             said["error"] = {"code": self.error.code, "message": self.error.message}
         else:

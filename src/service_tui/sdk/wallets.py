@@ -1,0 +1,396 @@
+"""An own wallet for scripts: link it, approve, sign orders, redeem.
+
+Knows the signing room and the line. Must not know what is worth trading.
+Used by client. The key stays in the signer; every signature goes through the policy. Source: wire
+reference, 6; spec, "Redemption flow (external wallet, 3 steps)".
+"""
+
+import secrets
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue, TypeAdapter
+
+from service_tui.clock import Clock
+from service_tui.sdk.line import Line
+from service_tui.signing.approvals import Approval, approvals, missing
+from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
+from service_tui.signing.contracts import Contracts
+from service_tui.signing.credentials import sign_credentials
+from service_tui.signing.errors import ChainError, NotRedeemableError, SigningError
+from service_tui.signing.link import Challenge, sign_challenge
+from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
+from service_tui.signing.redemption import check_redeemable
+from service_tui.signing.signer import LocalSigner
+from service_tui.signing.transactions import SignedTransaction, sign_transaction
+from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.units import ONE
+from service_tui.wire import endpoints as on
+from service_tui.wire import endpoints_wallet as on_wallet
+from service_tui.wire.base import timestamp
+from service_tui.wire.chain import BroadcastRequest, RpcRequest, UnsignedTxBody
+from service_tui.wire.orders import ExecutablePriceQuery
+from service_tui.wire.positions import PositionBody, PositionsQuery
+from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportRequest
+from service_tui.wire.signed_order import SignedOrderBody
+from service_tui.wire.trades import TradeRequest
+from service_tui.wire.wallet import (
+    AllowancesQuery,
+    ChallengeQuery,
+    DeriveRequest,
+    LinkBody,
+    LinkRequest,
+)
+
+WAIT_S: Final = 60.0
+"""How long a confirmation is waited for. Source: spec, "Redemption confirmation wait"."""
+
+POLL_S: Final = 2.0
+"""Source: wire reference, 6.6."""
+
+DAY_S: Final = 86_400.0
+
+TIMEOUT: Final = "confirmation_timeout"
+IMMEDIATE: Final = frozenset({OrderType.FAK, OrderType.FOK})
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Redeemed:
+    """What became of a redemption; `payout` in units. Source: wire reference, 6.6.
+
+    With a `code` of `confirmation_timeout` it was broadcast, and will likely confirm.
+    """
+
+    market_id: str
+    side: str
+    success: bool
+    tx_hash: str | None = None
+    payout: float = 0.0
+    error: str | None = None
+    code: str | None = None
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """Approvals by what became of them. A managed wallet needs none: `managed` is True then."""
+
+    set: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    managed: bool = False
+
+
+class OwnWallet:
+    """One key, towards one service."""
+
+    def __init__(self, line: Line, signer: LocalSigner, base_url: str, clock: Clock) -> None:
+        self._line = line
+        self._signer = signer
+        self._host = urlsplit(base_url).hostname or ""
+        self._clock = clock
+        self._policy = Policy()
+        self._chain = Chain(self._rpc)
+        self._contracts = Contracts(self._rpc, self._policy.book)
+        self._spent: tuple[int, int] = (0, 0)
+        # Signed once, sent until it is on the chain: never a second nonce for one redemption.
+        self._under_way: dict[tuple[str, str], SignedTransaction] = {}
+
+    @property
+    def address(self) -> str:
+        """The wallet's address."""
+        return self._signer.address
+
+    def is_linked(self) -> bool:
+        """Whether the service trades by this wallet."""
+        known = self._line.ask(on.SETTINGS)
+        linked = known.linked_wallet_address or known.wallet_address or ""
+        return known.wallet_ownership == "external" and linked.lower() == self.address.lower()
+
+    def link(self, *, replace: bool = True) -> LinkBody:
+        """Prove that the wallet is ours, and have the venue's credentials derived."""
+        asked = self._line.ask(on_wallet.LINK_CHALLENGE, query=ChallengeQuery(address=self.address))
+        challenge = Challenge(
+            address=asked.address,
+            nonce=asked.nonce,
+            message=asked.message,
+            expires_s=timestamp(asked.expires_at),
+        )
+        signature = sign_challenge(
+            challenge, self._signer, host=self._host, now_s=self._clock.now()
+        )
+        request = LinkRequest(
+            address=self.address,
+            signature=signature,
+            nonce=asked.nonce,
+            confirm_replace_managed=replace,
+            source="sdk-link",
+        )
+        said = self._line.ask(on_wallet.LINK_WALLET, body=request)
+        if said.success:
+            self.derive()
+        return said
+
+    def derive(self) -> None:
+        """Have the credentials derived, where the service has none."""
+        if self._line.ask(on_wallet.CHECK_CREDENTIALS).has_credentials:
+            return
+        signed = sign_credentials(self._signer, now_s=int(self._clock.now()))
+        request = DeriveRequest(
+            poly_address=signed.poly_address,
+            poly_signature=signed.poly_signature,
+            poly_timestamp=signed.poly_timestamp,
+            poly_nonce=signed.poly_nonce,
+        )
+        self._line.ask(on_wallet.DERIVE_CREDENTIALS, body=request)
+
+    # -- approvals -------------------------------------------------------------------------
+
+    def approve(self) -> Approvals:
+        """Give the approvals that are missing, one after the other."""
+        if not self.is_linked():
+            return Approvals(managed=True)
+        known = self._line.ask(
+            on_wallet.ALLOWANCES, path={"address": self.address}, query=AllowancesQuery()
+        )
+        wanted = approvals(self._policy.book, self._policy.exchange)
+        left = missing(wanted, known.allowances)
+        done = {one.key: self._approved(one) for one in left}
+        return Approvals(
+            set=tuple(key for key, is_done in done.items() if is_done),
+            skipped=tuple(one.key for one in wanted if one not in left),
+            failed=tuple(key for key, is_done in done.items() if not is_done),
+        )
+
+    def _approved(self, approval: Approval) -> bool:
+        try:
+            signed = self._signed(self._policy.approval(approval))
+        except SigningError:
+            return False
+        found = self._confirmed(signed) if self._broadcast(signed) is None else None
+        return found is not None and found.succeeded
+
+    # -- orders ----------------------------------------------------------------------------
+
+    def sign_order(self, request: TradeRequest) -> TradeRequest:
+        """The order with the wallet's signature; as it is where it needs none."""
+        if request.venue is not Venue.EVM or request.dry_run or not self.is_linked():
+            return request
+        path = {"market_id": request.market_id}
+        market = self._line.ask(on.MARKET, path=path).market
+        token = market.polymarket_token_id
+        if request.side is Side.NO:
+            token = market.polymarket_no_token_id
+        price, is_buy = request.price, request.action is Action.BUY
+        if price is None:
+            query = ExecutablePriceQuery(side=request.side, action=request.action)
+            price = self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query).price
+        if token is None or not price:
+            raise ValueError("the market has no token or no price to sign an order for")
+        size = round((request.amount if is_buy else request.shares) * ONE)
+        is_fak = request.order_type in IMMEDIATE or (request.order_type is None and is_buy)
+        wish = OrderWish(
+            token_id=int(token),
+            action=OrderAction(request.action.value.upper()),
+            price=round(price * ONE),
+            spend=size if is_buy else None,
+            shares=None if is_buy else size,
+            tick=round(market.tick_size * ONE),
+            is_neg_risk=market.polymarket_neg_risk,
+            is_immediate=is_fak,
+        )
+        order = build_order(
+            wish,
+            self.address,
+            exchange=self._policy.exchange,
+            salt=secrets.randbits(52),
+            now_ms=int(self._clock.now() * 1_000),
+            fee_rate_bps=market.fee_rate_bps,
+        )
+        signed = sign_order(order, self._signer, is_neg_risk=wish.is_neg_risk)
+        body = SignedOrderBody.model_validate(signed.body())
+        return request.model_copy(update={"signed_order": body})
+
+    # -- redemption ------------------------------------------------------------------------
+
+    def redeem(self, market_id: str, side: str) -> Redeemed:
+        """The three steps, each checked; what an earlier call has sent is followed first."""
+        held = self._under_way.get((market_id, side))
+        if held is not None:
+            return self._followed(market_id, side, held)
+        request = RedeemRequest(market_id=market_id, side=Side(side))
+        said = self._line.ask(on_wallet.REDEEM, body=request)
+        if not said.success or said.unsigned_tx is None:
+            return _answered(said, market_id, side)
+        try:
+            signed = self._signed(self._judged(said.unsigned_tx, market_id, side))
+        except NotRedeemableError as error:
+            return Redeemed(
+                market_id, side, success=False, error=str(error), code=error.obstacle.value
+            )
+        except SigningError as error:
+            return Redeemed(market_id, side, success=False, error=str(error), code="not_signed")
+        self._under_way[market_id, side] = signed
+        return self._followed(market_id, side, signed)
+
+    def _judged(self, unsigned: UnsignedTxBody, market_id: str, side: str) -> Judged:
+        """What is to be signed, after the chain and the policy have been asked."""
+        row = self._position(market_id)
+        is_yes = side == Side.YES.value
+        condition, token = row.condition_id, row.token_id_yes if is_yes else row.token_id_no
+        if condition is None or token is None:
+            raise ChainError("the position names no condition: nothing is signed for it")
+        bare = Redemption(
+            condition_id=bytes.fromhex(condition.removeprefix("0x")),
+            is_yes=is_yes,
+            is_neg_risk=row.neg_risk,
+        )
+        found = _done(
+            check_redeemable(
+                self._contracts,
+                bare,
+                self.address,
+                collateral=self._policy.book.collateral(self._policy.exchange),
+                token_id=int(token),
+            )
+        )
+        asked = replace(bare, shares=found.shares)
+        proposal = Unsigned(
+            to=unsigned.to,
+            data=unsigned.data,
+            sender=unsigned.sender,
+            gas=unsigned.gas,
+            chain_id=unsigned.chain_id,
+            value=unsigned.value,
+        )
+        return self._policy.redemption(asked, proposal, self.address)
+
+    def _position(self, market_id: str) -> PositionBody:
+        rows = self._line.ask(
+            on.POSITIONS, query=PositionsQuery(venue=Venue.EVM, status="all")
+        ).positions
+        found = next((row for row in rows if row.market_id == market_id), None)
+        if found is None:
+            raise ChainError("the service shows no such position: nothing is signed for it")
+        return found
+
+    def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
+        """Send what is signed, wait for its receipt, and report it."""
+        key, tx_hash = (market_id, side), signed.tx_hash
+        why = self._broadcast(signed)
+        if why is not None:
+            del self._under_way[key]
+            return Redeemed(market_id, side, success=False, error=why, code="not_broadcast")
+        receipt = self._confirmed(signed)
+        if receipt is None:
+            note = "broadcast, not confirmed within 60 s; it will likely confirm: look at the hash"
+            return Redeemed(
+                market_id,
+                side,
+                success=False,
+                tx_hash=tx_hash,
+                error=note,
+                code=TIMEOUT,
+                retryable=True,
+            )
+        del self._under_way[key]
+        if not receipt.succeeded:
+            said = "the transaction failed on the chain"
+            return Redeemed(
+                market_id, side, success=False, tx_hash=tx_hash, error=said, code="reverted"
+            )
+        report = ReportRequest(market_id=market_id, side=Side(side), tx_hash=tx_hash)
+        told = self._line.ask(on_wallet.REPORT_REDEMPTION, body=report)
+        return Redeemed(
+            market_id,
+            side,
+            told.success,
+            tx_hash,
+            told.payout,
+            told.error,
+            told.error_code,
+            told.retryable,
+        )
+
+    # -- transactions ----------------------------------------------------------------------
+
+    def _signed(self, judged: Judged) -> SignedTransaction:
+        """A transaction within every cap, signed."""
+        _done(self._chain.check_chain())
+        price = _done(self._chain.price(judged, self.address))
+        day, spent = self._spent
+        today = int(self._clock.now() // DAY_S)
+        spent = spent if day == today else 0
+        transaction = self._policy.transaction(judged, price, spent_today=spent)
+        _done(self._chain.check_gas(transaction, self.address))
+        self._spent = today, spent + transaction.cost_max
+        return sign_transaction(transaction, self._signer)
+
+    def _broadcast(self, signed: SignedTransaction) -> str | None:
+        """Hand it to the relay; why it was not taken."""
+        said = self._line.ask(on_wallet.BROADCAST, body=BroadcastRequest(signed_tx=signed.hex))
+        return None if said.success else said.error or "the relay refused it"
+
+    def _confirmed(self, signed: SignedTransaction) -> Receipt | None:
+        """The receipt, None where it did not come in time."""
+        until = self._clock.monotonic() + WAIT_S
+        while True:
+            found = _done(self._chain.receipt(signed.tx_hash))
+            if found is not None or self._clock.monotonic() >= until:
+                return found
+            self._line.pause(POLL_S)
+
+    async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
+        """One question to the node, by way of the service."""
+        params: tuple[JsonValue, ...] = tuple(_ANY.validate_python(one) for one in parameters)
+        said = self._line.ask(
+            on_wallet.CHAIN_RPC, body=RpcRequest(method=method, params=params, id=1)
+        )
+        if said.error is not None:
+            raise ChainError(said.error.message)
+        return said.result
+
+
+_ANY: Final[TypeAdapter[JsonValue]] = TypeAdapter(JsonValue)
+
+
+def _answered(said: RedeemBody, market_id: str, side: str) -> Redeemed:
+    return Redeemed(
+        market_id,
+        side,
+        said.success,
+        said.tx_hash,
+        said.payout if said.success else 0.0,
+        said.error,
+        said.error_code,
+        said.retryable,
+    )
+
+
+def _done(work: Coroutine[Any, Any, Value]) -> Value:
+    """The outcome of work that never waits: its questions are answered before it goes on."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return ended.value
+    raise RuntimeError("the node's answer was waited for")
+
+
+def wallet_of(line: Line, key: str, base_url: str, clock: Clock) -> OwnWallet | None:
+    """The wallet of a key; None where there is no key."""
+    return OwnWallet(line, LocalSigner(key), base_url, clock) if key else None
+
+
+def redeemed_by_service(line: Line, market_id: str, side: str) -> Redeemed:
+    """Ask the service to redeem with its own key."""
+    request = RedeemRequest(market_id=market_id, side=Side(side))
+    said = line.ask(on_wallet.REDEEM, body=request)
+    if said.success and said.unsigned_tx is not None:
+        error = "the wallet is external: a signing key is needed"
+        return Redeemed(market_id, side, success=False, error=error, code="no_signing_key")
+    return _answered(said, market_id, side)
