@@ -7,18 +7,21 @@ import random
 import stat
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from eth_account import Account
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service_tui import cli
+from service_tui.desk.records_wallet import KeyState
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
 from service_tui.wiring.key_words import Asked, KeyWordsError, said
-from service_tui.wiring.wallet_keys import WalletKeys
+from service_tui.wiring.options import Options
+from service_tui.wiring.wallet_keys import WalletKeys, vault_of
 
 KEY = "4c" * 32
 WORDS = "correct horse battery"
@@ -143,6 +146,7 @@ LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 RECORD = st.dictionaries(st.sampled_from(["kdf", "kdfparams", "n", "c", "cipher"]), LEAF)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["version", "crypto", "address"]), LEAF | RECORD))
 def test_any_other_file_is_refused(content: Mapping[str, object]) -> None:
     with pytest.raises(KeystoreError):
@@ -270,6 +274,40 @@ def test_what_cannot_be_done_says_why_without_a_secret(tmp_path: Path, wish: Ask
         said(keys, wish)
     assert KEY[:-1] not in str(refused.value)
     assert WORDS not in str(refused.value)
+
+
+def options(tmp_path: Path, **changes: object) -> Options:
+    plain = Options(data_dir=tmp_path / "desk", config_dir=tmp_path, log_path=tmp_path / "log")
+    return replace(plain, **changes)  # pyright: ignore[reportArgumentType]
+
+
+def test_the_desks_vault_opens_with_the_key_of_the_environment(tmp_path: Path) -> None:
+    given_key = options(tmp_path, wallet_key=KEY)
+    assert KEY not in repr(given_key)
+    vault = vault_of(given_key)
+    vault.look()
+    assert (vault.view().address, vault.view().state) == (ADDRESS, KeyState.UNLOCKED)
+    with pytest.raises(KeyFormatError):
+        vault_of(options(tmp_path, wallet_key=KEY[:-1]))
+
+
+def test_the_desks_vault_opens_a_key_file_with_its_passphrase(tmp_path: Path) -> None:
+    WalletKeys(tmp_path / "desk", work=LIGHT).keep(WORDS, KEY)
+    vault = vault_of(options(tmp_path))
+    vault.look()
+    assert vault.view().state is KeyState.LOCKED
+    with pytest.raises(KeystoreError):
+        vault.unlock(ADDRESS, "wrong horse")
+    assert vault.signer is None
+    vault.unlock(ADDRESS, WORDS)
+    assert vault.signer_of(ADDRESS).address == ADDRESS
+
+
+def test_a_desk_that_only_reads_has_no_key(tmp_path: Path) -> None:
+    WalletKeys(tmp_path / "desk", work=LIGHT).keep(WORDS, KEY)
+    vault = vault_of(options(tmp_path, wallet_key=KEY, read_only=True))
+    vault.look()
+    assert vault.view().state is KeyState.NONE
 
 
 def spellings(secret: str) -> tuple[str, ...]:
