@@ -13,7 +13,7 @@ from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.order_draft import MONEY_OF
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.redemption_text import labelled
+from service_tui.console.redemption_text import labelled
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import QuoteView
 from service_tui.desk.records_wallet import Ownership

@@ -19,8 +19,8 @@ from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.screens.redemption_columns import side_text
-from service_tui.console.screens.redemption_text import call_text, labelled, steps_text
+from service_tui.console.redemption_text import call_text, labelled, steps_text
+from service_tui.console.redemption_words import side_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words

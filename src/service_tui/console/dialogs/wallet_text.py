@@ -11,7 +11,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.redemption_text import (
+from service_tui.console.redemption_text import (
     fee_text,
     gas_text,
     key_text,
