@@ -122,9 +122,8 @@ def allowed() -> DeskState:
 # -- the way to money ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("neg_risk", [False, True])
-async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path, *, neg_risk: bool) -> None:
-    async with won(tmp_path, neg_risk=neg_risk) as (stage, _, held):
+async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
@@ -132,9 +131,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path, *, neg_
             run = await prepared(desk, stage, held)
             assert signer.count == 0
             assert run.call is not None
-            assert run.call.contract == (
-                "negative-risk adapter" if neg_risk else "conditional tokens"
-            )
+            assert run.call.contract == "conditional tokens"
             assert 0 < run.call.fee_max <= 500_000
             run = await redeemed(desk, stage, held, run)
             assert run.state is RunState.DONE

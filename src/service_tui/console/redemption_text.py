@@ -11,7 +11,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
-from service_tui.console.redemption_columns import side_text, stage_text
+from service_tui.console.redemption_words import side_text, stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_redemption import (

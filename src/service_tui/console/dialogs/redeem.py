@@ -19,8 +19,8 @@ from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.redemption_columns import side_text
 from service_tui.console.redemption_text import call_text, labelled, steps_text
+from service_tui.console.redemption_words import side_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
@@ -53,7 +53,7 @@ class RedeemDialog(ModalScreen[str | None]):
         self._row = row
         # A run that ended before this was opened is not the one that was asked for now.
         self._before = state.redemption.run(row.key)
-        self._seen: str = ""
+        self._told: str = ""
         self._is_armed = False
         self._is_done = False
 
@@ -126,9 +126,9 @@ class RedeemDialog(ModalScreen[str | None]):
         for door in self.query("#redeem-yes").results(Door):
             door.disabled = run is None or bool(self._why_not(run))
         shown = "" if run is None or run.state is not RunState.PREPARED else repr(run.call)
-        if shown != self._seen:
+        if shown != self._told:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
-            self._seen, self._is_armed = shown, False
+            self._told, self._is_armed = shown, False
             if shown:
                 self.set_timer(ARMED_AFTER_S, self._arm)
 

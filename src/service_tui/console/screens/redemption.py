@@ -15,9 +15,10 @@ from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.redemption_columns import redemption_columns, stage_text
 from service_tui.console.redemption_text import detail_of, sums_bits, why_empty
+from service_tui.console.redemption_words import stage_text
 from service_tui.console.screens.redemption_acts import RedemptionActs
+from service_tui.console.screens.redemption_columns import redemption_columns
 from service_tui.console.search import Search, read_search
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.filter_line import FilterLine
