@@ -24,7 +24,7 @@ from service_tui import __version__
 from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
-from service_tui.server import idempotency, payments
+from service_tui.server import idempotency
 from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
 from service_tui.server.direct import Answering, Call, Front, JsonText
 from service_tui.server.document import document
@@ -33,6 +33,7 @@ from service_tui.server.idempotency import Promise
 from service_tui.server.names import VENUES, Speech, speech_of
 from service_tui.server.openapi import ABOUT, responses_of
 from service_tui.server.pages import claim_page, is_own_form
+from service_tui.server.paid_calls import admitted
 from service_tui.server.refusals import (
     Denied,
     denied,
@@ -48,7 +49,6 @@ from service_tui.storage.errors import StorageBusyError, StorageError, StorageFu
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import CLAIM_PAGE
-from service_tui.wire.payment import PAID_HEADER, PAYMENT_HEADER
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +65,6 @@ _READING: Final = frozenset({"GET", "HEAD"})
 RETRY_S: Final = 4.0
 """The same while the disk refuses: each try reads the world back, which costs a tenth of a second.
 """
-
-Headed = dict[str, str]
-"""Headers of an answer."""
 
 Pairs = list[tuple[str, str]]
 """Names and values, as a query holds them."""
@@ -198,13 +195,13 @@ def _answering(
             check_origin(call.headers)
             agent = _agent_of(service, access, endpoint, call.headers)
             caller = Caller(agent, call.path, _is_inside(call))
-            paid: Headed = {}
+            paid: dict[str, str] = {}
             if not may_rehearse:
-                paid = await _admit(service, access, (endpoint, caller), call)
+                paid = await admitted(service, access, (endpoint, caller), call.headers)
             body = await _body_of(call, endpoint, speech)
             rehearses: object = getattr(body, "dry_run", False)
             if may_rehearse and not rehearses:
-                paid = await _admit(service, access, (endpoint, caller), call)
+                paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)
             asked = Asked(
                 service=service,
@@ -247,36 +244,6 @@ def _agent_of(
     if endpoint.key_helps:
         return access.known(service.world, headers)
     return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
-
-
-async def _admit(
-    service: Service, access: Access, asked: tuple[Endpoint[WireModel], Caller], call: Call
-) -> Headed:
-    """Count a call; one above the rate passes where it is paid for.
-
-    Returns:
-        Headers for the answer: of a paid call its receipt.
-
-    Raises:
-        Denied: 429 above the rate, 402 where the payment is not taken.
-    """
-    endpoint, caller = asked
-    try:
-        access.admit(service, endpoint, caller)
-    except Denied as said:
-        text = call.headers.get(PAYMENT_HEADER)
-        if text is None or caller.agent is None:
-            raise
-        url = f"{service.address}{caller.path}"
-        service.keeper.check_whole()
-        agent = service.world.agents[caller.agent.agent_id]
-        try:
-            paid = payments.taken(service.world, agent, text, (url, service.clock.now()))
-        except payments.PaymentRefused as refused:
-            raise Denied(402, payments.refusal_body(str(refused), url), said.headers) from refused
-        await service.keeper.commit(service.world.note(paid))
-        return {PAID_HEADER: payments.receipt(paid)}
-    return {}
 
 
 def _is_inside(call: Call) -> bool:

@@ -1,0 +1,252 @@
+"""Redemption and the simulated chain: each share pays once, and no micro is lost."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.test_venues import EVM, RICH, new_world, put, times
+from service_tui.engine import snapshot
+from service_tui.engine.catalogue import condition_of
+from service_tui.engine.chain import GAS_GRANT, GWEI, PAY_GRANT
+from service_tui.engine.chain_events import (
+    CallKind,
+    CallPaid,
+    ChainCall,
+    ChainSet,
+    CredentialsKept,
+    Fate,
+    OrderSigned,
+    TxMined,
+    TxSent,
+    TxStatus,
+    WalletFilled,
+    WalletLinked,
+)
+from service_tui.engine.codec import decode, dumps, encode
+from service_tui.engine.errors import Refusal
+from service_tui.engine.events import Event, Redeemed, kind_of
+from service_tui.engine.redemption import claim_found, found_in, redeem
+from service_tui.engine.world import World
+from service_tui.terms import Side, WalletKind
+from service_tui.units import Micros, Timestamp
+
+ADDRESSES = tuple(f"0x{number:040x}" for number in (0xA, 0xB, 0xC))
+SETS = ((1,), (2,), (1, 2), ())
+
+
+class Life:
+    """Random things that happen to the wallets of one world; each gives its events."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.rng = random.Random(seed)
+        self.count = 0
+
+    def step(self) -> list[Event]:
+        kinds = (self.link, self.send, self.send, self.go, self.claim, self.managed, self.other)
+        return self.rng.choice(kinds)()
+
+    def link(self) -> list[Event]:
+        world, now = self.world, self.world.at
+        own = world.chain.wallet_of("ada")
+        if own is not None and world.chain.pending(own.address):
+            return []
+        address = self.rng.choice((*ADDRESSES, ""))
+        known = world.chain.wallet(address)
+        grant = (GAS_GRANT, PAY_GRANT) if address and known is None else (0, Micros(0))
+        kind = WalletKind.EXTERNAL if address else WalletKind.MANAGED
+        linked = world.note(WalletLinked("ada", now, address, *grant))
+        return [*linked, *world.change(world.agents["ada"], {"wallet": kind}, now)]
+
+    def send(self) -> list[Event]:
+        world, chain, rng = self.world, self.world.chain, self.rng
+        wallet = chain.wallet_of("ada")
+        markets = list(world.venues.account("ada", EVM).holdings)
+        if wallet is None or not markets:
+            return []
+        condition = condition_of(rng.choice(markets))
+        by_adapter = rng.random() < 0.1
+        self.count += 1
+        call = ChainCall(
+            CallKind.REDEEM_ADAPTER if by_adapter else CallKind.REDEEM,
+            condition,
+            (10**6, 10**6) if by_adapter else rng.choice(SETS),
+            operator="ctf_x",
+        )
+        sent = TxSent(
+            f"0x{self.count:064x}",
+            "ada",
+            world.at,
+            wallet.address,
+            chain.next_nonce(wallet.address),
+            "0x",
+            call,
+            rng.choice((1_000, 234_000)),
+            240 * GWEI,
+            chain.block_at(world.at) + rng.randrange(1, 4),
+            rng.choice((Fate.OK, Fate.OK, Fate.OK, Fate.REVERT, Fate.DROP, Fate.WITHHOLD)),
+        )
+        return world.note(sent)
+
+    def go(self) -> list[Event]:
+        return self.world.advance(Timestamp(self.world.at + self.rng.choice((1.0, 4.0, 900.0))))
+
+    def claim(self) -> list[Event]:
+        world = self.world
+        for market_id, holding in world.venues.account("ada", EVM).holdings.items():
+            found = found_in(world.venues, world.agents["ada"], market_id)
+            winner = holding.winner()
+            if found is not None and winner is not None:
+                events = claim_found(world.venues, found, winner, times(world))
+                if events:
+                    return events
+        return []
+
+    def managed(self) -> list[Event]:
+        world = self.world
+        if world.agents["ada"].settings.wallet is not WalletKind.MANAGED:
+            return []
+        for market_id in world.venues.account("ada", EVM).holdings:
+            side = self.rng.choice(list(Side))
+            try:
+                return [*redeem(world.venues, world.agents["ada"], (market_id, side), times(world))]
+            except Refusal:
+                continue
+        return []
+
+    def other(self) -> list[Event]:
+        world, now = self.world, self.world.at
+        wallet = world.chain.wallet_of("ada")
+        if wallet is None:
+            return world.note(ChainSet(now, {"delay_blocks": 2}))
+        self.count += 1
+        if world.chain.pay_balance(wallet.address) < PAY_GRANT // 2:
+            return world.note(WalletFilled("ada", now, wallet.address, {"pay": PAY_GRANT}))
+        return [
+            *world.note(CredentialsKept("ada", now, wallet.address, "headers")),
+            *world.note(OrderSigned("ada", now, f"{self.count:x}")),
+            *world.note(
+                CallPaid("ada", now, wallet.address, f"0x{self.count:x}", Micros(5_000), "")
+            ),
+        ]
+
+
+def held(world: World) -> dict[str, dict[Side, int]]:
+    """Both sides of the markets that end soonest."""
+    soon = sorted(
+        (one for one in world.markets.values() if one.listing.home is EVM),
+        key=lambda one: one.listing.resolved_at,
+    )
+    for market in soon[:6]:
+        for side in Side:
+            try:
+                put(world, "ada", market, side=side, size=20.0)
+            except Refusal:
+                continue
+    holdings = world.venues.account("ada", EVM).holdings
+    return {
+        market_id: {side: one.position.shares(side) for side in Side}
+        for market_id, one in holdings.items()
+    }
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(deadline=None, max_examples=8)
+def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> None:
+    world = new_world()
+    shares = held(world)
+    text = dumps(snapshot.fields_of(world))
+    life, events = Life(world, seed), list[Event]()
+    burned = Counter[tuple[str, Side]]()
+    cash = world.venues.cash("ada", EVM)
+    given_gas = 0
+    for _ in range(120):
+        happened = life.step()
+        events += happened
+        assert world.ledger.total() == 0
+        given_gas += sum(one.gas for one in happened if isinstance(one, WalletLinked))
+        for one in happened:
+            if isinstance(one, Redeemed):
+                burned[one.market_id, one.side] += one.shares
+                won = world.venues.account("ada", EVM).holdings[one.market_id].winner()
+                assert one.payout == (one.shares if one.side is won else 0)
+    paid = sum(one.payout for one in events if isinstance(one, Redeemed))
+    assert world.venues.cash("ada", EVM) == cash + paid
+    for (market_id, side), count in burned.items():
+        assert count <= shares[market_id][side]
+    fees = sum(one.fee for one in events if isinstance(one, TxMined))
+    assert given_gas == fees + sum(wallet.gas for wallet in world.chain.wallets.values())
+    for wallet in world.chain.wallets.values():
+        mined = [
+            tx.sent.nonce
+            for tx in world.chain.txs.values()
+            if tx.status in {TxStatus.CONFIRMED, TxStatus.FAILED}
+            and tx.sent.sender == wallet.address
+        ]
+        assert sorted(mined) == list(range(wallet.nonce))
+    again = snapshot.world_of(json.loads(text))
+    for event in events:
+        again.apply(decode(kind_of(event), encode(event)))
+    assert dumps(snapshot.fields_of(again)) == dumps(snapshot.fields_of(world))
+
+
+def test_a_long_life_meets_every_way_that_a_redemption_can_go() -> None:
+    world = new_world()
+    held(world)
+    life, events = Life(world, 3), list[Event]()
+    for _ in range(600):
+        events += life.step()
+    kinds = Counter(kind_of(one) for one in events)
+    states = Counter(one.status for one in events if isinstance(one, TxMined))
+    assert kinds["redeemed"] > 2
+    assert kinds["wallet"] > 20
+    assert set(states) == {TxStatus.CONFIRMED, TxStatus.FAILED, TxStatus.DROPPED}
+    redeemed = [one for one in events if isinstance(one, Redeemed)]
+    assert any(one.tx_hash for one in redeemed)
+
+
+def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
+    world = new_world()
+    held(world)
+    world.note(WalletLinked("ada", world.at, ADDRESSES[0], GAS_GRANT, PAY_GRANT))
+    life = Life(world, 1)
+    (sent,) = life.send()
+    assert isinstance(sent, TxSent)
+    world.chain.txs.clear()
+    world.note(replace_of(sent, fate=Fate.DROP))
+    world.redeem_due(Timestamp(world.at + 10))
+    assert (world.chain.wallets[ADDRESSES[0]].nonce, world.chain.next_nonce(ADDRESSES[0])) == (0, 0)
+    world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": 1}))
+    world.note(replace_of(sent, fate=Fate.OK))
+    assert world.redeem_due(Timestamp(world.at + 20)) == []
+    world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
+    assert [type(one) for one in world.redeem_due(Timestamp(world.at + 30))][-1] is TxMined
+    assert world.chain.wallets[ADDRESSES[0]].nonce == 1
+
+
+def replace_of(sent: TxSent, **changes: object) -> TxSent:
+    return sent._replace(**changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", ["chain", "burned"])
+def test_a_snapshot_of_yesterday_has_no_chain(missing: str) -> None:
+    world = new_world()
+    held(world)
+    fields = json.loads(dumps(snapshot.fields_of(world)))
+    if missing == "chain":
+        del fields["chain"]
+    else:
+        rows = [one for account in fields["venues"]["accounts"] for one in account["holdings"]]
+        for one in rows:
+            for name in ("burned_yes", "burned_no", "neg_risk", "redeemed_at", "paid"):
+                del one[name]
+    again = snapshot.world_of(fields)
+    assert again.chain.wallets == {}
+    assert RICH["auto_redeem_enabled"] is False
+    assert again.venues.account("ada", EVM).holdings.keys() == (
+        world.venues.account("ada", EVM).holdings.keys()
+    )
