@@ -96,12 +96,15 @@ async def test_a_result_that_broke_off_is_taken_up_once(
     def gone_now(*_: object) -> None:
         raise BrokeOffError
 
+    def broken_at(broken: pytest.MonkeyPatch) -> None:
+        for owner, name in BROKEN_AT[step]:
+            broken.setattr(owner, name, gone_now if name == "append" else gone)
+
     async with open_stage(tmp_path / "served", speed=0) as stage:
         async with opened(stage, repository, tmp_path) as session:
             await changed(session, repository)
             with monkeypatch.context() as broken:
-                for owner, name in BROKEN_AT[step]:
-                    broken.setattr(owner, name, gone_now if name == "append" else gone)
+                broken_at(broken)
                 broken_off = session.log(result(status, 2.0, "the change"))
                 with pytest.raises(BrokeOffError):
                     await broken_off

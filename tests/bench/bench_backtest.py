@@ -100,7 +100,8 @@ async def main(trades: int) -> int:
             )
             took, busy, body = measured(digest, two)
             print(
-                f"two thresholds  {took:7.3f} s  (processor {busy:.3f}) of {body.trades_total:,} trades"
+                f"two thresholds  {took:7.3f} s  "
+                f"(processor {busy:.3f}) of {body.trades_total:,} trades"
             )
             grid = {
                 "min_edge": tuple(step / 20 for step in range(20)),
