@@ -1,0 +1,135 @@
+import random
+from pathlib import Path
+
+import httpx
+
+from desk.redeeming import CountingSigner, known, open_wallet_desk
+from faults import Line, until
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.desk.commands_wallet import (
+    APPROVE_WORD,
+    AskApprovals,
+    KeepKey,
+    LinkWallet,
+    LockWallet,
+    MakeCredentials,
+    RemoveKey,
+    SetApprovals,
+    UnlockWallet,
+)
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records_wallet import KeyState, Ownership
+from service_tui.desk.vault import Vault
+from service_tui.server.embedded import BASE_URL
+from service_tui.wire.endpoints_wallet import LINK_WALLET
+from service_tui.wiring.wallet_keys import WalletKeys
+from support import OPERATOR, first_state, open_stage
+from wallets import KEYS
+
+WORK = 2**4
+PASSPHRASE = "correct horse & battery"  # noqa: S105 - of a test
+
+
+async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0915 - one long walk
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        events = stage.world.change(
+            stage.agent, {"claimed": True, "real_trading_enabled": True}, stage.clock.now()
+        )
+        await stage.sim.service.keeper.commit(events)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            state = await known(desk, stage)
+            assert state.wallet.ownership is Ownership.MANAGED
+            assert not state.wallet.is_linked
+            desk.submit(LinkWallet(signer.address))
+            state = await until(desk, lambda s: s.wallet.is_linked, stage)
+            assert state.wallet.address == signer.address
+            assert signer.count == 1
+            await until(desk, lambda s: s.wallet.has_credentials is False, stage)
+            desk.submit(MakeCredentials())
+            await until(desk, lambda s: s.wallet.has_credentials, stage)
+            assert signer.count == 2
+            desk.submit(MakeCredentials())
+            await stage.clock.advance(3)
+            assert signer.count == 2, "they are there already"
+            desk.submit(AskApprovals())
+            state = await until(desk, lambda s: s.wallet.approvals, stage)
+            unset = state.wallet.unset
+            assert len(unset) == len(state.wallet.approvals) == 9
+            assert all(one.call is not None and one.call.fee_max > 0 for one in unset)
+            assert signer.count == 2, "looking signs nothing"
+            keys = tuple(one.key for one in unset)
+            desk.submit(SetApprovals(keys, "yes"))
+            await stage.clock.advance(3)
+            assert signer.count == 2
+            desk.submit(SetApprovals(keys, APPROVE_WORD))
+            state = await until(
+                desk, lambda s: s.wallet.approvals and not s.wallet.unset, stage, tries=400
+            )
+            assert signer.count == 2 + 9
+            desk.submit(SetApprovals(keys, APPROVE_WORD))
+            await stage.clock.advance(10)
+            assert signer.count == 2 + 9, "what is set is skipped"
+            state = await until(
+                desk, lambda s: [one.name for one in s.wallet.lacks] == ["real money"], stage
+            )
+
+
+async def test_a_challenge_of_somebody_else_is_not_signed(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = Line(stage.sim.transport)
+        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(Lying(line), BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, client=client) as desk:
+            await known(desk, stage)
+            desk.submit(LinkWallet(signer.address))
+            state = await until(desk, lambda s: s.wallet.problem, stage)
+            assert "another service" in state.wallet.problem
+        assert signer.count == 0
+        assert line.asked(LINK_WALLET.path) == 0
+
+
+class Lying(httpx.AsyncBaseTransport):
+    """Puts another host into every challenge."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self.inner.handle_async_request(request)
+        if not request.url.path.endswith("/link/challenge"):
+            return response
+        content = (await response.aread()).replace(b'"message":"', b'"message":"evil.example ')
+        return httpx.Response(response.status_code, stream=httpx.ByteStream(content))
+
+
+async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        around = Surroundings(
+            stage.client,
+            stage.database,
+            stage.clock,
+            lambda: "id",
+            random.Random(2),
+            vault=Vault(WalletKeys(tmp_path, work=WORK)),
+        )
+        async with open_desk(first_state(), around) as desk:
+            await known(desk, stage)
+            assert desk.state.wallet.key_state is KeyState.NONE
+            desk.submit(KeepKey(PASSPHRASE, KEYS[0]))
+            state = await until(desk, lambda s: s.wallet.key_state is KeyState.LOCKED, stage)
+            address = state.wallet.key_address
+            desk.submit(UnlockWallet("not that one", address))
+            state = await until(desk, lambda s: s.wallet.problem, stage)
+            assert state.wallet.key_state is KeyState.LOCKED
+            desk.submit(UnlockWallet(PASSPHRASE, address))
+            await until(desk, lambda s: s.wallet.key_state is KeyState.UNLOCKED, stage)
+            desk.submit(LockWallet())
+            await until(desk, lambda s: s.wallet.key_state is KeyState.LOCKED, stage)
+            desk.submit(RemoveKey(address))
+            await until(desk, lambda s: s.wallet.key_state is KeyState.NONE, stage)
