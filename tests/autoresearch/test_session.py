@@ -82,6 +82,11 @@ BROKEN_AT: dict[str, list[tuple[Any, str]]] = {
 }
 
 
+def break_at(broken: pytest.MonkeyPatch, step: str, gone: object, gone_now: object) -> None:
+    for owner, name in BROKEN_AT[step]:
+        broken.setattr(owner, name, gone_now if name == "append" else gone)
+
+
 @pytest.mark.parametrize("status", ["keep", "discard"])
 @pytest.mark.parametrize("step", ["line", "worktree", "service"])
 async def test_a_result_that_broke_off_is_taken_up_once(
@@ -100,8 +105,7 @@ async def test_a_result_that_broke_off_is_taken_up_once(
         async with opened(stage, repository, tmp_path) as session:
             await changed(session, repository)
             with monkeypatch.context() as broken:
-                for owner, name in BROKEN_AT[step]:
-                    broken.setattr(owner, name, gone_now if name == "append" else gone)
+                break_at(broken, step, gone, gone_now)
                 broken_off = session.log(result(status, 2.0, "the change"))
                 with pytest.raises(BrokeOffError):
                     await broken_off
