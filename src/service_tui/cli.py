@@ -1,4 +1,4 @@
-"""The doors of the program: console, serve, login, demo, doctor; exit codes.
+"""The doors of the program: console, serve, halt, resume, login, demo, doctor; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from service_tui import __version__
 from service_tui.config import (
@@ -23,11 +23,14 @@ from service_tui.config import (
     Environment,
     read_environment,
 )
-from service_tui.experiments import CAP_DEFAULT
-from service_tui.terms import Direction, Plan
+from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
+from service_tui.wiring.research_words import ABOUT_AUTORESEARCH, add_words, wish_of
+
+if TYPE_CHECKING:
+    from service_tui.wiring.halt_door import Outcome
 
 OK: Final = 0
 CANNOT: Final = 1
@@ -35,15 +38,16 @@ WRONG_WORDS: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login", "serve"})
+KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume"})
+OPENS: Final = frozenset({"console", "halt", "resume"})
+"""Doors that open a desk, on another service too."""
+
 LOG_FILE: Final = "service-tui.log"
 STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
 SIGNAL_TTL_MAX_S: Final = 600
-CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
-CAP_DIGITS: Final = 7
 
 EXAMPLES: Final = """\
 examples:
@@ -51,6 +55,8 @@ examples:
   service-tui --speed 10                     the same, the offline world ten times as fast
   service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
   service-tui serve --port 8400              the same service for agents, without a console
+  service-tui halt                           stop every entry now; asks nothing
+  service-tui resume                         let entries pass again; asks for a word
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui demo --screenshot DIR          make the pictures of the screens
@@ -113,6 +119,8 @@ def _check(parser: _Parser, given: argparse.Namespace) -> None:
         parser.error("--url and --profile name two services: give one of them")
     if given.door == "serve" and (given.url or given.profile or given.read_only):
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
+    if given.door in {"halt", "resume"} and given.read_only:
+        parser.error(f"{given.door} changes the service: no --read-only")
     if given.door == "autoresearch":
         needs_skill = given.word in {"reset", "off"}
         if needs_skill != bool(given.skill):
@@ -157,6 +165,11 @@ def _parser(environment: Environment) -> _Parser:
         default="on",
         help="off: no rates, no caps; for benches and soaks",
     )
+    for name, what in (
+        ("halt", "stop every entry now, for everybody; kept over a restart"),
+        ("resume", "end the halt, after a typed word"),
+    ):
+        _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
@@ -169,40 +182,12 @@ def _parser(environment: Environment) -> _Parser:
     research = doors.add_parser(
         "autoresearch",
         help="experiments on a skill: the MCP server, or status, reset, off",
-        description="Without a word: the MCP server, over standard input and output, for the git "
-        "repository in which it starts. With a skill's slug: begin a session. Its variables: "
-        f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data "
-        f"directory), {CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number).",
+        description=ABOUT_AUTORESEARCH,
         allow_abbrev=False,
     )
-    _add_autoresearch(research)
-    return parser
-
-
-def _add_autoresearch(research: _Parser) -> None:
-    """The words of the MCP server, and of what the old slash commands did."""
     _add_common(research)
-    research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
-    research.add_argument("skill", nargs="?", default="", help="of reset and off")
-    research.add_argument(
-        "--repo", metavar="DIR", type=_folder, default=Path(), help="the repository (default: .)"
-    )
-    research.add_argument(
-        "--name", metavar="NAME", default="", help="name of the session that begins"
-    )
-    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
-    research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
-    research.add_argument(
-        "--direction",
-        choices=[one.value for one in Direction],
-        default=Direction.HIGHER.value,
-        help="which way the metric is better (higher)",
-    )
-    research.add_argument(
-        "--allow-shell",
-        action="store_true",
-        help="let the client run shell commands in the session's worktree",
-    )
+    add_words(research)
+    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
@@ -297,9 +282,9 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
     base = given.data_dir or environment.data_dir
     url, key = given.url, environment.api_key
     wants_remote = url is not None or given.profile is not None
-    if not wants_remote and given.door == "console" and environment.api_url and key:
+    if not wants_remote and given.door in OPENS and environment.api_url and key:
         url, wants_remote = environment.api_url, True
-    if wants_remote and given.door == "console":
+    if wants_remote and given.door in OPENS:
         url, key = _remote(given, environment, url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
@@ -402,6 +387,41 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
     return OK
 
 
+def _halt(options: Options, _: argparse.Namespace) -> int:
+    """Close the gate and have everybody told; asks nothing."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import halt_door  # noqa: PLC0415
+
+    try:
+        return _told(halt_door.halt(options))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
+def _resume(options: Options, _: argparse.Namespace) -> int:
+    """Open the gate again, once the word was typed."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.desk.commands import RESUME_WORD  # noqa: PLC0415
+    from service_tui.wiring import halt_door  # noqa: PLC0415
+
+    if _is_terminal(sys.stdin):
+        sys.stdout.write(
+            f"Entries pass again at once, of every agent. Type {RESUME_WORD} and press enter: "
+        )
+        sys.stdout.flush()
+    if (sys.stdin.readline().strip() if sys.stdin else "") != RESUME_WORD:
+        raise CannotError(f"not resumed: the word is {RESUME_WORD}")
+    try:
+        return _told(halt_door.resume(options))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
+def _told(outcome: "Outcome") -> int:
+    sys.stdout.writelines(f"{line}\n" for line in outcome.lines)
+    return OK if outcome.is_done else CANNOT
+
+
 def _login(options: Options, given: argparse.Namespace) -> int:
     """Ask for the key, never show it, store it for its address."""
     from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
@@ -453,22 +473,12 @@ def _autoresearch(options: Options, given: argparse.Namespace) -> int:
     """Serve an MCP client, or do what is asked of a repository's sessions."""
     from service_tui.autoresearch.errors import ToolError  # noqa: PLC0415
     from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.research import Wish, autoresearch  # noqa: PLC0415
+    from service_tui.wiring.research import autoresearch  # noqa: PLC0415
 
-    environment = read_environment(os.environ)
-    wish = Wish(
-        folder=given.repo,
-        word=given.word,
-        skill=given.skill,
-        allows_shell=given.allow_shell,
-        name=given.name,
-        metric=given.metric,
-        unit=given.unit,
-        direction=Direction(given.direction),
-        cap=_cap_of(os.environ.get(CAP_VARIABLE)),
-        api_key=environment.api_key,
-        api_url=environment.api_url,
-    )
+    try:
+        wish = wish_of(given, os.environ)
+    except ValueError as error:
+        raise CannotError(str(error)) from error
     try:
         autoresearch(options, wish)
     except (ToolError, DeskClosedError) as error:
@@ -476,20 +486,12 @@ def _autoresearch(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
-def _cap_of(text: str | None) -> int:
-    """How many experiments a session may have; 0 is any number."""
-    if text is None or not text.strip():
-        return CAP_DEFAULT
-    is_short = text.isascii() and text.isdecimal() and len(text) <= CAP_DIGITS
-    if not is_short:
-        raise CannotError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for any")
-    return int(text)
-
-
 _DOORS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
     "serve": _serve,
+    "halt": _halt,
+    "resume": _resume,
     "login": _login,
     "demo": _demo,
     "doctor": _doctor,

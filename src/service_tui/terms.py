@@ -154,6 +154,11 @@ class Category(StrEnum):
     CULTURE = "culture"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: `1 position`, `3 positions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 class ExperimentStatus(StrEnum):
     """How an experiment ended. Source: spec, "Experiment outcomes"; wire reference, section 0."""
 

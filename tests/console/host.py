@@ -40,6 +40,7 @@ class Host(App[None]):
             "monitor_form",
             "monitors",
             "portfolio",
+            "reactor",
             "trade_form",
         )
     ]

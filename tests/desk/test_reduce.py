@@ -36,6 +36,15 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_reactor import (
+    BreakerSeen,
+    KnownWalletsSeen,
+    ReactorBarred,
+    ReactorSeen,
+    SignalChanged,
+    SignalsSeen,
+    WalletChosen,
+)
 from service_tui.desk.facts_risk import (
     AlertChanged,
     AlertsSeen,
@@ -57,6 +66,7 @@ from service_tui.desk.records import (
     remark,
 )
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
 from service_tui.desk.records_risk import AlertState
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.state import DeskState
@@ -66,6 +76,7 @@ from service_tui.units import Micros, Probability, Timestamp
 SAMPLE = sample_state(40)
 STATE = reduce(SAMPLE, PositionsSeen(SAMPLE.positions))
 MARKETS = tuple(STATE.markets.values())
+SIGNALS, CONFIG, BREAKER = STATE.reactor.signals, STATE.reactor.config, STATE.reactor.breaker
 NOWHERE = DeskState(service=replace(STATE.service, phase=Phase.CONNECTING, last_ok_at=None))
 
 times = st.floats(0, 4e9).map(Timestamp)
@@ -179,6 +190,25 @@ FACTS = {
     PriceAlertChanged: st.just(PriceAlertChanged(price_alert_of())),
     PriceAlertGone: st.just(PriceAlertGone("p1")),
     BriefingLate: st.builds(BriefingLate, texts),
+    ReactorSeen: st.builds(
+        lambda on: ReactorSeen(replace(CONFIG, enabled=on), BREAKER), st.booleans()
+    ),
+    ReactorBarred: st.builds(ReactorBarred, texts),
+    SignalsSeen: st.builds(
+        SignalsSeen, times, st.lists(st.sampled_from(SIGNALS)).map(tuple), dropped=st.integers(0, 9)
+    ),
+    SignalChanged: st.builds(
+        lambda one, state: SignalChanged(replace(one, state=state)),
+        st.sampled_from(SIGNALS),
+        st.sampled_from(SignalState),
+    ),
+    BreakerSeen: st.builds(BreakerSeen, st.builds(BreakerView, st.integers(0, 9))),
+    KnownWalletsSeen: st.just(KnownWalletsSeen(tuple(STATE.reactor.known.values()))),
+    WalletChosen: st.builds(
+        lambda one, policy: WalletChosen(WalletChoice(one.wallet, "x", policy)),
+        st.sampled_from(SIGNALS),
+        st.sampled_from(Policy),
+    ),
     HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
 }
 
@@ -243,9 +273,9 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
     last = before.notices[-1].notice_id if before.notices else 0
     more = (after.notices[-1].notice_id if after.notices else 0) - last
     first_answer = (old, new) == (Phase.CONNECTING, Phase.ONLINE)
-    if isinstance(fact, AlertsSeen):
-        # One for each alert that is new, or came to its end.
-        assert 0 <= more <= 3
+    if isinstance(fact, AlertsSeen | SignalsSeen | ReactorSeen | ReactorBarred | BreakerSeen):
+        # One for each alert that is new, or came to its end; signals are told together.
+        assert 0 <= more <= 5
         return
     assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))
     assert isinstance(fact, ServiceAnswered | ServiceFailed) or old is new

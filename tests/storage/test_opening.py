@@ -194,6 +194,8 @@ TO_VERSION_1 = """
 DROP INDEX journal_of_the_tape;
 CREATE INDEX journal_of_the_crowd ON journal (seq) WHERE agent_id IS NULL AND kind = 'crowd';
 DROP TABLE pricealerts;
+DROP TABLE reactorsignals;
+DROP TABLE reactorwallets;
 DROP TABLE entries;
 DROP TABLE entriesread;
 PRAGMA user_version=1;

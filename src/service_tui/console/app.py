@@ -45,7 +45,7 @@ TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
 """How long the end waits for the desk, which itself takes two seconds at most."""
 
-LOOKED_AT: Final = frozenset({"attention", "monitors"})
+LOOKED_AT: Final = frozenset({"attention", "monitors", "reactor"})
 """Screens on which what is counted as unseen is seen."""
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"

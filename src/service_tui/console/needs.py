@@ -24,6 +24,7 @@ from service_tui.desk.records import (
     TicketView,
     Topic,
 )
+from service_tui.desk.records_reactor import Policy
 from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Side
@@ -103,6 +104,7 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
         return ()
     found = (
         *_alerts(state, now),
+        *_signals(state, now),
         *_open_ends(state, now),
         *_limits(state),
         *_resolving(state, now),
@@ -157,6 +159,30 @@ def _alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 formats.age(alert.expires_at, now), "nothing was sold: 1 shows the position",
                 "monitors", alert.alert_id, is_dismissable=True,
             )  # fmt: skip
+
+
+def _signals(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """A breaker that holds signals back, then the signals that wait for a person: one row each."""
+    reactor = state.reactor
+    if reactor.is_enabled and reactor.breaker.is_paused(now):
+        left = reactor.breaker.left_s(now)
+        yield Need(
+            "breaker", "loss", "■", "breaker", "The reactor is paused: signals are skipped",
+            Text("" if left is None else formats.duration(left)), "R there resets it", "reactor",
+        )  # fmt: skip
+    waiting = [
+        one
+        for one in reactor.waiting
+        if one.left_s(now) > 0 and reactor.policy_of(one.wallet) is Policy.ASK
+    ]
+    if waiting:
+        first = min(waiting, key=lambda one: one.expires_at)
+        others = f", {len(waiting) - 1} more wait" if len(waiting) > 1 else ""
+        yield Need(
+            "signals", "warn", "○", "signal", f"{first.side.value.upper()} {first.question}",
+            Text(formats.duration(first.left_s(now)), "warn"), f"f there mirrors it{others}",
+            "reactor", first.signal_id,
+        )  # fmt: skip
 
 
 def _about(alert: AlertView) -> str:

@@ -31,6 +31,7 @@ SCREENS: Final = {
     "portfolio": ("service_tui.console.screens.portfolio", "PortfolioScreen"),
     "markets": ("service_tui.console.screens.markets", "MarketsScreen"),
     "monitors": ("service_tui.console.screens.monitors", "MonitorsScreen"),
+    "reactor": ("service_tui.console.screens.reactor", "ReactorScreen"),
     "research": ("service_tui.console.screens.research", "ResearchScreen"),
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),

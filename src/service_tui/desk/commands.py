@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
 from service_tui.desk.records_risk import Condition
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal
 
 
@@ -235,7 +236,7 @@ class SetMonitors:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"monitor {len(self.monitors)} positions"
+        return f"monitor {counted(len(self.monitors), 'position')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +344,7 @@ class ExitAll:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"exit {len(self.holdings)} positions"
+        return f"exit {counted(len(self.holdings), 'position')}"
 
 
 Command = (
@@ -369,6 +370,7 @@ Command = (
     | SetRail
     | SetDefaults
     | SetPaused
+    | ReactorCommand
     | RunBacktest
     | StartSession
     | EndSession

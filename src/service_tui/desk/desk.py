@@ -43,8 +43,16 @@ from service_tui.desk.commands import (
     StartSession,
     WatchMarket,
 )
+from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.exit_all import exit_all
-from service_tui.desk.facts import Fact, LookedUp, Noticed, Revealed, TicketChanged, WorldSeen
+from service_tui.desk.facts import (
+    Fact,
+    LookedUp,
+    Noticed,
+    Revealed,
+    TicketChanged,
+    WorldSeen,
+)
 from service_tui.desk.facts_risk import AlertsSeen
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
@@ -64,6 +72,7 @@ from service_tui.desk.lookup import give_up, is_overdue, reconcile
 from service_tui.desk.pollers import EMBEDDED_ONLY, READINGS, Watched, mark_equity, poll
 from service_tui.desk.ports import Memory, Ports, Surroundings
 from service_tui.desk.price_alerts import PriceWatch
+from service_tui.desk.reactor_work import ReactorWork
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.reduce import reduce
 from service_tui.desk.research_files import FileWatch
@@ -127,11 +136,18 @@ class Desk:
             say=self._say,
             poke=self._poke,
             renew=around.renew,
-            notes=around.notes,
+            notes=() if around.notes is None else (around.notes,),
         )
         self._exits = Exits(self.ports, executes=around.executes)
         self._price_alerts = PriceAlerts(around.database)
         self._prices = PriceWatch(self._price_alerts, self.ports)
+        self._reactor = ReactorWork(
+            self.ports,
+            around.database,
+            self._watched.reactor,
+            executes=around.executes,
+            held_back=self._unsettled,
+        )
         around.client.last_word = self.ports.gate.last_word
         self._halting = Halting(self.ports, memory, around.rng, self._either)
 
@@ -217,8 +233,10 @@ class Desk:
             tasks.create_task(mark_equity(self.ports))
             for watch in (self._exits.run(), self._prices.run(), watch_briefing(self.ports)):
                 tasks.create_task(watch)
-            if (notes := self.ports.notes) is not None and not self._exits_only:
-                tasks.create_task(FileWatch(notes, self.ports).run())
+            files = () if self._exits_only else self.ports.notes
+            watches = [FileWatch(folder, self.ports).run() for folder in files]
+            for work in (*self._reactor.loops(), *watches):
+                tasks.create_task(work)
             if self._listen is not None:
                 ears = Ears(self._listen, self.ports, self._rng)
                 for ear in (ears.run(), ears.nudge(), ears.tell()):
@@ -228,10 +246,12 @@ class Desk:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
         self._closing = True
         self._exits.close()
+        self._reactor.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
+        await self._reactor.flush()
         await self._memory.save(self._state)
 
     def _is_busy(self) -> bool:
@@ -239,6 +259,7 @@ class Desk:
         return (
             not self._inbox.empty()
             or self._exits.is_busy
+            or self._reactor.is_busy
             or any(not isinstance(ticket.command, AskQuote) for ticket in self._running.values())
         )
 
@@ -294,16 +315,22 @@ class Desk:
         """
         if self._settled.is_set() or not is_entry(command):
             return ""
-        if self._held_s() > 0:
-            return (
-                "an earlier order is unknown and not looked up yet: "
-                f"in {self._held_s():.0f} s buys pass without"
-            )
+        if why := self._unsettled():
+            return why
         for ticket in self._state.tickets:
             if ticket.state is TicketState.UNKNOWN:
                 said = f"{ticket.what} is still unknown: what it may take stays reserved"
                 self._say(Noticed("warn", said))
         return ""
+
+    def _unsettled(self) -> str:
+        """Why no buy is placed while what an earlier run left is not looked up; empty if one is."""
+        if self._settled.is_set() or self._held_s() <= 0:
+            return ""
+        return (
+            "an earlier order is unknown and not looked up yet: "
+            f"in {self._held_s():.0f} s buys pass without"
+        )
 
     def _held_s(self) -> float:
         """Seconds for which buys are still held back at most."""
@@ -317,6 +344,9 @@ class Desk:
         ticket.end()
 
     async def _handle(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
+        if isinstance(ticket.command, ReactorCommand):
+            await self._reactor.handle(ticket.command)
+            return
         match ticket.command:
             case PlaceTrade() as order:
                 await trades.place_trade(ticket.view, order, self.ports)
@@ -396,6 +426,7 @@ class Desk:
             self._state = reduce(self._state, told)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
+        self._reactor.hear(before, self._state, fact)
         if was_away and self._state.service.phase is Phase.ONLINE:
             # Whoever still rests from the outage may ask again as well.
             self._poke_all()

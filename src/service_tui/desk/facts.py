@@ -7,6 +7,7 @@ Used by pollers and handlers (which yield them) and by desk.reduce.
 from dataclasses import dataclass
 
 from service_tui.desk.briefing import BriefingView
+from service_tui.desk.facts_reactor import ReactorFact
 from service_tui.desk.facts_research import ResearchFact
 from service_tui.desk.facts_risk import RiskFact
 from service_tui.desk.fleet import FillView, FleetView, RevealedView
@@ -214,11 +215,15 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something passed that the operator wants to be told once."""
+    """Something passed that the operator wants to be told once.
+
+    `about` names the event: of several notices about one event only one is counted.
+    """
 
     tone: str
     text: str
     kind: NoticeKind = NoticeKind.DESK
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +259,7 @@ Fact = (
     | Noticed
     | RiskFact
     | HaltChanged
+    | ReactorFact
     | ResearchFact
 )
 """Every fact there is."""

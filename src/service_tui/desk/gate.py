@@ -9,6 +9,7 @@ import logging
 from typing import Final, Protocol
 
 from service_tui.desk.commands import Command, PlaceTrade
+from service_tui.desk.commands_reactor import MirrorAllFrom, MirrorSignal
 from service_tui.terms import Action
 from service_tui.wire.base import WireModel
 from service_tui.wire.batch import BatchRequest
@@ -42,6 +43,8 @@ def is_entry(command: Command) -> bool:
     match command:
         case PlaceTrade():
             return command.action is Action.BUY
+        case MirrorSignal() | MirrorAllFrom():
+            return True
         case _:
             return False
 

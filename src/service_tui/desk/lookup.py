@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     Topic,
     TradeView,
 )
+from service_tui.desk.records_reactor import MIRROR
 from service_tui.desk.sending import settle
 from service_tui.desk.translate import trade_view
 from service_tui.desk.verdict import strayed_words
@@ -217,6 +218,9 @@ def _leave_if_overdue(ticket: TicketView, doubt: str, ports: Ports) -> None:
     if outcome == ticket.outcome:
         return
     fix = "check the positions, send it again yourself if you want it; d in 0 closes this one"
+    if ticket.kind == MIRROR:
+        # Source: failures, "Decisions on the open points".
+        fix = "a signal is never mirrored a second time; d in 0 closes this one"
     if doubt:
         fix = "it may have happened all the same: check the positions first; d in 0 closes this one"
     left = replace(ticket, outcome=outcome, fix=fix)

@@ -19,6 +19,7 @@ from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.price_alerts import known_price_alerts
+from service_tui.desk.reactor_kept import known_reactor
 from service_tui.desk.reduce import capped
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
@@ -26,6 +27,7 @@ from service_tui.storage.cache import Cache
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.storage.price_alerts import PriceAlerts
+from service_tui.storage.reactor import StoredReactor
 
 log = logging.getLogger(__name__)
 
@@ -109,12 +111,16 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
     told = await asyncio.to_thread(known_price_alerts, PriceAlerts(around.database))
     executes = around.executes and not initial.service.read_only
     risk = replace(initial.risk, price_alerts=told, executes=executes)
+    kept = StoredReactor(around.database)
+    began = replace(initial.reactor, mirrors_here=executes)
+    reactor = await asyncio.to_thread(known_reactor, kept, began)
     desk = Desk(
         replace(
             initial,
             tickets=capped(tuple(tickets)),
             polls=PERIODS,
             risk=risk,
+            reactor=reactor,
             halt=newest((own_halt, *around.halts)),
         ),
         around,

@@ -8,7 +8,7 @@ asking while the key is refused, and always leaves a fact behind.
 import logging
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.client.errors import (
@@ -43,6 +43,7 @@ from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
+from service_tui.desk.reactor_reading import ReactorWatch, period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
 from service_tui.desk.records_research import Source
 from service_tui.desk.state import DeskState
@@ -101,9 +102,14 @@ PERIODS: Final = {
     Topic.DETAIL: 2.0,
     Topic.AGENTS: 5.0,
     Topic.MONITORS: 15.0,
+    Topic.REACTOR: 2.0,
     Topic.RESEARCH: 15.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
+
+ASIDE_S: Final = {Topic.REACTOR: 1.0}
+"""How much later than the others a topic is read first: the reactor half a period beside the list
+of markets, whose pages would hold the loop between a signal and its mirror."""
 
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
@@ -124,6 +130,7 @@ class Watched:
     market_id: str | None = None
     span_s: int = 0
     wants_plain_words: bool = False
+    reactor: ReactorWatch = field(default_factory=ReactorWatch)
 
 
 Read = tuple[list[Fact], float | None]
@@ -292,6 +299,11 @@ async def read_agents(ports: Ports, _: Watched) -> Read:
     return [FleetSeen(fleet_view(reply.answer))], reply.latency_s
 
 
+async def read_reactor(ports: Ports, watched: Watched) -> Read:
+    """The signals that wait, and now and then the config."""
+    return await read_signals(ports, watched.reactor)
+
+
 async def read_research(ports: Ports, _: Watched) -> Read:
     """Sessions and experiments: of all agents where an operator may ask, else of our own."""
     try:
@@ -317,6 +329,7 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.DETAIL: read_detail,
     Topic.AGENTS: read_agents,
     Topic.MONITORS: read_monitors,
+    Topic.REACTOR: read_reactor,
     Topic.RESEARCH: read_research,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS})
@@ -350,6 +363,7 @@ async def poll(
     embedded = ports.state().service.embedded
     by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
     failures = 0
+    await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:
         try:
             facts, latency_s = await _read(topic, ports, watched)
@@ -371,7 +385,14 @@ async def poll(
             if latency_s is not None:
                 skew_s = ports.client.skew_s
                 ports.say(ServiceAnswered(topic, ports.now(), latency_s, skew_s, by_operator))
-            await rest(topic, PERIODS[topic])
+            await rest(topic, _period_s(topic, ports))
+
+
+def _period_s(topic: Topic, ports: Ports) -> float:
+    """Seconds until a topic is read again."""
+    if topic is not Topic.REACTOR:
+        return PERIODS[topic]
+    return period_s(ports.state().reactor, PERIODS[topic], REFUSED_REST_S)
 
 
 def _refused_rest_s(topic: Topic) -> float:

@@ -94,7 +94,7 @@ class Ports:
     poke: Callable[[Topic], None]
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
-    notes: Path | None = None
+    notes: tuple[Path, ...] = ()
 
     def now(self) -> Timestamp:
         """Wall time."""

@@ -255,7 +255,10 @@ def desk_budget(state: DeskState, now: Timestamp) -> tuple[float, Micros] | None
         A time of ours and an amount; None where the desk has no such limit.
     """
     own, is_broken = own_figure(state, Rail.DESK_DAY)
-    if own is None or is_broken:
-        return None
+    return None if own is None or is_broken else (day_began(state, now), Micros(own))
+
+
+def day_began(state: DeskState, now: Timestamp) -> float:
+    """When the service's day began, by our clock."""
     midnight = next_midnight(service_now(state, now))
-    return midnight - DAY_S + (state.service.skew_s or 0.0), Micros(own)
+    return midnight - DAY_S + (state.service.skew_s or 0.0)

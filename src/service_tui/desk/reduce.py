@@ -7,6 +7,7 @@ Used by desk.desk, after every poll and every handled command.
 from dataclasses import replace
 from typing import Final
 
+from service_tui.desk import reduce_reactor as reactors
 from service_tui.desk.facts import (
     AccountSeen,
     BriefingSeen,
@@ -33,6 +34,16 @@ from service_tui.desk.facts import (
     TicketChanged,
     TradesSeen,
     WorldSeen,
+)
+from service_tui.desk.facts_reactor import (
+    BreakerSeen,
+    KnownWalletsSeen,
+    ReactorBarred,
+    ReactorFact,
+    ReactorSeen,
+    SignalChanged,
+    SignalsSeen,
+    WalletChosen,
 )
 from service_tui.desk.facts_research import (
     BacktestAsked,
@@ -88,7 +99,12 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             briefed = replace(state, briefing=fact.briefing)
             return _dropped(briefed, Topic.BRIEFING, fact.dropped)
         case TradesSeen():
-            traded = replace(state, trades=fact.trades, risk=with_trades(state.risk, fact.trades))
+            traded = replace(
+                state,
+                trades=fact.trades,
+                risk=with_trades(state.risk, fact.trades),
+                reactor=reactors.with_trades(state.reactor, fact.trades),
+            )
             return _dropped(traded, Topic.TRADES, fact.dropped)
         case WorldSeen():
             return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
@@ -98,7 +114,12 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _with_quote(state, fact)
         case TicketChanged():
             tickets = _with_ticket(state.tickets, fact.ticket)
-            return replace(state, tickets=tickets, risk=with_ticket(state.risk, fact.ticket))
+            return replace(
+                state,
+                tickets=tickets,
+                risk=with_ticket(state.risk, fact.ticket),
+                reactor=reactors.with_ticket(state.reactor, fact.ticket),
+            )
         case ServiceAnswered():
             return _answered(state, fact)
         case ServiceFailed():
@@ -128,6 +149,16 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return _noticed(state, fact)
         case HaltChanged():
             return replace(state, halt=fact.halt)
+        case (
+            ReactorSeen()
+            | ReactorBarred()
+            | SignalsSeen()
+            | SignalChanged()
+            | BreakerSeen()
+            | KnownWalletsSeen()
+            | WalletChosen()
+        ):
+            return _with_reactor(state, fact)
         case ResearchSeen() | FilesSeen() | BacktestAsked() | BacktestSeen() | DiffSeen():
             return replace(state, research=reduce_research(state.research, fact))
         case _:
@@ -205,7 +236,8 @@ def _marked(state: DeskState) -> DeskState:
         won = sum(held.realized > 0 for held in state.closed)
         account = replace(account, win_rate=won / len(state.closed))
     risk = marked(state.risk, positions, state.markets)
-    return replace(state, positions=positions, account=account, risk=risk)
+    reactor = reactors.marked(state.reactor, state.markets, state.closed)
+    return replace(state, positions=positions, account=account, risk=risk, reactor=reactor)
 
 
 def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
@@ -216,8 +248,19 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
-        for tone, text, kind in news_of(state.risk, risk, is_first=is_first):
-            after = _noticed(after, Noticed(tone, text, kind))
+        for told in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, told)
+    return after
+
+
+def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
+    """The slice of the reactor, marked anew, with a notice for each piece of news."""
+    reactor = reactors.reduce_reactor(state.reactor, fact)
+    if not isinstance(fact, SignalChanged):
+        reactor = reactors.marked(reactor, state.markets, state.closed)
+    after = replace(state, reactor=reactor)
+    for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
+        after = _noticed(after, Noticed(tone, text, kind))
     return after
 
 
@@ -301,7 +344,7 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text, fact.kind)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind, fact.about)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 

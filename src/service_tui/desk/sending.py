@@ -56,8 +56,14 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
     )
 
 
-async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest) -> None:
-    """Send an order once, under its ticket's reference, and settle the ticket by the answer."""
+async def send(
+    ports: Ports, ticket: TicketView, order: PlaceTrade, request: TradeRequest
+) -> TradeBody | None:
+    """Send an order once, under its ticket's reference, and settle the ticket by the answer.
+
+    Returns:
+        The answer, whatever it says; None where none came.
+    """
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.say(TicketChanged(ticket))
     try:
@@ -77,6 +83,8 @@ async def send(ports: Ports, ticket: TicketView, order: PlaceTrade, request: Tra
         await settle(ports, ticket, TicketState.FAILED, said)
     else:
         await take_answer(ports, ticket, order, reply.answer)
+        return reply.answer
+    return None
 
 
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
@@ -118,8 +126,11 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> Tic
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
     words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
-    kind = NoticeKind.EXIT if ticket.kind == ExitAlert.kind else NoticeKind.FILL
-    ports.say(Noticed(_TONES[state], words, kind))
+    is_exit = ticket.kind == ExitAlert.kind
+    kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
+    # An exit and its alert are one event.
+    about = ticket.ticket_id.rpartition(".")[0] if is_exit else ""
+    ports.say(Noticed(_TONES[state], words, kind, about))
     return ended
 
 

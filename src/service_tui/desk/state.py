@@ -27,6 +27,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_reactor import ReactorView
 from service_tui.desk.records_research import ResearchView
 from service_tui.desk.records_risk import RiskView
 from service_tui.units import Timestamp
@@ -41,7 +42,8 @@ class DeskState:
     `tickets`, `trades` and `fills` are newest first; `equity` is oldest first. `fills` are those of
     all agents, since this desk began `listening`; `revealed` is a secret until it has been seen.
     `risk` is all that guards the positions, `rails` what the service says of its limits.
-    `halt` is this desk's own halt, None while there is none. `research` is all of autoresearch.
+    `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
+    `research` is all of autoresearch.
     """
 
     service: ServiceView
@@ -71,6 +73,7 @@ class DeskState:
     risk: RiskView = field(default_factory=RiskView)
     rails: RailsView | None = None
     halt: HaltView | None = None
+    reactor: ReactorView = field(default_factory=ReactorView)
     research: ResearchView = field(default_factory=ResearchView)
 
     @property

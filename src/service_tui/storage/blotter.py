@@ -6,7 +6,7 @@ Used by the desk's handlers, by its reconciliation and by the blotter screen.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Final
@@ -34,6 +34,7 @@ from service_tui.storage.errors import (
     UnknownTicketError,
 )
 from service_tui.storage.tables import MAY_HAVE_SPENT, UNSETTLED, statement
+from service_tui.storage.writer import Work
 
 
 class TicketState(StrEnum):
@@ -89,6 +90,10 @@ _RESERVED: Final = select(
         bindparam("venue", type_=TEXT).is_(None),
         col(tables.Tickets.venue) == bindparam("venue", type_=TEXT),
     ),
+    or_(
+        bindparam("kind", type_=TEXT).is_(None),
+        col(tables.Tickets.kind) == bindparam("kind", type_=TEXT),
+    ),
 )
 _RESERVED_SQL: Final = statement(_RESERVED)
 
@@ -128,10 +133,14 @@ class StoredTicket(Intent):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most `max_micros` for all that was opened since a time and may have been spent."""
+    """At most `max_micros` for all that was opened since a time and may have been spent.
+
+    With a `kind` only tickets of that kind count.
+    """
 
     since: float
     max_micros: int
+    kind: str | None = None
 
 
 class Blotter:
@@ -141,7 +150,12 @@ class Blotter:
         self._database = database
 
     async def open_ticket(
-        self, intent: Intent, *, budget: Budget | None = None, once: str | None = None
+        self,
+        intent: Intent,
+        *,
+        budget: Budget | Sequence[Budget] | None = None,
+        once: str | None = None,
+        beside: Work[None] | None = None,
     ) -> None:
         """Write an intent, before anything is sent; all of it or nothing.
 
@@ -151,27 +165,32 @@ class Blotter:
 
         Args:
             intent: what is about to be done.
-            budget: what the tickets of the same venue (of all, where it has none) may reach.
+            budget: what the tickets of the same venue (of all, where it has none) may reach; each
+                of several has to hold.
             once: a key claimed in the same transaction, so that a killed process leaves either
                 both or none.
+            beside: something else that is written in the same transaction.
 
         Raises:
             ValueError: the amount is negative.
         """
         if intent.amount_micros < 0:
             raise ValueError(f"ticket {intent.ticket_id} reserves less than nothing")
+        budgets = () if budget is None else [budget] if isinstance(budget, Budget) else budget
         record = {**asdict(intent), "state": TicketState.QUEUED}
         record |= dict.fromkeys(("sent_at", "settled_at", "outcome"))
 
         def work(connection: sqlite3.Connection) -> None:
             if once is not None and not _claim(connection, once, intent.at):
                 raise ClaimedError(f"{once} is claimed already")
-            if budget is not None and intent.amount_micros > 0:
-                _check(connection, intent, budget)
+            for one in budgets if intent.amount_micros > 0 else ():
+                _check(connection, intent, one)
             try:
                 connection.execute(_OPEN, record)
             except sqlite3.IntegrityError as error:
                 raise TicketStateError(f"ticket {intent.ticket_id} exists already") from error
+            if beside is not None:
+                beside(connection)
 
         await self._database.write(work)
 
@@ -239,15 +258,15 @@ class Blotter:
         with self._database.reader() as session:
             return [_stored(row) for row in session.exec(query)]
 
-    def reserved(self, since: float, *, venue: str | None = None) -> int:
-        """Micros that tickets, of one venue or of all, may have spent since a time.
+    def reserved(self, since: float, *, venue: str | None = None, kind: str | None = None) -> int:
+        """Micros that tickets, of one venue and kind or of all, may have spent since a time.
 
         Returns:
             At least 0. A ticket without an end counts whatever its age; one refused or failed
             never does.
         """
         with self._database.reader() as session:
-            values = {"since": since, "venue": venue}
+            values = {"since": since, "venue": venue, "kind": kind}
             return session.connection().execute(_RESERVED, values).scalar_one()
 
 
@@ -257,7 +276,7 @@ def _claim(connection: sqlite3.Connection, key: str, at: float) -> bool:
 
 def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> None:
     """Refuse an intent that its budget does not cover."""
-    values = {"since": budget.since, "venue": intent.venue}
+    values = {"since": budget.since, "venue": intent.venue, "kind": budget.kind}
     (reserved,) = connection.execute(_RESERVED_SQL, values).fetchone()
     if not reserved + intent.amount_micros <= budget.max_micros:
         raise BudgetExceededError(

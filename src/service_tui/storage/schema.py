@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=4,
+    version=5,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -42,6 +42,20 @@ SCHEMA: Final = Schema(
             triggered_price REAL, PRIMARY KEY (alert_id) ) STRICT""",
         ),
         3: (
+            """CREATE TABLE reactorsignals (
+            signal_id TEXT NOT NULL, tx_hash TEXT NOT NULL, wallet TEXT NOT NULL,
+            label TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+            side TEXT NOT NULL, venue TEXT NOT NULL, size INTEGER NOT NULL, price REAL NOT NULL,
+            amount INTEGER NOT NULL, price_max REAL NOT NULL, at REAL NOT NULL,
+            expires_at REAL NOT NULL, state TEXT NOT NULL, words TEXT NOT NULL, price_now REAL,
+            ticket_id TEXT NOT NULL, shares INTEGER NOT NULL, cost INTEGER NOT NULL,
+            name TEXT NOT NULL, PRIMARY KEY (signal_id) ) STRICT""",
+            "CREATE INDEX reactorsignals_by_time ON reactorsignals (at, signal_id)",
+            """CREATE TABLE reactorwallets (
+            address TEXT NOT NULL, label TEXT NOT NULL, policy TEXT NOT NULL,
+            PRIMARY KEY (address) ) STRICT""",
+        ),
+        4: (
             """CREATE TABLE entries (
             seq INTEGER NOT NULL, trade_id TEXT NOT NULL, agent_id TEXT NOT NULL,
             venue TEXT NOT NULL, skill TEXT NOT NULL, market_id TEXT NOT NULL, side TEXT NOT NULL,
@@ -58,7 +72,9 @@ SCHEMA: Final = Schema(
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
-Version 3 has price alerts, version 4 a digest of what agents bought."""
+Version 3 has price alerts.
+Version 4 has the signals of the reactor, and what was chosen for wallets.
+Version 5 has a digest of what agents bought."""
 
 
 def create(path: Path, *, version: int) -> None:

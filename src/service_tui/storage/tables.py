@@ -138,6 +138,44 @@ class Pricealerts(SQLModel, table=True):
     triggered_price: float | None = Field(default=None, sa_type=REAL)
 
 
+class Reactorsignals(SQLModel, table=True):
+    """Signals of the reactor that this desk has seen, and what became of each."""
+
+    __table_args__ = (Index("reactorsignals_by_time", "at", "signal_id"), _STRICT)
+
+    signal_id: str = Field(primary_key=True, sa_type=TEXT)
+    tx_hash: str = Field(sa_type=TEXT)
+    wallet: str = Field(sa_type=TEXT)
+    label: str = Field(sa_type=TEXT)
+    market_id: str = Field(sa_type=TEXT)
+    question: str = Field(sa_type=TEXT)
+    side: str = Field(sa_type=TEXT)
+    venue: str = Field(sa_type=TEXT)
+    size: int
+    price: float = Field(sa_type=REAL)
+    amount: int
+    price_max: float = Field(sa_type=REAL)
+    at: float = Field(sa_type=REAL)
+    expires_at: float = Field(sa_type=REAL)
+    state: str = Field(sa_type=TEXT)
+    words: str = Field(sa_type=TEXT)
+    price_now: float | None = Field(default=None, sa_type=REAL)
+    ticket_id: str = Field(sa_type=TEXT)
+    shares: int = 0
+    cost: int = 0
+    name: str = Field(sa_type=TEXT)
+
+
+class Reactorwallets(SQLModel, table=True):
+    """What the person has chosen for a wallet: a name, and what is done with its signals."""
+
+    __table_args__ = _STRICT
+
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    label: str = Field(sa_type=TEXT)
+    policy: str = Field(sa_type=TEXT)
+
+
 class Entries(SQLModel, table=True):
     """What was bought, and what has come back of it: a digest of the journal's rows of agents.
 

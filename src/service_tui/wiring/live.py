@@ -130,6 +130,7 @@ async def embedded_parts(
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
+                    executes=options.exits,
                     notes=options.data_dir,
                 ),
             ) as desk,
@@ -174,6 +175,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
                 halts=kept_halts(options.data_dir),
+                executes=options.exits,
                 # What works for another service lies beside its folder.
                 notes=options.log_path.parent,
             ),

@@ -16,6 +16,7 @@ from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.lasting import lasting_words
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
@@ -92,6 +93,7 @@ def lasting_things(
         found.append(
             Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
         )
+    found.extend(_breaker(state, now))
     found.extend(Lasting("warn", word, said) for word, said in lasting_words(state))
     stale = stale_topic(state, now)
     if stale is not None and state.service.phase is Phase.ONLINE:
@@ -99,6 +101,16 @@ def lasting_things(
         said = f"the {topic.value} are {formats.duration(age)} old; r asks for them now"
         found.append(Lasting("stale", "stale", said))
     return tuple(found)
+
+
+def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
+    """The reactor's circuit breaker, while it holds signals back."""
+    reactor = state.reactor
+    if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
+        left = reactor.breaker.left_s(now)
+        again = f" for {formats.duration(left)}" if left is not None else ""
+        said = f"the reactor is paused after failures{again}: signals are skipped; 4 shows it"
+        yield Lasting("warn", "breaker", said)
 
 
 def _halt(state: DeskState) -> Iterator[Lasting]:
@@ -114,8 +126,8 @@ def _halt(state: DeskState) -> Iterator[Lasting]:
     elif halt.exits is not None and not halt.exits.is_over:
         said = "positions are being sold, no entry passes; F9 shows how far"
     elif halt.missing or not halt.acks:
-        missing = halt.missing or "all"
-        said = f"no entry leaves this desk; {missing} acknowledgements are missing, F9 shows them"
+        missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
+        said = f"no entry leaves this desk; {missing} missing, F9 shows which"
     else:
         said = "no entry passes, everybody has acknowledged it; F9 exits or resumes"
     yield Lasting("loss", HALTED, said)

@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
+from service_tui.desk.records_reactor import SignalView, WalletView
 from service_tui.desk.records_research import ExperimentView
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
@@ -38,6 +39,8 @@ CopiedRecord = (
     | AlertView
     | ExitView
     | PriceAlertView
+    | SignalView
+    | WalletView
     | ExperimentView
 )
 """What a row can be copied as."""

@@ -141,10 +141,10 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     try:
         await ports.blotter.open_ticket(
             intent_of(ticket, request.model_dump_json(exclude_none=True)),
-            budget=_budget(ports) if objection is None else None,
+            budget=budget_of(ports) if objection is None else None,
         )
     except StorageError as error:
-        end(ports, ticket, *_unwritten(error))
+        end(ports, ticket, *unwritten(error))
         return
     if objection is None and ports.gate.last_word(request):
         # A halt came while the intent was written.
@@ -155,12 +155,13 @@ async def place_trade(ticket: TicketView, order: PlaceTrade, ports: Ports) -> No
     await send(ports, ticket, order, request)
 
 
-def _budget(ports: Ports) -> Budget | None:
+def budget_of(ports: Ports) -> Budget | None:
+    """What this desk may still spend today by its own limit; None without one."""
     found = desk_budget(ports.state(), ports.now())
     return None if found is None else Budget(found[0], found[1])
 
 
-def _unwritten(error: StorageError) -> tuple[TicketState, Objection]:
+def unwritten(error: StorageError) -> tuple[TicketState, Objection]:
     """How an order ends whose intent could not be written down."""
     if not isinstance(error, BudgetExceededError):
         return TicketState.FAILED, (f"{error}; nothing was traded", "free disk space")

@@ -1,0 +1,108 @@
+"""What the numbers of a signal and of a wallet are made of: formula, inputs, source, age.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the reactor screen for the key `i`.
+"""
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.freshness import is_private
+from service_tui.console.screens.reactor_rows import ReactorRow
+from service_tui.desk.freshness import age_s
+from service_tui.desk.records import Topic
+from service_tui.desk.records_reactor import SignalView, WalletView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+_HERE = "worked out here"
+
+
+def reactor_numbers(row: ReactorRow, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
+    """Amount, bound and drift of a signal; P&L and slippage of a wallet's mirrors."""
+    since = age_s(state, Topic.REACTOR, now)
+    age = formats.age(None if since is None else Timestamp(now - since), now)
+    if isinstance(row, WalletView):
+        return _wallet(row, age, masked=is_private(state))
+    return _signal(row, state, age)
+
+
+def _signal(row: SignalView, state: DeskState, age: Text) -> tuple[Explanation, ...]:
+    masked = is_private(state)
+    size = ("source size", formats.shares(row.size, masked=masked))
+    price = ("source price", formats.price(row.price))
+    config = state.reactor.config
+    sizes = () if config is None else (
+        ("mirror fraction", formats.percent(config.mirror_fraction, 2)),
+        ("one mirror, shares", formats.shares(config.max_size, masked=masked)),
+        ("left of the day, $", formats.money(state.reactor.day_left, masked=masked)),
+    )  # fmt: skip
+    buffer = None if config is None else config.price_buffer
+    return (
+        Explanation(
+            "mirror, $",
+            formats.money(row.amount, masked=masked),
+            "the smaller of source size x fraction and one mirror, x source price; cut to what is "
+            "left of the day",
+            (size, price, *sizes),
+            "as the service says (signals)",
+            age,
+        ),
+        Explanation(
+            "pays at most",
+            formats.price(row.price_max),
+            "source price x (1 + buffer), 0.999 at most",
+            (price, ("buffer", formats.percent(buffer, 2))),
+            _HERE,
+            age,
+        ),
+        Explanation(
+            "drift, points",
+            formats.points(row.drift),
+            "price now - source price; above 0 the mirror pays more than the source did",
+            (("price now", formats.price(row.price_now)), price),
+            "worked out here from the markets",
+            age,
+        ),
+        Explanation(
+            "P&L, $",
+            formats.pnl(row.pnl, masked=masked),
+            "shares bought x price now - what they cost, as if held until now",
+            (
+                ("shares bought", formats.shares(row.shares, masked=masked)),
+                ("cost, $", formats.money(row.cost, masked=masked)),
+                ("price now", formats.price(row.price_now)),
+            ),
+            _HERE,
+            age,
+        ),
+    )
+
+
+def _wallet(row: WalletView, age: Text, *, masked: bool) -> tuple[Explanation, ...]:
+    tally = row.tally
+    spent = ("spent, $", formats.money(tally.spent, masked=masked))
+    shares = ("shares", formats.shares(tally.shares, masked=masked))
+    return (
+        Explanation(
+            "P&L, $",
+            formats.pnl(tally.pnl, masked=masked),
+            "the sum over its mirrors of shares x price now - cost; where a price is not known, 0",
+            (("mirrored", formats.count(tally.mirrored_count)), spent),
+            _HERE,
+            age,
+        ),
+        Explanation(
+            "slip, points",
+            formats.points(tally.slippage),
+            "(spent - the same shares at the source's prices) / shares",
+            (
+                spent,
+                ("at the source's prices, $", formats.money(tally.source_cost, masked=masked)),
+                shares,
+            ),
+            _HERE,
+            age,
+        ),
+    )

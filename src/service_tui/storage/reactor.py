@@ -1,0 +1,145 @@
+"""Signals of the reactor that a desk has seen, and what a person has chosen for wallets.
+
+Knows keys, numbers and times; what a state or a policy means is text to it.
+Used by the desk: rows are read at its start, and written whenever something became of a signal.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import insert, text
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.tables import statement
+from service_tui.storage.writer import Work
+
+_PUT: Final = statement(insert(tables.Reactorsignals).prefix_with("OR REPLACE"))
+_CHOOSE: Final = statement(insert(tables.Reactorwallets).prefix_with("OR REPLACE"))
+_TALLIES: Final = """
+SELECT wallet, state, count(*), sum(cost), sum(shares), sum(shares * price),
+       sum(coalesce(shares * price_now - cost, 0.0)), max(at)
+FROM (SELECT * FROM reactorsignals ORDER BY at DESC, signal_id LIMIT -1 OFFSET :beyond)
+GROUP BY wallet, state
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSignal:
+    """One row. Sizes, `amount` and `cost` are micros."""
+
+    signal_id: str
+    tx_hash: str
+    wallet: str
+    label: str
+    market_id: str
+    question: str
+    side: str
+    venue: str
+    size: int
+    price: float
+    amount: int
+    price_max: float
+    at: float
+    expires_at: float
+    state: str
+    words: str
+    price_now: float | None = None
+    ticket_id: str = ""
+    shares: int = 0
+    cost: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredWallet:
+    """One row: an address, its name here, and what is done with its signals."""
+
+    address: str
+    label: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTally:
+    """Sums over the rows of one wallet in one state. `pnl` is of those whose price is known."""
+
+    wallet: str
+    state: str
+    count: int
+    spent: int
+    shares: int
+    source_cost: float
+    pnl: float
+    last_at: float
+
+
+class StoredReactor:
+    """The signals and wallets of one data directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def recent(self, limit: int) -> list[StoredSignal]:
+        """The newest signals first."""
+        table = tables.Reactorsignals
+        order = (col(table.at).desc(), col(table.signal_id))
+        query = select(table).order_by(*order).limit(limit)
+        with self._database.reader() as session:
+            return [StoredSignal(**row.model_dump()) for row in session.exec(query)]
+
+    def tallies(self, *, beyond: int) -> list[StoredTally]:
+        """Sums of all signals but the newest so many."""
+        with self._database.reader() as session:
+            rows = session.connection().execute(text(_TALLIES), {"beyond": beyond}).all()
+        return [
+            StoredTally(
+                wallet=wallet,
+                state=state,
+                count=count,
+                spent=spent,
+                shares=shares,
+                source_cost=source_cost,
+                pnl=pnl,
+                last_at=last_at,
+            )
+            for wallet, state, count, spent, shares, source_cost, pnl, last_at in rows
+        ]
+
+    def wallets(self) -> list[StoredWallet]:
+        """Everything that was chosen for wallets."""
+        with self._database.reader() as session:
+            rows = session.exec(select(tables.Reactorwallets))
+            return [StoredWallet(**row.model_dump()) for row in rows]
+
+    async def put(self, signals: Sequence[StoredSignal]) -> None:
+        """Keep signals as they stand now, in one transaction."""
+        works = [putting(signal) for signal in signals]
+
+        def work(connection: sqlite3.Connection) -> None:
+            for one in works:
+                one(connection)
+
+        await self._database.write(work)
+
+    async def choose(self, wallet: StoredWallet) -> None:
+        """Keep what was chosen for a wallet."""
+        record = asdict(wallet)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(_CHOOSE, record)
+
+        await self._database.write(work)
+
+
+def putting(signal: StoredSignal) -> Work[None]:
+    """What keeps a signal, for a transaction of which more is a part."""
+    record = asdict(signal)
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute(_PUT, record)
+
+    return work

@@ -1,0 +1,855 @@
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from console.host import Host, until
+from reactor_samples import HOSTILE, WALLETS, reactor_state, signal, waiting
+from samples import NOW
+from service_tui.console.dialogs.choose_policy import ChoosePolicy
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.confirm_many import ConfirmMany
+from service_tui.console.dialogs.explain import Explain
+from service_tui.console.dialogs.mirror_form import MirrorForm
+from service_tui.console.dialogs.reactor_form import ReactorForm
+from service_tui.console.dialogs.wallet_form import FollowForm, LabelForm
+from service_tui.console.needs import needs
+from service_tui.console.screens.reactor import ReactorScreen
+from service_tui.console.screens.reactor_rows import ReactorRow, key_of
+from service_tui.console.widgets.banner import lasting_things
+from service_tui.desk.commands import AskQuote
+from service_tui.desk.commands_reactor import (
+    DismissSignal,
+    FollowWallet,
+    LabelWallet,
+    MirrorSignal,
+    ResetBreaker,
+    SetReactorConfig,
+    SetWalletPolicy,
+    UnfollowWallet,
+)
+from service_tui.desk.records import Phase, QuoteView, Topic
+from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_reactor import (
+    BreakerView,
+    Policy,
+    ReactorConfigView,
+    ReactorView,
+    SignalState,
+    SignalView,
+    Tally,
+    WalletView,
+)
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = reactor_state()
+SMALL, WIDE, HUGE = (80, 24), (120, 40), (160, 50)
+CHEAP = replace(waiting(1, STATE, age_s=9.0), price=0.5, price_max=0.51, price_now=0.48)
+OTHER = replace(waiting(2, STATE, age_s=20.0), price=0.4, price_max=0.41, price_now=0.40)
+
+
+def with_reactor(state: DeskState = STATE, **changes: object) -> DeskState:
+    return replace(state, reactor=replace(state.reactor, **changes))  # pyright: ignore[reportArgumentType]
+
+
+def with_signals(*signals: SignalView) -> DeskState:
+    return with_reactor(signals=signals)
+
+
+TWO = with_signals(CHEAP, OTHER, *STATE.reactor.signals[3:])
+
+
+def config(state: DeskState = STATE) -> ReactorConfigView:
+    assert state.reactor.config is not None
+    return state.reactor.config
+
+
+class View:
+    """The screen, seen from outside."""
+
+    def __init__(self, pilot: Pilot[None], app: Host, screen: ReactorScreen) -> None:
+        self.pilot = pilot
+        self.app = app
+        self.screen = screen
+
+    def rows(self) -> list[ReactorRow]:
+        order = self.screen.table.order
+        return [order[place] for place in range(len(order))]
+
+    def shown(self) -> list[str]:
+        return [key_of(row) for row in self.rows()]
+
+    @property
+    def here(self) -> ReactorRow:
+        row = self.screen.table.selected()
+        assert row is not None
+        return row
+
+    def part(self, selector: str) -> str:
+        return str(self.app.screen.query_one(selector, Static).content)
+
+    @property
+    def orders(self) -> list[object]:
+        return [each for each in self.app.given if not isinstance(each, AskQuote)]
+
+    @property
+    def asked(self) -> list[AskQuote]:
+        return [each for each in self.app.given if isinstance(each, AskQuote)]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def write(self, name: str, text: str) -> None:
+        self.app.screen.query_one(f"#{name}", Input).value = text
+        await self.pilot.pause()
+
+    async def answer(self, average: float = 0.49, *, ok: bool = True, problem: str = "") -> None:
+        """The service answers the newest question for a quote."""
+        await until(self.pilot, lambda: bool(self.asked))
+        asked = self.asked[-1]
+        quote = QuoteView(
+            asked.request_id,
+            ok=ok,
+            shares=Micros(20 * ONE),
+            money=asked.order.amount,
+            average=average,
+            price_before=0.48,
+            price_after=0.50,
+            problem=problem,
+        )
+        self.app.bring(replace(self.app.state, quote=quote))
+        await self.pilot.pause()
+
+    async def confirm(self, key: str = "y") -> None:
+        asked = self.app.screen
+        assert isinstance(asked, Confirm | ChoosePolicy)
+        await until(self.pilot, lambda: asked.is_armed)
+        await self.press(key)
+        await until(self.pilot, lambda: self.app.screen is not asked)
+
+
+@asynccontextmanager
+async def reactor(state: DeskState = STATE, size: tuple[int, int] = WIDE) -> AsyncGenerator[View]:
+    app = Host(state, ReactorScreen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert isinstance(app.front, ReactorScreen)
+        yield View(pilot, app, app.front)
+
+
+# -- the feed ---------------------------------------------------------------------------------
+
+
+async def test_the_feed_stands_in_the_order_in_which_the_desk_tells_it() -> None:
+    async with reactor() as view:
+        assert view.shown() == [one.signal_id for one in STATE.reactor.signals]
+
+
+async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> None:
+    async with reactor(TWO, HUGE) as view:
+        text = view.text
+        assert "Quiet Abacus" in text
+        for words in ("mirror $", "drift", "-2.0", "0.480", "✓ mirrored", "✗ failed", "? unknown"):
+            assert words in text
+        assert "51s" in text
+        assert "2 signals wait, the next expires in 40s" in text
+
+
+async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> None:
+    async with reactor(size=HUGE) as view:
+        line = view.part("#reactor-state")
+        assert "● running" in line
+        assert "10% of buys from 20, 100 shares at most, +2%" in line
+        assert "43.21 of 100.00 $" in line
+        assert "1 of 5 failures" in line
+
+
+async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> None:
+    async with reactor(TWO) as view:
+        assert "○ expired" not in view.text
+        view.app.bring(later_s=55.0)
+        await view.pilot.pause()
+        assert "· expired" in view.text
+        await view.press("f")
+        assert view.orders == []
+        assert "its time has passed" in view.app.said[-1]
+
+
+async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
+    strange = replace(CHEAP, question=HOSTILE, label=HOSTILE, words=HOSTILE)
+    async with reactor(with_signals(strange), HUGE) as view:
+        text = view.text
+        assert "[/red] [@click=app.quit]free money[/]" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        await view.press("enter", "escape", "P", "escape", "F", "escape")
+        await view.pilot.click("#reactor-detail", offset=(12, 2))
+        assert view.app.is_running
+
+
+@pytest.mark.parametrize("price", [1e-12, 0.999999, 1.0])
+async def test_absurd_figures_are_shown_and_break_nothing(price: float) -> None:
+    absurd = replace(
+        CHEAP,
+        price=price,
+        price_max=price,
+        size=Micros(10**15),
+        amount=Micros(10**15),
+        expires_at=Timestamp(NOW + 1e12),
+        at=Timestamp(NOW + 1e9),
+        market_id="m-nowhere",
+        price_now=None,
+    )
+    for size in (SMALL, WIDE, HUGE):
+        async with reactor(with_signals(absurd), size) as view:
+            assert len(view.rows()) == 1
+            await view.press("j", "i", "escape")
+
+
+# -- what is in front -------------------------------------------------------------------------
+
+
+async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
+    async with reactor() as view:
+        everything = view.shown()
+        await view.press("c")
+        assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
+            SignalState.PENDING,
+            SignalState.MIRRORING,
+        }
+        assert "only waiting" in view.part("#reactor-filter")
+        await view.press("c")
+        assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
+            SignalState.MIRRORED
+        }
+        await view.press("c", "c", "c")
+        assert view.shown() == everything
+
+
+async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_back() -> None:
+    async with reactor() as view:
+        first = view.here
+        assert isinstance(first, SignalView)
+        await view.press("w")
+        assert {row.wallet for row in view.rows() if isinstance(row, SignalView)} == {first.wallet}
+        await view.press("escape")
+        assert len(view.rows()) == len(STATE.reactor.signals)
+
+
+async def test_a_wallet_in_the_list_of_wallets_leads_to_its_signals() -> None:
+    async with reactor() as view:
+        await view.press("o", "w")
+        rows = view.rows()
+        assert rows
+        assert all(isinstance(row, SignalView) and row.wallet == WALLETS[0] for row in rows)
+
+
+async def test_search_takes_words_and_comparisons_of_the_feed() -> None:
+    async with reactor(TWO) as view:
+        await view.press("slash", *"amount:>0")
+        assert len(view.rows()) == len(TWO.reactor.signals)
+        await view.press("escape", "slash", *"drift:<-1")
+        assert CHEAP.signal_id in view.shown()
+        assert OTHER.signal_id not in view.shown()
+        await view.press("escape", "slash", *"skipped")
+        assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
+            SignalState.SKIPPED
+        }
+
+
+async def test_a_frozen_feed_keeps_its_rows_shows_their_ends_and_counts_what_came() -> None:
+    async with reactor(TWO) as view:
+        before = view.shown()
+        await view.press("p")
+        ended = replace(CHEAP, state=SignalState.MIRRORED, words="bought")
+        newer = waiting(3, STATE, age_s=1.0)
+        view.app.bring(with_signals(newer, ended, OTHER))
+        await view.pilot.pause()
+        assert view.shown() == before
+        first = view.rows()[0]
+        assert isinstance(first, SignalView)
+        assert first.state is SignalState.MIRRORED
+        assert "frozen, 1 newer" in view.part("#reactor-filter")
+        await view.press("p")
+        assert view.shown() == [newer.signal_id, CHEAP.signal_id, OTHER.signal_id]
+
+
+async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
+    async with reactor(TWO) as view:
+        await view.press("j")
+        assert view.here == OTHER
+        many = tuple(waiting(10 + place, STATE, age_s=1.0) for place in range(30))
+        view.app.bring(with_signals(*many, CHEAP, OTHER))
+        await view.pilot.pause()
+        assert view.here == OTHER
+        await view.press("d")
+        assert view.orders == [DismissSignal(OTHER.signal_id)]
+
+
+async def test_a_key_for_a_signal_that_vanished_hits_no_other_row() -> None:
+    async with reactor(TWO) as view:
+        view.app.bring(with_signals(OTHER))
+        await view.pilot.pause()
+        for key in ("f", "d", "F", "P", "e"):
+            await view.press(key)
+        assert view.orders == []
+        assert view.app.dialogs == []
+        assert "is gone: nothing was done" in view.app.said[-1]
+
+
+# -- mirroring --------------------------------------------------------------------------------
+
+
+async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
+    async with reactor(TWO) as view:
+        await view.answer()
+        asked = view.asked[-1].order
+        assert (asked.market_id, asked.side, asked.amount) == (
+            CHEAP.market_id,
+            CHEAP.side,
+            CHEAP.amount,
+        )
+        text = view.text
+        assert "quote of now" in text
+        assert "above source" in text
+        assert "f mirrors it now" in text
+        await view.press("f")
+        assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
+        assert view.app.dialogs == []
+
+
+async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        await view.press("enter")
+        assert view.orders == []
+        assert "nothing is bought unseen" in view.part("#form-hint")
+        await view.answer()
+        assert "nothing is bought unseen" not in view.part("#form-hint")
+        await view.press("enter")
+        assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
+
+
+async def test_an_old_preview_of_another_signal_mirrors_nothing_at_once() -> None:
+    async with reactor(TWO) as view:
+        await view.answer()
+        await view.press("j")
+        await view.press("f")
+        assert view.orders == []
+        assert isinstance(view.app.screen, MirrorForm)
+
+
+async def test_a_signal_that_vanishes_under_its_dialog_cannot_be_mirrored() -> None:
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await view.answer()
+        await until(view.pilot, lambda: form.is_armed)
+        view.app.bring(with_signals(OTHER))
+        await view.press("enter")
+        assert view.orders == []
+        assert "this signal is gone" in view.part("#form-problem")
+        await view.press("escape")
+        assert view.app.screen is not form
+
+
+async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        gone = replace(CHEAP, state=SignalState.SKIPPED, words="dismissed", ticket_id="x")
+        view.app.bring(with_signals(gone, OTHER))
+        await view.press("enter")
+        assert "skipped, dismissed" in view.part("#form-problem")
+        view.app.bring(TWO, later_s=60.0)
+        await view.press("enter")
+        assert view.orders == []
+        assert "its time has passed" in view.part("#form-problem")
+
+
+async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
+    live = replace(TWO, service=replace(TWO.service, mode=Mode.LIVE))
+    async with reactor(live) as view:
+        await view.answer()
+        assert "buys for real money" in view.text
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        await view.answer()
+        await view.press("enter")
+        assert view.orders == []
+        assert "LIVE real money" in view.part("#form-about")
+        await view.press("y")
+        assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
+
+
+async def test_keys_typed_ahead_mirror_nothing() -> None:
+    async with reactor(TWO) as view:
+        await view.pilot.press("f", "enter", "y")
+        assert view.orders == []
+
+
+async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
+    dear = replace(CHEAP, price_now=0.60)
+    async with reactor(with_signals(dear)) as view:
+        await view.answer()
+        assert "too dear now" in view.text
+        await view.press("f")
+        assert isinstance(view.app.screen, MirrorForm)
+        assert "above what the mirror may pay" in view.part("#form-problem")
+    async with reactor(TWO) as view:
+        await view.answer(ok=False, problem="the market takes no orders now")
+        assert "the market takes no orders now" in view.text
+        await view.press("f")
+        assert view.orders == []
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (replace(TWO, service=replace(TWO.service, read_only=True)), "read-only"),
+        (replace(TWO, service=replace(TWO.service, phase=Phase.OFFLINE)), "cannot be reached"),
+        (replace(TWO, halt=HaltView(NOW)), "halted"),
+        (
+            with_reactor(TWO, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 3_000))),
+            "the breaker is open: R resets it",
+        ),
+        (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "mirrored already"),
+        (with_signals(replace(CHEAP, state=SignalState.FAILED)), "never sent twice"),
+        (with_signals(replace(CHEAP, state=SignalState.UNKNOWN)), "never sent twice"),
+    ],
+)
+async def test_a_mirror_that_cannot_be_says_why(state: DeskState, words: str) -> None:
+    async with reactor(state) as view:
+        await view.press("f")
+        assert view.orders == []
+        assert words in view.app.said[-1]
+
+
+async def test_all_that_waits_from_a_wallet_is_named_and_mirrored_oldest_first() -> None:
+    async with reactor(TWO) as view:
+        await view.press("F")
+        asked = view.app.screen
+        assert isinstance(asked, ConfirmMany)
+        assert "2 signals" in view.text
+        assert "play money" in view.text
+        # One more comes while the question stands: it was not confirmed.
+        view.app.bring(with_signals(waiting(4, STATE, age_s=0.0), CHEAP, OTHER))
+        await view.press("enter")
+        assert view.orders == []
+        await view.press("F")
+        asked = view.app.screen
+        assert isinstance(asked, ConfirmMany)
+        view.app.bring(with_signals(waiting(5, STATE, age_s=0.0), *view.app.state.reactor.signals))
+        await view.confirm()
+        assert [one.signal_id for one in view.orders if isinstance(one, MirrorSignal)] == [
+            OTHER.signal_id,
+            CHEAP.signal_id,
+            waiting(4, STATE).signal_id,
+        ]
+
+
+async def test_marked_signals_are_mirrored_or_dismissed_together() -> None:
+    async with reactor(TWO) as view:
+        await view.press("space", "space", "f")
+        assert isinstance(view.app.screen, ConfirmMany)
+        await view.press("escape", "d")
+        assert view.orders == [DismissSignal(CHEAP.signal_id), DismissSignal(OTHER.signal_id)]
+        assert not view.screen.table.order.marked
+
+
+async def test_only_what_waits_can_be_dismissed() -> None:
+    async with reactor(with_signals(replace(CHEAP, state=SignalState.MIRRORED))) as view:
+        await view.press("d")
+        assert view.orders == []
+        assert "it is mirrored already" in view.app.said[-1]
+
+
+# -- wallets ----------------------------------------------------------------------------------
+
+
+async def test_the_wallets_show_policy_statistics_and_their_own_record() -> None:
+    async with reactor(size=HUGE) as view:
+        await view.press("o")
+        rows = [row for row in view.rows() if isinstance(row, WalletView)]
+        assert [row.is_followed for row in rows] == sorted(
+            (row.is_followed for row in rows), reverse=True
+        )
+        text = view.text
+        for words in ("● auto", "· off", "○ ask", "Vane [b]", "77% of 39", "slip pt", "+420.00"):
+            assert words in text
+        first = rows[0]
+        assert first.tally.signals_count >= 31
+        assert first.address in view.part(".detail-head")
+
+
+async def test_what_was_mirrored_is_measured_against_the_source() -> None:
+    done = replace(
+        signal(3, STATE),
+        price=0.50,
+        price_now=0.60,
+        shares=Micros(100 * ONE),
+        cost=Micros(52 * ONE),
+        wallet=WALLETS[7],
+        label="",
+    )
+    async with reactor(with_signals(done)) as view:
+        row = view.screen.state.reactor.wallet(WALLETS[7])
+        assert row.tally.mirrored_count == 1
+        assert row.tally.slippage == pytest.approx(0.02)
+        assert row.tally.pnl == 8 * ONE
+        assert "+8.00" in view.text
+        assert "+2.0" in view.text
+
+
+async def test_a_known_wallet_is_chosen_by_a_part_of_its_name() -> None:
+    async with reactor() as view:
+        await view.press("n")
+        assert isinstance(view.app.screen, FollowForm)
+        await view.press(*"ferris", "tab", *"Mine")
+        assert "Ferris Row" in view.part("#form-preview")
+        assert "Tin Whistle" not in view.part("#form-preview")
+        await view.press("enter")
+        assert view.orders == [FollowWallet(WALLETS[7], "Mine")]
+        await view.press("u")
+        assert view.orders[-1] == UnfollowWallet(WALLETS[7], "Mine")
+
+
+async def test_arrows_choose_among_the_known_wallets() -> None:
+    async with reactor() as view:
+        await view.press("n", "down", "enter")
+        (order,) = view.orders
+        assert isinstance(order, FollowWallet)
+        assert order.address in WALLETS[5:]
+        await view.press("n", "enter")
+        assert order != view.orders[-1]
+
+
+STRANGER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
+
+
+@pytest.mark.parametrize(
+    "typed", [STRANGER, STRANGER.lower(), f"  {STRANGER} ", f"0x{STRANGER[2:].upper()}"]
+)
+async def test_a_typed_address_is_followed_with_its_checksum(typed: str) -> None:
+    async with reactor() as view:
+        await view.press("n")
+        await view.write("follow-address", typed)
+        assert STRANGER in view.part("#form-preview")
+        await view.press("enter")
+        assert view.orders == [FollowWallet(STRANGER, "")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("0x12", "40 hex digits, this has 2"),
+        (STRANGER[:-1], "40 hex digits, this has 39"),
+        (STRANGER.replace("fB69", "Fb69"), "its checksum is wrong"),
+        ("0x" + "g" * 40, "an address is 0x and 40 hex digits"),
+        ("[/red][@click=app.quit]", "an address is 0x and 40 hex digits"),
+        (WALLETS[0], "followed already"),
+        (WALLETS[0].lower(), "followed already"),
+    ],
+)
+async def test_what_is_no_address_to_follow_is_refused_in_words(typed: str, words: str) -> None:
+    async with reactor() as view:
+        await view.press("n")
+        await view.write("follow-address", typed)
+        await view.press("enter")
+        assert view.orders == []
+        assert words in view.part("#form-problem")
+
+
+async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
+    async with reactor() as view:
+        await view.press("o", "e")
+        assert isinstance(view.app.screen, LabelForm)
+        await view.press(*"abc", "enter")
+        assert view.orders[-1] == LabelWallet(WALLETS[0], "abc")
+        await view.press("u")
+        assert view.orders[-1] == LabelWallet(WALLETS[0], "")
+        await view.press("d")
+        assert isinstance(view.orders[-1], UnfollowWallet)
+        await view.press("u")
+        assert view.orders[-1] == FollowWallet(WALLETS[0])
+
+
+async def test_auto_is_authorised_with_its_caps_shown() -> None:
+    async with reactor() as view:
+        await view.press("o", "P")
+        assert isinstance(view.app.screen, ChoosePolicy)
+        text = view.text
+        assert "standing authorisation" in text
+        assert "at most 100.00 shares" in text
+        assert "SIM play money on sim" in text
+        await view.press("enter")
+        assert view.orders == []
+        await view.press("P")
+        await view.confirm("2")
+        (order,) = view.orders
+        assert order == SetWalletPolicy(WALLETS[0], Policy.AUTO, "Quiet Abacus")
+        await view.press("u")
+        assert view.orders[-1] == SetWalletPolicy(WALLETS[0], Policy.ASK, "Quiet Abacus")
+
+
+async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
+    async with reactor() as view:
+        await view.press("o", "j", "P")
+        await view.confirm("3")
+        before = list(view.orders)
+        await view.press("u")
+        assert view.orders == before
+
+
+# -- the config -------------------------------------------------------------------------------
+
+
+async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
+    async with reactor(with_reactor(choices={})) as view:
+        await view.press("E")
+        assert isinstance(view.app.screen, ReactorForm)
+        assert "nothing is changed yet" in view.part("#form-problem")
+        await view.write("reactor-fraction", "25")
+        await view.write("reactor-cap", "250.5")
+        assert "125.00 shares" not in view.part("#form-preview")
+        assert "100.00" in view.part("#form-preview")
+        await view.press("enter")
+        changed = SetReactorConfig(mirror_fraction=0.25, daily_cap=Micros(250_500_000))
+        assert view.orders == [changed]
+        await view.press("u")
+        assert view.orders[-1] == SetReactorConfig(
+            mirror_fraction=config().mirror_fraction, daily_cap=config().daily_cap
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "words"),
+    [
+        ("fraction", "101", "0 to 100 percent"),
+        ("fraction", "-1", "0 to 100 percent"),
+        ("fraction", "nan", "0 to 100 percent"),
+        ("fraction", "", "0 to 100 percent"),
+        ("fraction", "1e2", "0 to 100 percent"),
+        ("buffer", "20.1", "0 to 20 percent"),
+        ("buffer", "inf", "0 to 20 percent"),
+        ("cap", "-5", "leave out the sign"),
+        ("cap", "", "type a figure"),
+        ("cap", "1,000", "not a number"),
+        ("cap", "0.001", "at most 2 decimals"),
+        ("min", "-0", "leave out the sign"),
+        ("max", "9" * 16, "too large"),
+        ("max", "[b]", "not a number"),
+    ],
+)
+async def test_a_figure_out_of_its_range_is_refused_in_words(
+    line: str, typed: str, words: str
+) -> None:
+    async with reactor() as view:
+        await view.press("E")
+        await view.write(f"reactor-{line}", typed)
+        await view.press("enter")
+        assert view.orders == []
+        assert words in view.part("#form-problem")
+
+
+@pytest.mark.parametrize(("line", "typed"), [("cap", "0"), ("min", "0.0"), ("fraction", "0")])
+async def test_zero_is_a_figure(line: str, typed: str) -> None:
+    async with reactor() as view:
+        await view.press("E")
+        await view.write(f"reactor-{line}", typed)
+        await view.press("enter")
+        assert len(view.orders) == 1
+
+
+async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
+    async with reactor() as view:
+        await view.press("E")
+        await view.write("reactor-cap", "500")
+        await view.press("enter")
+        assert view.orders == []
+        assert "1 wallet is on auto" in view.part("#form-problem")
+        await view.press("escape", "E")
+        await view.write("reactor-cap", "50")
+        await view.press("enter")
+        assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
+
+
+async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
+    async with reactor(with_reactor(choices={})) as view:
+        await view.press("E")
+        view.app.screen.query_one("#reactor-venue").focus()
+        await view.press("right")
+        assert "real money" in view.part("#form-hint")
+        await view.press("ctrl+j")
+        assert view.orders == [SetReactorConfig(venue=Venue.EVM)]
+
+
+# -- on, off, breaker, plan -------------------------------------------------------------------
+
+
+async def test_stopping_asks_nothing_and_starting_asks() -> None:
+    async with reactor() as view:
+        await view.press("H")
+        assert view.orders == [SetReactorConfig(enabled=False)]
+    off = with_reactor(config=replace(config(), enabled=False))
+    async with reactor(off) as view:
+        assert "the reactor is off" in view.part("#reactor-urgent")
+        await view.press("H", "enter")
+        assert view.orders == []
+        await view.press("H")
+        assert "1 on auto, mirrored" in view.text
+        await view.confirm()
+        assert view.orders == [SetReactorConfig(enabled=True)]
+
+
+async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> None:
+    until_then = Timestamp(NOW + 2_590)
+    broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
+    async with reactor(broken, HUGE) as view:
+        line = view.part("#reactor-urgent")
+        assert "breaker open after 5 failures in a row" in line
+        assert "7 so far" in line
+        assert "43m 10s" in line
+        view.app.bring(later_s=10.0)
+        await view.pilot.pause()
+        assert "43m 00s" in view.part("#reactor-urgent")
+        assert "■ paused" in view.part("#reactor-state")
+        await view.press("R", "enter")
+        assert view.orders == []
+        await view.press("R")
+        await view.confirm()
+        assert view.orders == [ResetBreaker()]
+        view.app.bring(later_s=3_000.0)
+        await view.pilot.pause()
+        assert "● running" in view.part("#reactor-state")
+        assert "breaker" not in view.part("#reactor-urgent")
+    told = lasting_things(broken, NOW, started_at=NOW, closed="")
+    assert "breaker" in [each.word for each in told]
+    assert "breaker" in [each.word for each in needs(broken, NOW)]
+
+
+async def test_a_closed_breaker_has_nothing_to_reset() -> None:
+    async with reactor() as view:
+        await view.press("R")
+        assert view.orders == []
+        assert "nothing to reset" in view.app.said[-1]
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool) -> None:
+    bare = ReactorView(barred="the reactor needs the Pro plan; this agent is on Free [/red]")
+    state = replace(STATE, reactor=bare, service=replace(STATE.service, embedded=embedded))
+    for size in (SMALL, WIDE):
+        async with reactor(state, size) as view:
+            text = view.text
+            assert "the reactor needs the Pro plan" in text
+            assert "[/red]" in text
+            wanted = "P changes its plan" if embedded else "on the service's own dashboard"
+            assert wanted in text
+            for key in ("n", "E", "H", "f", "R"):
+                await view.press(key)
+            assert view.orders == []
+            assert view.app.dialogs == []
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (with_reactor(signals=(), config=replace(config(), wallets=())), "No wallet is followed"),
+        (with_reactor(signals=(), config=replace(config(), enabled=False)), "The reactor is off"),
+        (with_signals(), "No signal yet"),
+        (
+            replace(STATE, reactor=ReactorView(), seen={Topic.MARKETS: NOW}),
+            "has not told of its reactor",
+        ),
+        (
+            replace(
+                with_signals(), service=replace(STATE.service, phase=Phase.OFFLINE, problem="gone")
+            ),
+            "cannot be reached: gone",
+        ),
+    ],
+)
+async def test_an_empty_feed_says_why_and_what_to_do(state: DeskState, words: str) -> None:
+    async with reactor(state, SMALL) as view:
+        assert words in view.text
+
+
+async def test_old_news_of_the_reactor_says_how_old_it_is() -> None:
+    async with reactor() as view:
+        assert "STALE" not in view.text
+        view.app.bring(later_s=9.0)
+        await view.pilot.pause()
+        assert "signals may have come and gone" in view.part("#reactor-urgent")
+
+
+async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
+    async with reactor(with_reactor(dropped=3, broken="no market [/x]")) as view:
+        assert "3 signals of the last listing cannot be used: no market [/x]" in view.text
+
+
+# -- the rest ---------------------------------------------------------------------------------
+
+
+async def test_masked_amounts_and_addresses_stand_nowhere() -> None:
+    private = replace(TWO, preferences={"privacy": "on"})
+    async with reactor(private, HUGE) as view:
+        for keys in ((), ("o",), ("o", "P"), ("escape", "F")):
+            await view.press(*keys)
+            text = view.text
+            for secret in ("43.21", WALLETS[0][:6], f"{CHEAP.amount / ONE:.2f}"):
+                assert secret not in text
+
+
+async def test_numbers_are_explained_and_a_row_is_copied() -> None:
+    async with reactor(TWO) as view:
+        await view.press("i")
+        assert isinstance(view.app.screen, Explain)
+        assert "source price x (1 + buffer)" in view.text
+        await view.press("escape", "Y")
+        assert CHEAP.tx_hash in view.app.copied[-1]
+        await view.press("o", "i")
+        assert isinstance(view.app.screen, Explain)
+        await view.press("escape", "y")
+        assert view.app.copied[-1] == WALLETS[0]
+
+
+async def test_a_signal_that_waits_for_a_person_needs_him_and_one_on_auto_does_not() -> None:
+    found = [each for each in needs(TWO, NOW) if each.word == "signal"]
+    assert [each.row for each in found] == [OTHER.signal_id]
+    auto = with_signals(replace(CHEAP, wallet=WALLETS[1]))
+    assert not [each for each in needs(auto, NOW) if each.word == "signal"]
+
+
+async def test_a_wallet_with_a_past_and_no_signals_keeps_its_statistics() -> None:
+    past = {WALLETS[8]: Tally(signals_count=4, skipped_count=4, last_at=NOW)}
+    async with reactor(with_reactor(past=past)) as view:
+        await view.press("o")
+        assert any(
+            isinstance(row, WalletView) and row.tally.signals_count == 4 for row in view.rows()
+        )
+
+
+@pytest.mark.parametrize("size", [(60, 18), (70, 20), (250, 70), (50, 14)])
+async def test_it_lives_at_every_size(size: tuple[int, int]) -> None:
+    async with reactor(size=size) as view:
+        await view.press("j", "enter", "escape", "o", "j", "enter", "escape", "o")
+        assert view.rows()
