@@ -10,8 +10,8 @@ from typing import Final, NoReturn
 
 from service_tui import __version__
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
-from service_tui.experiments import CAP_DEFAULT
-from service_tui.terms import Direction, Plan
+from service_tui.terms import Plan
+from service_tui.wiring.research_words import ABOUT_AUTORESEARCH, add_words
 
 WRONG_WORDS: Final = 2
 LOG_FILE: Final = "service-tui.log"
@@ -20,7 +20,6 @@ SPEEDS: Final = (0, 1, 10, 60)
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
 SIGNAL_TTL_MAX_S: Final = 600
-CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 EXAMPLES: Final = """\
 examples:
   service-tui                                open the desk on the embedded service (play money)
@@ -125,13 +124,11 @@ def parser_of(environment: Environment) -> Parser:
     research = doors.add_parser(
         "autoresearch",
         help="experiments on a skill: the MCP server, or status, reset, off",
-        description="Without a word: the MCP server, over standard input and output, for the git "
-        "repository in which it starts. With a skill's slug: begin a session. Its variables: "
-        f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data "
-        f"directory), {CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number).",
+        description=ABOUT_AUTORESEARCH,
         allow_abbrev=False,
     )
-    _add_autoresearch(research)
+    _add_common(research)
+    add_words(research)
     _add_skills(
         doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
@@ -139,32 +136,6 @@ def parser_of(environment: Environment) -> Parser:
     _add_common(logs)
     logs.add_argument("act", choices=("verify",))
     return parser
-
-
-def _add_autoresearch(research: Parser) -> None:
-    """The words of the MCP server, and of what the old slash commands did."""
-    _add_common(research)
-    research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
-    research.add_argument("skill", nargs="?", default="", help="of reset and off")
-    research.add_argument(
-        "--repo", metavar="DIR", type=_folder, default=Path(), help="the repository (default: .)"
-    )
-    research.add_argument(
-        "--name", metavar="NAME", default="", help="name of the session that begins"
-    )
-    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
-    research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
-    research.add_argument(
-        "--direction",
-        choices=[one.value for one in Direction],
-        default=Direction.HIGHER.value,
-        help="which way the metric is better (higher)",
-    )
-    research.add_argument(
-        "--allow-shell",
-        action="store_true",
-        help="let the client run shell commands in the session's worktree",
-    )
 
 
 def _add_skills(skills: Parser) -> None:

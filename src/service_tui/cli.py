@@ -16,18 +16,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from service_tui import __version__
-from service_tui.arguments import CAP_VARIABLE, LOG_FILE, check, parser_of
+from service_tui.arguments import LOG_FILE, check, parser_of
 from service_tui.config import (
     KEY_VARIABLE,
     WALLET_VARIABLE,
     Environment,
     read_environment,
 )
-from service_tui.experiments import CAP_DEFAULT
-from service_tui.terms import Direction, Plan
+from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
+from service_tui.wiring.research_words import wish_of
 
 if TYPE_CHECKING:
     from service_tui.wiring.halt_door import Outcome
@@ -42,7 +42,6 @@ OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
-CAP_DIGITS: Final = 7
 
 
 class CannotError(Exception):
@@ -308,37 +307,17 @@ def _autoresearch(options: Options, given: argparse.Namespace) -> int:
     """Serve an MCP client, or do what is asked of a repository's sessions."""
     from service_tui.autoresearch.errors import ToolError  # noqa: PLC0415
     from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.research import Wish, autoresearch  # noqa: PLC0415
+    from service_tui.wiring.research import autoresearch  # noqa: PLC0415
 
-    environment = read_environment(os.environ)
-    wish = Wish(
-        folder=given.repo,
-        word=given.word,
-        skill=given.skill,
-        allows_shell=given.allow_shell,
-        name=given.name,
-        metric=given.metric,
-        unit=given.unit,
-        direction=Direction(given.direction),
-        cap=_cap_of(os.environ.get(CAP_VARIABLE)),
-        api_key=environment.api_key,
-        api_url=environment.api_url,
-    )
+    try:
+        wish = wish_of(given, os.environ)
+    except ValueError as error:
+        raise CannotError(str(error)) from error
     try:
         autoresearch(options, wish)
     except (ToolError, DeskClosedError) as error:
         raise CannotError(str(error)) from error
     return OK
-
-
-def _cap_of(text: str | None) -> int:
-    """How many experiments a session may have; 0 is any number."""
-    if text is None or not text.strip():
-        return CAP_DEFAULT
-    is_short = text.isascii() and text.isdecimal() and len(text) <= CAP_DIGITS
-    if not is_short:
-        raise CannotError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for any")
-    return int(text)
 
 
 def _skills(options: Options, given: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,11 @@ BROKEN_AT: dict[str, list[tuple[Any, str]]] = {
 }
 
 
+def break_at(broken: pytest.MonkeyPatch, step: str, gone: object, gone_now: object) -> None:
+    for owner, name in BROKEN_AT[step]:
+        broken.setattr(owner, name, gone_now if name == "append" else gone)
+
+
 @pytest.mark.parametrize("status", ["keep", "discard"])
 @pytest.mark.parametrize("step", ["line", "worktree", "service"])
 async def test_a_result_that_broke_off_is_taken_up_once(
@@ -96,35 +101,39 @@ async def test_a_result_that_broke_off_is_taken_up_once(
     def gone_now(*_: object) -> None:
         raise BrokeOffError
 
-    def broken_at(broken: pytest.MonkeyPatch) -> None:
-        for owner, name in BROKEN_AT[step]:
-            broken.setattr(owner, name, gone_now if name == "append" else gone)
-
     async with open_stage(tmp_path / "served", speed=0) as stage:
         async with opened(stage, repository, tmp_path) as session:
             await changed(session, repository)
             with monkeypatch.context() as broken:
-                broken_at(broken)
-                broken_off = session.log(result(status, 2.0, "the change"))
-                with pytest.raises(BrokeOffError):
-                    await broken_off
+                break_at(broken, step, gone, gone_now)
+                await broken_off(session.log(result(status, 2.0, "the change")))
         async with opened(stage, repository, tmp_path) as session:
-            is_kept = step != "line"
-            assert await numbers(stage) == ([1, 2] if is_kept else [1])
-            assert [one.run for one in session.notes.results] == ([1, 2] if is_kept else [1])
-            tree = tree_of(repository)
-            if is_kept:
-                assert git(tree, "status", "--porcelain") == ""
-                assert (tree / "new.py").exists() is (status == "keep")
-                subject = git(tree, "log", "-1", "--format=%s")
-                assert subject == ("the change" if status == "keep" else "tried")
-            else:
-                # Nobody was told anything: the change is still there, and can be logged.
-                assert (tree / "new.py").exists()
-                await session.log(result(status, 2.0, "the change"))
-                assert await numbers(stage) == [1, 2]
-            said = session.told()
-            assert (said["experiments"], said["state"]) == (2, "running")
+            await check_after(stage, session, repository, status=status, is_kept=step != "line")
+
+
+async def broken_off(work: Awaitable[object]) -> None:
+    with pytest.raises(BrokeOffError):
+        await work
+
+
+async def check_after(
+    stage: Stage, session: Session, repository: Path, *, status: str, is_kept: bool
+) -> None:
+    tree, runs = tree_of(repository), [1, 2] if is_kept else [1]
+    assert await numbers(stage) == runs
+    assert [one.run for one in session.notes.results] == runs
+    if is_kept:
+        assert git(tree, "status", "--porcelain") == ""
+        assert (tree / "new.py").exists() is (status == "keep")
+        subject = git(tree, "log", "-1", "--format=%s")
+        assert subject == ("the change" if status == "keep" else "tried")
+    else:
+        # Nobody was told anything: the change is still there, and can be logged.
+        assert (tree / "new.py").exists()
+        await session.log(result(status, 2.0, "the change"))
+        assert await numbers(stage) == [1, 2]
+    said = session.told()
+    assert (said["experiments"], said["state"]) == (2, "running")
 
 
 async def test_what_an_outage_held_back_is_sent_in_order_and_once(

@@ -99,10 +99,7 @@ async def main(trades: int) -> int:
                 skill_slug=SKILL, config={"min_edge": 0.3, "max_probability": 0.8}, days=30
             )
             took, busy, body = measured(digest, two)
-            print(
-                f"two thresholds  {took:7.3f} s  "
-                f"(processor {busy:.3f}) of {body.trades_total:,} trades"
-            )
+            print(f"two thresholds  {took:7.3f} s  (processor {busy:.3f}) of {body.trades_total:,}")
             grid = {
                 "min_edge": tuple(step / 20 for step in range(20)),
                 "max_probability": tuple(step / 20 for step in range(20)),

@@ -1,5 +1,6 @@
 """py-evm behind eth-tester, in this process: an EVM where no other program may be had."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from eth_utils.address import to_canonical_address
 
 from chain.nodes import CHAIN_ID, RICH
 from service_tui.signing.errors import ChainError
+
+# py-evm raises it for the whole process, and then deep JSON overruns the stack.
+sys.setrecursionlimit(1_000)
 
 CALL_GAS = 3_000_000
 SEND_GAS = 6_000_000

@@ -18,7 +18,6 @@ from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.tools import tools_of
 from service_tui.autoresearch.worktree import repository_at
-from service_tui.cli import CAP_VARIABLE, _cap_of
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import SystemClock
@@ -30,6 +29,7 @@ from service_tui.wire.research_tools import (
     LogArguments,
     RunArguments,
 )
+from service_tui.wiring.research_words import CAP_VARIABLE, cap_of
 from wire.conformity import AUTH, ENDPOINTS, ERRORS, LIMITS, TOOLS, VERSIONING, row
 from wire.scene import Caller, Json, Scene
 
@@ -199,7 +199,7 @@ def three_crashes_pause_and_a_new_name_clears(scene: Scene) -> None:
 @row(LIMITS, "Autoresearch experiments per session")
 @row(SERVER, "AUTORESEARCH_MAX_EXPERIMENTS")
 def four_fifths_warn_and_the_cap_blocks(scene: Scene) -> None:
-    assert (_cap_of(None), _cap_of("0"), CAP_VARIABLE) == (50, 0, "AUTORESEARCH_MAX_EXPERIMENTS")
+    assert (cap_of(None), cap_of("0"), CAP_VARIABLE) == (50, 0, "AUTORESEARCH_MAX_EXPERIMENTS")
 
     async def work(bench: Bench) -> None:
         await bench.call("init_experiment", **FIRST)

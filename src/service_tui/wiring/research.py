@@ -12,8 +12,6 @@ import secrets
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import httpx
@@ -28,7 +26,6 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
 from service_tui.notes import notebook
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.terms import Direction
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring import attached
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport
@@ -37,31 +34,11 @@ from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.live import closed_in_plain_words
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
+from service_tui.wiring.research_words import Wish
 
 log = logging.getLogger(__name__)
 
 STARTING_S: Final = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What was asked for: in which folder, with which service, and how much it may.
-
-    `word` is empty for the server, else status, reset, off or a skill's slug; `skill` is the one
-    that reset and off are about.
-    """
-
-    folder: Path
-    word: str = ""
-    skill: str = ""
-    allows_shell: bool = False
-    cap: int = 0
-    name: str = ""
-    metric: str = "pnl"
-    unit: str = "$"
-    direction: Direction = Direction.HIGHER
-    api_key: str | None = None
-    api_url: str | None = None
 
 
 def autoresearch(options: Options, wish: Wish) -> None:

@@ -1,0 +1,112 @@
+"""The words of `service-tui autoresearch`, and what is wished for by them.
+
+Knows the command line and the environment. Must not know how a wish is met.
+Used by cli and by research.
+"""
+
+import argparse
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.config import KEY_VARIABLE, URL_VARIABLE, read_environment
+from service_tui.experiments import CAP_DEFAULT
+from service_tui.terms import Direction
+
+CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
+CAP_DIGITS: Final = 7
+ABOUT_AUTORESEARCH: Final = (
+    "Without a word: the MCP server, over standard input and output, for the git repository in "
+    "which it starts. With a skill's slug: begin a session. Its variables: "
+    f"{KEY_VARIABLE}, {URL_VARIABLE} (without a key: the embedded service of the data directory), "
+    f"{CAP_VARIABLE} ({CAP_DEFAULT}; 0 is any number)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for: in which folder, with which service, and how much it may.
+
+    `word` is empty for the server, else status, reset, off or a skill's slug; `skill` is the one
+    that reset and off are about.
+    """
+
+    folder: Path
+    word: str = ""
+    skill: str = ""
+    allows_shell: bool = False
+    cap: int = 0
+    name: str = ""
+    metric: str = "pnl"
+    unit: str = "$"
+    direction: Direction = Direction.HIGHER
+    api_key: str | None = None
+    api_url: str | None = None
+
+
+def add_words(research: argparse.ArgumentParser) -> None:
+    """The words of the MCP server, and of what the old slash commands did."""
+    research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
+    research.add_argument("skill", nargs="?", default="", help="of reset and off")
+    research.add_argument(
+        "--repo", metavar="DIR", type=Path, default=Path(), help="the repository (default: .)"
+    )
+    research.add_argument(
+        "--name", metavar="NAME", default="", help="name of the session that begins"
+    )
+    research.add_argument("--metric", metavar="NAME", default="pnl", help="what it measures (pnl)")
+    research.add_argument("--unit", metavar="UNIT", default="$", help="of the metric ($)")
+    research.add_argument(
+        "--direction",
+        choices=[one.value for one in Direction],
+        default=Direction.HIGHER.value,
+        help="which way the metric is better (higher)",
+    )
+    research.add_argument(
+        "--allow-shell",
+        action="store_true",
+        help="let the client run shell commands in the session's worktree",
+    )
+
+
+def wish_of(given: argparse.Namespace, environ: MutableMapping[str, str]) -> Wish:
+    """What the words and the environment ask for.
+
+    Returns:
+        The wish.
+
+    Raises:
+        ValueError: the cap is no number.
+    """
+    environment = read_environment(environ)
+    return Wish(
+        folder=given.repo,
+        word=given.word,
+        skill=given.skill,
+        allows_shell=given.allow_shell,
+        name=given.name,
+        metric=given.metric,
+        unit=given.unit,
+        direction=Direction(given.direction),
+        cap=cap_of(environ.get(CAP_VARIABLE)),
+        api_key=environment.api_key,
+        api_url=environment.api_url,
+    )
+
+
+def cap_of(text: str | None) -> int:
+    """How many experiments a session may have; 0 is any number.
+
+    Returns:
+        The cap.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    if text is None or not text.strip():
+        return CAP_DEFAULT
+    is_short = text.isascii() and text.isdecimal() and len(text) <= CAP_DIGITS
+    if not is_short:
+        raise ValueError(f"{CAP_VARIABLE} is {text!r}: give a whole number, 0 for any")
+    return int(text)
