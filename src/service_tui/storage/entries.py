@@ -42,9 +42,10 @@ sum(passes * (gain > 0))
 FROM (
 SELECT back - money AS gain, open_shares, market_id, side, {passes} AS passes FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
-AND signal IS NOT NULL AND open_shares {which} 0
+AND signal IS NOT NULL AND open_shares {which} 0 LIMIT -1
 ) GROUP BY {groups}
 """
+# The limit keeps SQLite from working `passes` out again for every sum: twice as fast.
 _CARRIES: Final = """
 SELECT 1 FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
