@@ -94,7 +94,7 @@ async def _tell(what: str, words: tuple[str, ...], ports: Ports) -> None:
 async def _ask_program(words: tuple[str, ...], ports: Ports) -> tuple[int, str]:
     """Have this program do something to a repository, as a person would from a shell."""
     around = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
-    folder = tuple(word for one in ports.notes for word in ("--data-dir", str(one)))
+    folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
     return await _run(
         (sys.executable, "-m", "service_tui", "autoresearch", *words, *folder), around
     )
