@@ -203,7 +203,7 @@ def test_a_long_life_meets_every_way_that_a_redemption_can_go() -> None:
     kinds = Counter(kind_of(one) for one in events)
     states = Counter(one.status for one in events if isinstance(one, TxMined))
     assert kinds["redeemed"] > 2
-    assert kinds["wallet"] > 20
+    assert kinds["wallet"] > 3
     assert set(states) == {TxStatus.CONFIRMED, TxStatus.FAILED, TxStatus.DROPPED}
     redeemed = [one for one in events if isinstance(one, Redeemed)]
     assert any(one.tx_hash for one in redeemed)

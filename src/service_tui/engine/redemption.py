@@ -83,6 +83,9 @@ def redeem(venues: Venues, agent: Agent, claim: tuple[str, Side], times: Times) 
         Refusal: as `winning`.
     """
     account, holding = winning(venues, agent, claim)
+    if not holding.on_chain(claim[1]):
+        # Redeemed by an own wallet that was linked before.
+        raise AlreadyRedeemed("on-chain token balance is 0: already redeemed")
     return [_paid(venues, account, holding, times)]
 
 
@@ -128,8 +131,8 @@ def _paid(venues: Venues, account: VenueAccount, holding: Holding, times: Times)
         account.venue,
         position.market_id,
         winner,
-        position.shares(winner),
-        position.cost(winner),
+        holding.payout(),
+        position.on(winner).cost_of(holding.payout()),
         holding.payout(),
         *times,
     )

@@ -97,15 +97,15 @@ async def _redeemed(
     is_manual = found.account.venue is not Venue.EVM
     if not by_hand:
         check_chain(found.account.venue)
+    events = claim_found(world.venues, found, side, times)
+    if events:
+        await asked.service.keeper.commit(events)
+        raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
     if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
         events = redeem(world.venues, agent, claim, times)
         await asked.service.keeper.commit(events)
         paid = Micros(sum(event.payout for event in events))
         return _body(found.holding, request, paid, tx_hash=_own_hash(agent, request))
-    events = claim_found(world.venues, found, side, times)
-    if events:
-        await asked.service.keeper.commit(events)
-        raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
         raise NotLinked("the wallet is external, and none is linked: nobody can sign")
