@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import eth  # noqa: F401 - else it comes later, and brings its limit of recursion along
 from eth_tester import EthereumTester, PyEVMBackend
 from eth_tester.backends.pyevm.main import get_default_account_state
 from eth_tester.exceptions import TransactionNotFound

@@ -53,7 +53,7 @@ class RedeemDialog(ModalScreen[str | None]):
         self._row = row
         # A run that ended before this was opened is not the one that was asked for now.
         self._before = state.redemption.run(row.key)
-        self._told: str = ""
+        self._seen_call: str = ""
         self._is_armed = False
         self._is_done = False
 
@@ -126,9 +126,9 @@ class RedeemDialog(ModalScreen[str | None]):
         for door in self.query("#redeem-yes").results(Door):
             door.disabled = run is None or bool(self._why_not(run))
         shown = "" if run is None or run.state is not RunState.PREPARED else repr(run.call)
-        if shown != self._told:
+        if shown != self._seen_call:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
-            self._told, self._is_armed = shown, False
+            self._seen_call, self._is_armed = shown, False
             if shown:
                 self.set_timer(ARMED_AFTER_S, self._arm)
 
