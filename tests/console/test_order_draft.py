@@ -112,7 +112,7 @@ def limited(**changes: object) -> DeskState:
 
 def real(**changes: object) -> DeskState:
     """Where real money is spent, and the daily limit binds."""
-    return replace(limited(**changes), service=replace(STATE.service, venue=Venue.EVM))
+    return replace(limited(**changes), wallet=replace(STATE.wallet, live=True))
 
 
 def poor(cash: int) -> DeskState:
@@ -120,12 +120,13 @@ def poor(cash: int) -> DeskState:
     return replace(STATE, account=replace(STATE.account, cash=Micros(cash)))
 
 
+ON_CHAIN: dict[str, object] = {"venue": Venue.EVM}
 REFUSED_BUYS = [
     (poor(24_990_000), {}, "more than your cash: at most 24.99"),
     (poor(-5), {}, "more than your cash: at most 0.00"),
     (limited(max_trade=Micros(10 * ONE)), {}, "more than one trade may spend: at most 10.00"),
-    (real(day_spent=Micros(490 * ONE)), {}, "left of the day's limit: at most 10.00"),
-    (real(day_spent=Micros(900 * ONE)), {}, "left of the day's limit: at most 0.00"),
+    (real(day_spent=Micros(490 * ONE)), ON_CHAIN, "left of the day's limit: at most 10.00"),
+    (real(day_spent=Micros(900 * ONE)), ON_CHAIN, "left of the day's limit: at most 0.00"),
     (limited(paused=True), {}, "trading is paused"),
     (replace(STATE, limits=None), {}, "not known yet"),
     (replace(STATE, account=None), {}, "not known yet"),
@@ -136,7 +137,8 @@ REFUSED_BUYS = [
     (replace(STATE, service=replace(STATE.service, phase=Phase.OFFLINE)), {}, "cannot be reached"),
     (replace(STATE, service=replace(STATE.service, phase=Phase.CONNECTING)), {}, "connecting"),
     (replace(STATE, service=replace(STATE.service, read_only=True)), {}, "read-only"),
-    (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), {}, "play-money"),
+    (replace(STATE, service=replace(STATE.service, mode=Mode.LIVE)), {}, "play money is not"),
+    (STATE, ON_CHAIN, "real money is switched off"),
     (STATE, {"market": replace(MARKET, status=MarketStatus.CLOSED)}, "is closed"),
     (
         STATE,
@@ -144,7 +146,7 @@ REFUSED_BUYS = [
         "has resolved NO",
     ),
     (STATE, {"amount": "9000"}, "more than your cash"),
-    (real(), {"amount": "400"}, "left of the day's limit: at most 380.00"),
+    (real(), {**ON_CHAIN, "amount": "400"}, "left of the day's limit: at most 380.00"),
 ]
 
 
@@ -207,7 +209,7 @@ def test_the_most_that_can_be_bought_is_the_least_of_the_bounds() -> None:
     assert buy_max(STATE) == 500 * ONE
     assert buy_max(poor(7_123_456)) == 7_123_456
     assert presets(poor(7_123_456), draft())[-1] == ("max", "7.12")
-    assert buy_max(real(day_spent=Micros(900 * ONE))) == 0
+    assert buy_max(real(day_spent=Micros(900 * ONE)), Venue.EVM) == 0
     assert buy_max(replace(STATE, account=None)) is None
 
 

@@ -212,7 +212,7 @@ def test_the_desk_objects_to_a_buy(name: str) -> None:
 @pytest.mark.parametrize("venue", [Venue.EVM, Venue.SOL])
 def test_an_order_for_a_real_venue_is_refused_whatever_it_does(venue: Venue) -> None:
     for order in (buy(MARKET), sell(STATE.positions[0])):
-        assert "real venue" in preflight(STATE, replace(order, venue=venue), NOW)[0]
+        assert "real money is switched off" in preflight(STATE, replace(order, venue=venue), NOW)[0]
         there = replace(STATE, service=replace(STATE.service, venue=venue))
         assert preflight(there, order, NOW) is not None
 
