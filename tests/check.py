@@ -18,7 +18,7 @@ CHECKS = (
     ("layers", [BIN / "lint-imports"]),
     ("dead code", [BIN / "vulture"]),
     ("types", [BIN / "basedpyright"]),
-    ("tests", [sys.executable, "-m", "pytest"]),
+    ("tests", [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal"]),
 )
 
 

@@ -70,7 +70,7 @@ def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path:
     assert not (tmp_path / "share").exists()
 
 
-@pytest.mark.parametrize("door", ["serve", "login", "demo", "doctor"])
+@pytest.mark.parametrize("door", ["serve", "halt", "resume", "login", "demo", "doctor"])
 def test_every_command_has_its_help(door: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.run([door, "--help"])

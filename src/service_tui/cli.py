@@ -1,4 +1,4 @@
-"""The doors of the program: console, serve, login, demo, doctor; exit codes.
+"""The doors of the program: console, serve, halt, resume, login, demo, doctor; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 from service_tui import __version__
 from service_tui.config import (
@@ -28,13 +28,19 @@ from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
 
+if TYPE_CHECKING:
+    from service_tui.wiring.halt_door import Outcome
+
 OK: Final = 0
 CANNOT: Final = 1
 WRONG_WORDS: Final = 2
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login", "serve"})
+KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume"})
+OPENS: Final = frozenset({"console", "halt", "resume"})
+"""Doors that open a desk, on another service too."""
+
 LOG_FILE: Final = "service-tui.log"
 STACKS_FILE: Final = "service-tui-stacks.txt"
 SPEEDS: Final = (0, 1, 10, 60)
@@ -48,6 +54,8 @@ examples:
   service-tui --speed 10                     the same, the offline world ten times as fast
   service-tui --data-dir /tmp/try --seed 7   a desk of its own, in a world that can be repeated
   service-tui serve --port 8400              the same service for agents, without a console
+  service-tui halt                           stop every entry now; asks nothing
+  service-tui resume                         let entries pass again; asks for a word
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui demo --screenshot DIR          make the pictures of the screens
@@ -109,6 +117,8 @@ def _check(parser: _Parser, given: argparse.Namespace) -> None:
         parser.error("--url and --profile name two services: give one of them")
     if given.door == "serve" and (given.url or given.profile or given.read_only):
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
+    if given.door in {"halt", "resume"} and given.read_only:
+        parser.error(f"{given.door} changes the service: no --read-only")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
@@ -149,6 +159,11 @@ def _parser(environment: Environment) -> _Parser:
         default="on",
         help="off: no rates, no caps; for benches and soaks",
     )
+    for name, what in (
+        ("halt", "stop every entry now, for everybody; kept over a restart"),
+        ("resume", "end the halt, after a typed word"),
+    ):
+        _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
@@ -253,9 +268,9 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
     base = given.data_dir or environment.data_dir
     url, key = given.url, environment.api_key
     wants_remote = url is not None or given.profile is not None
-    if not wants_remote and given.door == "console" and environment.api_url and key:
+    if not wants_remote and given.door in OPENS and environment.api_url and key:
         url, wants_remote = environment.api_url, True
-    if wants_remote and given.door == "console":
+    if wants_remote and given.door in OPENS:
         url, key = _remote(given, environment, url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
@@ -358,6 +373,41 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
     return OK
 
 
+def _halt(options: Options, _: argparse.Namespace) -> int:
+    """Close the gate and have everybody told; asks nothing."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import halt_door  # noqa: PLC0415
+
+    try:
+        return _told(halt_door.halt(options))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
+def _resume(options: Options, _: argparse.Namespace) -> int:
+    """Open the gate again, once the word was typed."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.desk.commands import RESUME_WORD  # noqa: PLC0415
+    from service_tui.wiring import halt_door  # noqa: PLC0415
+
+    if _is_terminal(sys.stdin):
+        sys.stdout.write(
+            f"Entries pass again at once, of every agent. Type {RESUME_WORD} and press enter: "
+        )
+        sys.stdout.flush()
+    if (sys.stdin.readline().strip() if sys.stdin else "") != RESUME_WORD:
+        raise CannotError(f"not resumed: the word is {RESUME_WORD}")
+    try:
+        return _told(halt_door.resume(options))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
+def _told(outcome: "Outcome") -> int:
+    sys.stdout.writelines(f"{line}\n" for line in outcome.lines)
+    return OK if outcome.is_done else CANNOT
+
+
 def _login(options: Options, given: argparse.Namespace) -> int:
     """Ask for the key, never show it, store it for its address."""
     from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
@@ -408,6 +458,8 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
 _DOORS: Final = {
     "console": _console,
     "serve": _serve,
+    "halt": _halt,
+    "resume": _resume,
     "login": _login,
     "demo": _demo,
     "doctor": _doctor,

@@ -152,3 +152,8 @@ class Category(StrEnum):
     CRYPTO = "crypto"
     SCIENCE = "science"
     CULTURE = "culture"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: `1 position`, `3 positions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

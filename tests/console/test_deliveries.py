@@ -193,6 +193,18 @@ def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -
     assert found.desktop == "3 notices, the last: x"
 
 
+def test_an_alert_and_its_exit_are_counted_once_until_somebody_has_looked() -> None:
+    alert = replace(notice(1), about="alert-1")
+    exit_ = replace(notice(2, NoticeKind.EXIT, "sold"), about="alert-1")
+    other = replace(notice(3), about="alert-2")
+    found = deliveries([alert, exit_, other], Choices(), NOW, zone=UTC)
+    assert (len(found.toasts), found.unseen) == (2, 2)
+    later = deliveries([exit_], Choices(), NOW, zone=UTC, counted=frozenset({"alert-1"}))
+    assert (len(later.toasts), later.unseen) == (1, 0)
+    assert deliveries([exit_], Choices(), NOW, zone=UTC).unseen == 1
+    assert deliveries([notice(1), notice(2)], Choices(), NOW, zone=UTC).unseen == 2
+
+
 def test_answers_to_the_person_are_never_merged_nor_counted() -> None:
     notices = [notice(number, NoticeKind.DESK, f"answer {number}") for number in range(3)]
     found = deliveries(notices, LOUD, NOW, zone=UTC)

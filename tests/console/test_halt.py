@@ -196,7 +196,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     found = lasting_things(paused, NOW, started_at=NOW, closed="gone")
     assert [one.word for one in found] == ["halted", "desk closed"]
     for state, words in (
-        (HALTED, "2 acknowledgements are missing"),
+        (HALTED, "2 acknowledgements missing"),
         (DONE, "everybody has acknowledged it"),
         (ELSEWHERE, "halted from elsewhere"),
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "being resumed"),
@@ -293,7 +293,7 @@ async def test_it_halts_also_while_the_word_is_typed() -> None:
 async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
     async with running(HALTED) as seen:
         await asked(seen, "R")
-        assert "2 acknowledgements of the halt are missing" in seen.text
+        assert "2 acknowledgements of the halt missing" in seen.text
 
 
 # -- exits --------------------------------------------------------------------------------------

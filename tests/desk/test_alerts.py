@@ -183,7 +183,7 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
             state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
             assert len(state.risk.exits) == 1
             assert state.risk.alerts[0].state is AlertState.EXECUTED
-            assert any("not by this desk" in one.text for one in state.notices)
+            assert any(": sold, brought " in one.text for one in state.notices)
         assert sold(line) == []
 
 
@@ -439,3 +439,27 @@ async def test_one_briefing_comes_first_and_nothing_is_exited_from_memory(tmp_pa
             await until(desk, alert_is(AlertState.EXECUTED), stage)
         assert line.asked(MONITORS.path) > 0
         assert len(sold(line)) == 1
+
+
+def named(market_id: str, alert_id: str) -> dict[str, object]:
+    return {
+        "id": alert_id, "market_id": market_id, "side": "yes", "venue": "sim", "shares": 10.0,
+        "exit_reason": "stop_loss", "executed_by": "client", "status": "pending",
+    }  # fmt: skip
+
+
+async def test_names_that_cannot_be_sent_end_no_desk(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as (stage, line, market_id):
+        listed = [named("../../x", "a-1"), named("\x07", "a-2"), named(market_id, "x" * 300)]
+        listed += [named(market_id, "spaces in it"), named(market_id, "../a")]
+        line.fault = lambda request: (
+            said({"risk_alerts": listed}) if request.url.path == RISK_ALERTS.path else None
+        )
+        async with open_test_desk(stage) as desk:
+            await until(desk, lambda s: len(s.risk.alerts) == len(listed) and sold(line), stage)
+            await stage.clock.advance(60)
+            states = {alert.alert_id: alert.state for alert in desk.state.risk.alerts}
+            assert states["a-1"] is states["a-2"] is AlertState.FAILED
+            ends = [one.url for one in line.sent if is_ack(one)]
+            assert ends
+            assert not any("alert_id" in str(url) for url in ends)

@@ -2,9 +2,14 @@
 
 import json
 from collections import Counter
+from contextlib import suppress
+from random import Random
 from typing import Final
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from engine.full_scan import Driver
 from engine.guarded import (
@@ -31,6 +36,7 @@ from service_tui.engine.errors import (
     MarketNotOpen,
     MonitorNotFound,
     PositionNotFound,
+    Refusal,
 )
 from service_tui.engine.events import (
     AlertEnded,
@@ -70,6 +76,37 @@ def test_random_operations_never_part_from_a_full_scan(seed: int) -> None:
     assert driver.world.ledger.total() == 0
     driver.restart()
     driver.compare()
+
+
+ACTS = (
+    *("tick",) * 5, *("push",) * 5, *("buy",) * 4, *("sell",) * 3, *("set",) * 2, "delete",
+    "acknowledge", "settings", "restart", "resolve",
+)  # fmt: skip
+
+
+class Guarding(RuleBasedStateMachine):
+    """The same operations in any order, chosen so that a divergence shrinks to a few of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.driver = Driver(3)
+
+    @rule(act=st.sampled_from(ACTS), chance=st.randoms(use_true_random=False))
+    def act(self, act: str, chance: Random) -> None:
+        self.driver.rng = chance
+        with suppress(Refusal):
+            getattr(self.driver, act)()
+
+    @invariant()
+    def comes_to_the_same_as_a_full_scan(self) -> None:
+        self.driver.compare()
+        assert self.driver.world.ledger.total() == 0
+
+
+TestGuarding = Guarding.TestCase
+TestGuarding.settings = settings(
+    max_examples=40, stateful_step_count=100, deadline=None, derandomize=True
+)
 
 
 # -- one by one ----------------------------------------------------------------------------

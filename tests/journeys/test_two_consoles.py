@@ -36,8 +36,10 @@ async def until(
 ) -> DeskState:
     """The wanted state; the two lines are real, so each step of time gives them a moment."""
     end = clock.monotonic() + within_s
+    # What is to come at once has few steps, each of them long: the disk may be slow.
+    patience = 60 if within_s > AT_ONCE_S else 200
     while clock.monotonic() < end:
-        for _ in range(60):
+        for _ in range(patience):
             if is_so(desk.state):
                 return desk.state
             await asyncio.sleep(0.005)

@@ -142,8 +142,10 @@ BAD_KEYS: Final = {
 async def test_a_key_that_is_none_is_a_422(tmp_path: Path, keys: list[str]) -> None:
     async with at_work(tmp_path) as (stage, client):
         headers = [(HEADER.encode(), key.encode("latin-1")) for key in keys]
-        refused = await client.post(PLACE_TRADE.path, json=order_of(stage), headers=headers)
-        assert refused.status_code == 422
+        for dry_run in (False, True):
+            order = order_of(stage, dry_run=dry_run)
+            refused = await client.post(PLACE_TRADE.path, json=order, headers=headers)
+            assert refused.status_code == 422
         assert refused.json()["detail"][0]["loc"] == ["header", HEADER]
         assert "128" in refused.json()["fix"]
         assert stage.agent.trades_count == 0

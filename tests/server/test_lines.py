@@ -153,3 +153,63 @@ async def test_nonsense_on_the_wire_fills_no_log(
             await pair[0].readuntil(b"\r\n")
             pair[1].transport.abort()
     assert not [one for one in caplog.records if one.name.startswith("uvicorn")]
+
+
+HEADS = {
+    "one header without an end": b"GET /api/sdk/health HTTP/1.1\r\nHost: localhost\r\nX-Long: ",
+    "a line without an end": b"GET /api/sdk/health?q=",
+    "headers without an end": b"GET /api/sdk/health HTTP/1.1\r\nHost: localhost\r\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+async def test_a_head_without_an_end_is_refused(tmp_path: Path, name: str) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        reader, writer = await opened(url, HEADS[name])
+        piece = b"X-More: of the same\r\n" * 200 if "headers" in name else b"a" * 4_000
+        with suppress(ConnectionError):
+            for _ in range(200):
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0)
+        async with asyncio.timeout(WAIT_S):
+            with suppress(ConnectionError):
+                assert (await reader.read(65_536)).startswith(b"HTTP/1.1 431 ")
+        assert await is_ended((reader, writer))
+        assert await healthy(url)
+
+
+async def test_a_whole_head_that_is_too_large_is_refused_and_nothing_runs(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        body = b'{"name": "heron"}'
+        head = (
+            b"POST /api/sdk/agents/register HTTP/1.1\r\nHost: localhost\r\nX-Long: %s\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+        )
+        reader, writer = await opened(url, head % (b"a" * 66_000, len(body), body))
+        async with asyncio.timeout(WAIT_S):
+            said = await reader.read(65_536)
+        assert said.startswith(b"HTTP/1.1 431 ")
+        assert b'"fix"' in said
+        assert len(stage.world.agents) == 1
+        writer.close()
+        reader, writer = await opened(url, head % (b"a" * 30_000, len(body), body))
+        async with asyncio.timeout(WAIT_S):
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+
+
+async def test_what_follows_a_body_is_bounded_too(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        head = (
+            b"POST /api/sdk/troubleshoot HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+        )
+        pair = await opened(url, head + b"X-Trailer: ")
+        with suppress(ConnectionError):
+            for _ in range(200):
+                pair[1].write(b"a" * 4_000)
+                await pair[1].drain()
+                await asyncio.sleep(0)
+        assert await is_ended(pair)
+        assert await healthy(url)

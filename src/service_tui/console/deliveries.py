@@ -142,10 +142,14 @@ class Toast:
 
 @dataclass(frozen=True, slots=True)
 class Deliveries:
-    """What is to be done for some notices: at most one bell and one desktop notification."""
+    """What is to be done for some notices: at most one bell and one desktop notification.
+
+    `events` are those that are counted in `unseen`.
+    """
 
     toasts: tuple[Toast, ...] = ()
     unseen: int = 0
+    events: frozenset[str] = frozenset()
     bell: bool = False
     desktop: str = ""
 
@@ -218,6 +222,7 @@ def deliveries(
     *,
     zone: tzinfo | None = None,
     shown: Mapping[NoticeKind, Toast] | None = None,
+    counted: frozenset[str] = frozenset(),
 ) -> Deliveries:
     """What is to be done for some notices.
 
@@ -227,6 +232,7 @@ def deliveries(
         now: wall time.
         zone: where the person is; None is the machine's own.
         shown: toasts that still stand: another notice of their kind joins them.
+        counted: events that are unseen already: what else is told of them adds nothing.
 
     Returns:
         Toasts to show, one a kind, in the place of those that they joined; what answers the person
@@ -235,10 +241,12 @@ def deliveries(
     joined: dict[NoticeKind, Toast] = {}
     single: list[Toast] = []
     loud: list[tuple[Notice, frozenset[Way]]] = []
-    unseen = 0
+    unseen, events = 0, set[str]()
     for notice in notices:
         ways = choices.ways_of(notice.kind)
-        unseen += Way.BADGE in ways
+        if Way.BADGE in ways:
+            unseen += notice.about not in counted | events
+            events |= {notice.about} - {""}
         loud.append((notice, ways))
         if Way.TOAST not in ways:
             continue
@@ -248,7 +256,7 @@ def deliveries(
             continue
         before = joined.get(notice.kind) or (shown or {}).get(notice.kind)
         joined[notice.kind] = toast if before is None else _joined(before, toast)
-    found = Deliveries((*joined.values(), *single), unseen)
+    found = Deliveries((*joined.values(), *single), unseen, frozenset(events))
     if is_quiet(choices.quiet, now, zone):
         return found
     desktop = [notice for notice, ways in loud if Way.DESKTOP in ways]

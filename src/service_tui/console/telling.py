@@ -53,6 +53,7 @@ class Telling:
         self._frame = frame
         self._newest = newest
         self._standing: dict[NoticeKind, tuple[Toast, Notification]] = {}
+        self._counted: frozenset[str] = frozenset()
         self.unseen = 0
         """Notices that are counted in the bar until somebody looks."""
 
@@ -67,8 +68,9 @@ class Telling:
         }
         choices, masked = choices_of(state.preferences), is_private(state)
         shown = {kind: toast for kind, (toast, _) in self._standing.items()}
-        found = deliveries(fresh, choices, now, shown=shown)
+        found = deliveries(fresh, choices, now, shown=shown, counted=self._counted)
         self.unseen += found.unseen
+        self._counted |= found.events
         self._show(found.toasts, masked=masked)
         if found.bell:
             self._frame.signal(BELL)
@@ -78,7 +80,7 @@ class Telling:
 
     def seen(self) -> None:
         """Somebody has looked: nothing is unseen."""
-        self.unseen = 0
+        self.unseen, self._counted = 0, frozenset()
 
     def _show(self, toasts: tuple[Toast, ...], *, masked: bool) -> None:
         answers = [toast for toast in toasts if toast.kind not in KINDS]

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.records_risk import Condition
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal
 
 
@@ -235,7 +235,7 @@ class SetMonitors:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"monitor {len(self.monitors)} positions"
+        return f"monitor {counted(len(self.monitors), 'position')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +343,7 @@ class ExitAll:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"exit {len(self.holdings)} positions"
+        return f"exit {counted(len(self.holdings), 'position')}"
 
 
 Command = (

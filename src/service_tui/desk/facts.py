@@ -214,11 +214,15 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something passed that the operator wants to be told once."""
+    """Something passed that the operator wants to be told once.
+
+    `about` names the event: of several notices about one event only one is counted.
+    """
 
     tone: str
     text: str
     kind: NoticeKind = NoticeKind.DESK
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class Halting:
         self._either = either
         self._wanted = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._doubt = asyncio.Event()
         self._line = asyncio.Lock()
         self._round = 0
         if ports.state().halt is not None:
@@ -98,9 +99,16 @@ class Halting:
         self._begin(known or self._new())
 
     def hear(self) -> None:
-        """Follow what the service says of its own halt: that closes the gate here as well."""
+        """Follow what the service says of its own halt: that closes the gate here as well.
+
+        A service that has acknowledged this desk's halt and is not halted any more was resumed from
+        another console of the same operator; that is looked up before anything opens here.
+        """
         world = self._ports.state().world
-        self._ports.gate.hear(service_halted=world is not None and world.halted_at is not None)
+        service_halted = world is not None and world.halted_at is not None
+        self._ports.gate.hear(service_halted=service_halted)
+        if world is not None and not service_halted and self._may_be_over():
+            self._doubt.set()
 
     def hurry(self) -> None:
         """Whoever still rests from a failure asks again."""
@@ -108,7 +116,12 @@ class Halting:
         self._hurry = asyncio.Event()
 
     async def run(self) -> None:
-        """Tell everybody, again and again until all have said so."""
+        """Tell everybody, again and again until all have said so, and hear of its end elsewhere."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._tell())
+            tasks.create_task(self._follow())
+
+    async def _tell(self) -> None:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -177,6 +190,43 @@ class Halting:
             )
         return ""
 
+    # -- resumed elsewhere -----------------------------------------------------------------
+
+    def _may_be_over(self) -> bool:
+        """Whether this halt could have been ended by somebody else: everybody knew of it."""
+        halt, service = self._ports.state().halt, self._ports.state().service
+        if halt is None or not service.embedded or service.read_only:
+            return False
+        is_selling = halt.exits is not None and not halt.exits.is_over
+        return not (halt.missing or halt.is_resuming or is_selling)
+
+    async def _follow(self) -> None:
+        """Let go of the halt here, once the service itself says that its operator has ended it.
+
+        What is shown may be older than the halt: only an answer to a question that was asked after
+        the service had acknowledged it counts.
+        """
+        while True:
+            await self._doubt.wait()
+            self._doubt.clear()
+            number = self._round
+            try:
+                # Asked beside the line: a new halt need not wait for this answer.
+                if self._may_be_over() and not await steps.service_is_halted(self._ports):
+                    await self._end_here(number)
+            except OvertakenError:
+                log.info("it was halted again while its end elsewhere was looked up")
+            except (ServiceError, StorageError) as error:
+                log.info("whether the halt was ended elsewhere is not known: %s", error)
+
+    async def _end_here(self, number: int) -> None:
+        async with self._line:
+            self._check(number)
+            if self._may_be_over():
+                await self._open(self._ports.state().halt, number)
+                said = "resumed from another console: entries pass again"
+                self._ports.say(Noticed("good", said, _HALT))
+
     # -- resuming --------------------------------------------------------------------------
 
     async def resume(self, order: Resume) -> None:
@@ -228,19 +278,23 @@ class Halting:
         if not service.read_only and service.embedded:
             await steps.resume_service(ports)
             self._check(number)
-        since = Timestamp(0.0) if known is None else known.since
-        # Later than the halt, also by a clock that was set back: the last word counts.
-        at = max(ports.now(), Timestamp(since + AFTER_S))
-        await self._memory.keep_halt(KeptHalt(on=False, at=at))
-        self._check(number)
-        ports.gate.open()
-        ports.say(HaltChanged(None))
+        await self._open(known, number)
         ports.say(Noticed("good", "resumed: entries pass again", _HALT))
         if was_paused:
             said = (
                 "the service had paused trading before the halt, and still does: see the settings"
             )
             ports.say(Noticed("warn", said))
+
+    async def _open(self, known: HaltView | None, number: int) -> None:
+        """The last two steps: the end is kept, and the gate opens."""
+        since = Timestamp(0.0) if known is None else known.since
+        # Later than the halt, also by a clock that was set back: the last word counts.
+        at = max(self._ports.now(), Timestamp(since + AFTER_S))
+        await self._memory.keep_halt(KeptHalt(on=False, at=at))
+        self._check(number)
+        self._ports.gate.open()
+        self._ports.say(HaltChanged(None))
 
     def _check(self, number: int) -> None:
         if number != self._round:

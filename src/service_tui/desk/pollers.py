@@ -101,6 +101,10 @@ PERIODS: Final = {
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
+ASIDE_S: Final = {Topic.REACTOR: 1.0}
+"""How much later than the others a topic is read first: the reactor half a period beside the list
+of markets, whose pages would hold the loop between a signal and its mirror."""
+
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
 HISTORY_HOURS_MAX: Final = 168
@@ -337,6 +341,7 @@ async def poll(
     embedded = ports.state().service.embedded
     by_operator = topic in EMBEDDED_ONLY or (embedded and topic is Topic.DETAIL)
     failures = 0
+    await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:
         try:
             facts, latency_s = await _read(topic, ports, watched)

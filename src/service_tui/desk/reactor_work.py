@@ -7,7 +7,9 @@ Used by desk.desk, which hands in every change of the state and owns the loops.
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
+from typing import Final
 
+from service_tui.clock import Clock
 from service_tui.desk.commands_reactor import (
     DismissSignal,
     MirrorAllFrom,
@@ -29,6 +31,8 @@ from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import StoredReactor
 
 log = logging.getLogger(__name__)
+
+WRITE_AFTER_S: Final = 0.3
 
 
 class ReactorWork:
@@ -55,7 +59,7 @@ class ReactorWork:
         self._ports = ports
         self._watch = watch
         self._stored = StoredReactor(database)
-        self._log = SignalLog(self._stored)
+        self._log = SignalLog(self._stored, ports.clock)
         self._mirrors = Mirrors(ports, executes=executes, held_back=held_back)
 
     @property
@@ -108,17 +112,20 @@ def _plan_changed(before: DeskState, after: DeskState) -> bool:
 class SignalLog:
     """Writes down what became of signals, behind the work: nobody waits for it."""
 
-    def __init__(self, stored: StoredReactor) -> None:
+    def __init__(self, stored: StoredReactor, clock: Clock) -> None:
         self._stored = stored
+        self._clock = clock
         self._changed: dict[str, SignalView] = {}
         self._awake = asyncio.Event()
 
     def look(self, before: Iterable[SignalView], after: Iterable[SignalView]) -> None:
         """Note what has changed but for a price that moves on."""
-        old = {one.signal_id: one for one in before}
-        for one in after:
+        same = {id(one) for one in before}
+        changed = [one for one in after if id(one) not in same]
+        old = {one.signal_id: one for one in before} if changed else {}
+        for one in changed:
             known = old.get(one.signal_id)
-            if known is not one and (known is None or _kept(known) != _kept(one)):
+            if known is None or _kept(known) != _kept(one):
                 self._changed[one.signal_id] = one
         if self._changed:
             self._awake.set()
@@ -128,6 +135,8 @@ class SignalLog:
         while True:
             await self._awake.wait()
             self._awake.clear()
+            # A commit under way would hold up the intent of the mirror that follows.
+            await self._clock.sleep(WRITE_AFTER_S)
             await self.flush()
 
     async def flush(self) -> None:

@@ -423,12 +423,16 @@ class NoticeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A line for a toast: what passed. `tone` is info, good, warn or bad."""
+    """A line for a toast: what passed. `tone` is info, good, warn or bad.
+
+    `about` names the event that it tells of, where several notices may tell of one.
+    """
 
     notice_id: int
     tone: str
     text: str
     kind: NoticeKind = NoticeKind.DESK
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

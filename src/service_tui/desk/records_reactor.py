@@ -5,6 +5,7 @@ Used by desk.translate_reactor (which makes them), desk.reduce_reactor, and the 
 Sizes are micros of shares, money is micros of the venue's currency, prices are of the side.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -339,23 +340,30 @@ class ReactorView:
 
 def tallies(signals: tuple[SignalView, ...], past: Mapping[str, Tally]) -> dict[str, Tally]:
     """The tally of each wallet: of these signals on top of what was counted before."""
-    sums = dict(past)
+    by_wallet: dict[str, list[SignalView]] = {}
     for one in signals:
-        sums[one.wallet] = added(sums.get(one.wallet) or Tally(), one)
+        by_wallet.setdefault(one.wallet, []).append(one)
+    sums = dict(past)
+    for wallet, mine in by_wallet.items():
+        sums[wallet] = added(sums.get(wallet) or Tally(), *mine)
     return sums
 
 
-def added(tally: Tally, one: SignalView) -> Tally:
-    """The tally with one more signal."""
-    newest = one.at if tally.last_at is None else max(one.at, tally.last_at)
+def added(tally: Tally, *signals: SignalView) -> Tally:
+    """The tally with more signals, at least one."""
+    states = Counter(one.state for one in signals)
+    bought = [one for one in signals if one.shares > 0]
+    newest = max(one.at for one in signals)
     return Tally(
-        signals_count=tally.signals_count + 1,
-        mirrored_count=tally.mirrored_count + (one.state is SignalState.MIRRORED),
-        skipped_count=tally.skipped_count + (one.state is SignalState.SKIPPED),
-        failed_count=tally.failed_count + (one.state is SignalState.FAILED),
-        spent=Micros(tally.spent + one.cost),
-        shares=Micros(tally.shares + one.shares),
-        source_cost=Micros(tally.source_cost + round(one.shares * one.price)),
-        pnl=Micros(tally.pnl + (one.pnl or 0)),
-        last_at=newest,
+        signals_count=tally.signals_count + len(signals),
+        mirrored_count=tally.mirrored_count + states[SignalState.MIRRORED],
+        skipped_count=tally.skipped_count + states[SignalState.SKIPPED],
+        failed_count=tally.failed_count + states[SignalState.FAILED],
+        spent=Micros(tally.spent + sum(one.cost for one in bought)),
+        shares=Micros(tally.shares + sum(one.shares for one in bought)),
+        source_cost=Micros(
+            tally.source_cost + round(sum(one.shares * one.price for one in bought))
+        ),
+        pnl=Micros(tally.pnl + sum(one.pnl or 0 for one in bought)),
+        last_at=newest if tally.last_at is None else max(newest, tally.last_at),
     )

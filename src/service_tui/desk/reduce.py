@@ -238,15 +238,16 @@ def _with_risk(state: DeskState, fact: RiskFact) -> DeskState:
         after = _dropped(after, Topic.MONITORS, fact.dropped)
     if isinstance(fact, AlertsSeen):
         is_first = Topic.BRIEFING not in state.seen
-        for tone, text, kind in news_of(state.risk, risk, is_first=is_first):
-            after = _noticed(after, Noticed(tone, text, kind))
+        for told in news_of(state.risk, risk, is_first=is_first):
+            after = _noticed(after, told)
     return after
 
 
 def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
     """The slice of the reactor, marked anew, with a notice for each piece of news."""
     reactor = reactors.reduce_reactor(state.reactor, fact)
-    reactor = reactors.marked(reactor, state.markets, state.closed)
+    if not isinstance(fact, SignalChanged):
+        reactor = reactors.marked(reactor, state.markets, state.closed)
     after = replace(state, reactor=reactor)
     for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
         after = _noticed(after, Noticed(tone, text, kind))
@@ -333,7 +334,7 @@ def _phase_notice(before: DeskState, after: DeskState) -> DeskState:
 
 def _noticed(state: DeskState, fact: Noticed) -> DeskState:
     last = state.notices[-1].notice_id if state.notices else 0
-    notice = Notice(last + 1, fact.tone, fact.text, fact.kind)
+    notice = Notice(last + 1, fact.tone, fact.text, fact.kind, fact.about)
     return replace(state, notices=(*state.notices, notice)[-NOTICES_MAX:])
 
 

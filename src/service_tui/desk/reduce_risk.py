@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, assert_never
 
+from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import (
     AlertChanged,
     AlertsSeen,
@@ -40,7 +41,7 @@ from service_tui.desk.records_risk import (
     RiskView,
 )
 from service_tui.terms import Action, Venue
-from service_tui.units import Micros
+from service_tui.units import ONE, Micros
 
 ALERTS_MAX: Final = 200
 EXITS_MAX: Final = 200
@@ -240,9 +241,7 @@ def with_ticket(risk: RiskView, ticket: TicketView) -> RiskView:
     return replace(risk, alerts=_with_alert(risk.alerts, sold))
 
 
-def news_of(
-    before: RiskView, after: RiskView, *, is_first: bool
-) -> Iterator[tuple[str, str, NoticeKind]]:
+def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[Noticed]:
     """What a listing of alerts says that was not known.
 
     Args:
@@ -251,22 +250,25 @@ def news_of(
         is_first: the desk has just opened; of what ended before, only losses are told, in one.
 
     Yields:
-        A tone, a sentence and what it is about each.
+        A notice each.
     """
     known = {alert.alert_id: alert for alert in before.alerts}
     news = [one for one in after.alerts if _is_news(one, known.get(one.alert_id))]
     lost = [one for one in news if one.state in _LOST]
     for alert in news:
+        about, event = _about(alert), alert.exit_name
         if alert.state.is_open:
-            yield "bad", f"{_about(alert)}: {alert.words or 'the exit follows'}", NoticeKind.ALERT
+            said = f"{about}: {alert.words or 'the exit follows'}"
+            yield Noticed("bad", said, NoticeKind.ALERT, event)
         elif alert.state in _LOST and not is_first:
-            yield "bad", f"{_about(alert)}: {alert.words}", NoticeKind.ALERT
+            yield Noticed("bad", f"{about}: {alert.words}", NoticeKind.ALERT, event)
         elif alert.state is AlertState.EXECUTED and not alert.attempts and not is_first:
-            yield "warn", f"{_about(alert)}: sold, not by this desk", NoticeKind.EXIT
+            said = f"{about}: {_sold_elsewhere(alert, after.exits)}"
+            yield Noticed("warn", said, NoticeKind.EXIT, event)
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
         said = f"{len(lost)} {noun} expired without an exit: 3 shows them"
-        yield "bad", said, NoticeKind.ALERT
+        yield Noticed("bad", said, NoticeKind.ALERT)
 
 
 _LOST: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
@@ -277,6 +279,17 @@ def _is_news(alert: AlertView, old: AlertView | None) -> bool:
     if old is None:
         return True
     return old.state.is_open and not alert.state.is_open
+
+
+def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
+    """What the sale brought and who made it, as far as that is known."""
+    sale = (alert.market_id, alert.side, alert.venue, alert.trigger_price)
+    for one in exits:
+        told = (one.market_id, one.side, one.venue, one.trigger_price)
+        if told == sale and one.at >= alert.breached_at:
+            by_whom = " by the service" if one.by_service or alert.managed else ""
+            return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}"
+    return "sold, not by this desk"
 
 
 def _about(alert: AlertView) -> str:

@@ -126,8 +126,11 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, said: Said) -> Tic
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.say(TicketChanged(ended))
     words = f"{ticket.what}: {outcome}" + (f" — {fix}" if fix else "")
-    kind = NoticeKind.EXIT if ticket.kind == ExitAlert.kind else NoticeKind.FILL
-    ports.say(Noticed(_TONES[state], words, kind))
+    is_exit = ticket.kind == ExitAlert.kind
+    kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
+    # An exit and its alert are one event.
+    about = ticket.ticket_id.rpartition(".")[0] if is_exit else ""
+    ports.say(Noticed(_TONES[state], words, kind, about))
     return ended
 
 

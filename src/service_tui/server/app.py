@@ -245,8 +245,13 @@ def _answering(
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
-            if endpoint.once and not rehearses:
-                return await _answer_once(asked, call, handler, speech)
+            # Of a rehearsal too the key must be one, though nothing is kept of it.
+            key = idempotency.key_of(call.headers) if endpoint.once else None
+            if key is not None and not rehearses:
+                promise = Promise(
+                    asked.agent.agent_id, key, call.path, idempotency.hash_of(body), asked.now
+                )
+                return await _answer_once(asked, promise, handler, speech)
             reply = await handler(asked)
             return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
         except Refusal as refusal:
@@ -294,15 +299,10 @@ async def _note_client(asked: Asked, speech: Speech) -> None:
         log.warning("the version of a client is not kept: %s", error)
 
 
-async def _answer_once(asked: Asked, call: Call, handler: Handler, speech: Speech) -> Response:
+async def _answer_once(
+    asked: Asked, promise: Promise, handler: Handler, speech: Speech
+) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
-    key = idempotency.key_of(call.headers)
-    if key is None:
-        reply = await handler(asked)
-        return _said(speech, reply.model_dump_json(by_alias=True), asked.headers)
-    promise = Promise(
-        asked.agent.agent_id, key, call.path, idempotency.hash_of(asked.body), asked.now
-    )
     async with asked.service.repeats.turn(promise) as earlier:
         if earlier is not None:
             return _said(speech, earlier.answer, {idempotency.REPLAYED: "true"})

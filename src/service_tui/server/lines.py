@@ -26,6 +26,18 @@ QUIET_S: Final = 30.0
 
 BACKLOG_MIN: Final = 16
 
+HEAD_MAX: Final = 65_536
+"""ours: bytes of a request's line and headers; the parser itself would keep them without end."""
+
+_BODY: Final = b'{"error":"the head of the request is too large","detail":"a request line and '
+_BODY_END: Final = (
+    b'headers have at most 65536 bytes together","fix":"send fewer or shorter headers"}'
+)
+TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%s"
+) % (len(_BODY + _BODY_END), _BODY + _BODY_END)
+
 
 def backlog() -> int:
     """Callers who are taken in at one go, before any of them is heard or let go."""
@@ -38,11 +50,21 @@ def lines_max() -> int:
     return LINES_MAX if soft < 0 else max(LINES_MIN, min(LINES_MAX, soft // 2))
 
 
+class HeadTooLargeError(Exception):
+    """A request's line and headers are larger than any honest caller's."""
+
+
 class BoundedLine(HttpToolsProtocol):
-    """One caller's line. `quiet_since` is the end of its last answer, or its beginning."""
+    """One caller's line. `quiet_since` is the end of its last answer, or its beginning.
+
+    `unread` counts what came since a body or a request was last read: a head, or what follows a
+    body, of which the parser makes nothing before its end.
+    """
 
     quiet_since: float = 0.0
     stuck_since: float | None = None
+    unread: int = 0
+    is_too_large: bool = False
 
     # The parameter's name and type are those of uvicorn.
     def connection_made(self, transport: "asyncio.Transport") -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -54,6 +76,43 @@ class BoundedLine(HttpToolsProtocol):
             quiet = [line for line in lines if line.is_quiet()]
             # Whoever has never asked anything goes before who may ask again.
             min(quiet, key=lambda line: (bool(line.cycle), line.quiet_since)).transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless it is the head of a request and has no end."""
+        self.unread += len(data)
+        super().data_received(data)
+        if self.unread > HEAD_MAX and not self.transport.is_closing():
+            self._refuse_head()
+
+    def on_headers_complete(self) -> None:
+        """A whole head has come; one that is too large stops the parser."""
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > HEAD_MAX:
+            self.is_too_large = True
+            raise HeadTooLargeError
+        self.unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of a body: bounded where it is taken in."""
+        self.unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The end of a request."""
+        self.unread = 0
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """What could not be read; the parser has stopped."""
+        if self.is_too_large:
+            self._refuse_head()
+        else:
+            super().send_400_response(msg)
+
+    def _refuse_head(self) -> None:
+        self.transport.write(TOO_LARGE)
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         """Note when the answer ended."""

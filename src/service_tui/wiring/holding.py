@@ -30,6 +30,7 @@ from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.wire.events import EventBody
 from service_tui.wiring.data import open_data
+from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import keeper_of_own_key, keys_of_own_agent
@@ -128,6 +129,7 @@ async def _exits_only(
             listen=listen_to(sim),
             renew=renewing(database.path.parent, client, keys, BASE_URL),
             exits_only=True,
+            halts=kept_halts(database.path.parent),
         )
         view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
         async with open_desk(DeskState(service=view), surroundings):

@@ -130,6 +130,7 @@ async def embedded_parts(
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
+                    executes=options.exits,
                 ),
             ) as desk,
             _served(options, sim, data, desk),
@@ -173,6 +174,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
                 halts=kept_halts(options.data_dir),
+                executes=options.exits,
             ),
         ) as desk,
     ):

@@ -12,7 +12,8 @@ class Options:
 
     `listen` is the port on which the holder of the data directory serves it: 0 any free one, None
     not at all. `limits` False takes every limit off the embedded service. `signal_ttl_s` is the
-    life of its reactor signals, None the usual minute.
+    life of its reactor signals, None the usual minute. `exits` False leaves the exits of alerts to
+    the next desk.
     """
 
     data_dir: Path
@@ -29,3 +30,4 @@ class Options:
     listen: int | None = None
     limits: bool = True
     signal_ttl_s: float | None = None
+    exits: bool = True

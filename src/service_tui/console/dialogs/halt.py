@@ -22,6 +22,7 @@ from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.state import DeskState
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 EXIT_WORD: Final = "EXIT"
@@ -101,7 +102,7 @@ class HaltPanel(ModalScreen[None]):
         body = Text(_RESUME)
         missing = 0 if self._state.halt is None else self._state.halt.missing
         if missing:
-            body.append(f"\n\n{missing} acknowledgements of the halt are missing.", "warn")
+            body.append(f"\n\n{counted(missing, 'acknowledgement')} of the halt missing.", "warn")
         self._app().push_screen(TypedWord("Resume trading?", body, RESUME_WORD), answered)
 
     def action_lines(self, by: int) -> None:

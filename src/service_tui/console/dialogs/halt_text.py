@@ -37,9 +37,14 @@ _ENDS: Final = {
     TicketState.UNKNOWN: ("?", "breach"),
 }
 
+PASSES: Final = "Sales, exits and redemptions pass."
 REACH: Final = (
-    "Sales, exits and redemptions pass. Agents that this desk does not run are stopped by the "
-    "service's pause alone: until it has acknowledged that, they may still buy."
+    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone: until "
+    "it has acknowledged that, they may still buy."
+)
+REACHED: Final = (
+    f"{PASSES} Agents that this desk does not run are stopped by the service's pause alone, which "
+    "it has acknowledged."
 )
 ELSEWHERE: Final = (
     "The service was halted from elsewhere: it refuses the entries of every agent, and this desk "
@@ -58,12 +63,18 @@ def halt_text(state: DeskState, now: Timestamp) -> Text:
         formats.clock_time(since),
     )
     if halt is None:
-        return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACH, "muted")])
-    parts = [head, Text("\n").join(_ack(ack) for ack in halt.acks), Text(REACH, "muted")]
+        return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACHED, "muted")])
+    parts = [head, Text("\n").join(_ack(ack) for ack in halt.acks), Text(_reach(halt), "muted")]
     if halt.exits is not None:
         parts.append(_exits(state, halt.exits))
     parts.append(Text(_next(state, halt), "bold" if halt.is_resuming else ""))
     return Text("\n\n").join(parts)
+
+
+def _reach(halt: HaltView) -> str:
+    """What a halt does to agents of others; a service that is not ours pauses this desk's alone."""
+    is_known = any(ack.name == "service" and ack.state is AckState.DONE for ack in halt.acks)
+    return REACHED if is_known else REACH
 
 
 def _ack(ack: AckView) -> Text:
@@ -87,7 +98,8 @@ def _next(state: DeskState, halt: HaltView) -> str:
     if halt.exits is not None and not halt.exits.is_over:
         return "Entries stay blocked while positions are sold."
     held = len(state.positions)
-    sells = f"x sells the {held} open positions, R" if held else "R"
+    open_ones = "the open position" if held == 1 else f"the {held} open positions"
+    sells = f"x sells {open_ones}, R" if held else "R"
     return f"{sells} ends the halt with a typed word; esc leaves it halted."
 
 

@@ -21,6 +21,7 @@ from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.records_risk import MonitorView
 from service_tui.desk.state import DeskState
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 _LINES = (("stop", "% down"), ("target", "% up"))
@@ -81,7 +82,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
         """How many change and how many stay."""
         total = len(self._monitors)
         gone = f", {self._gone} gone meanwhile" if self._gone else ""
-        self.query_one("#form-question", Words).tell(f"{total} monitors{gone}")
+        self.query_one("#form-question", Words).tell(f"{counted(total, 'monitor')}{gone}")
         self.query_one("#form-preview", Words).tell(self._outcome(result))
         hint = "An empty line leaves a threshold as it is; off ends it."
         self.query_one("#form-hint", Words).tell(Text(hint, "muted"))
@@ -89,9 +90,9 @@ class MonitorMany(Form[tuple[Change, ...]]):
     def finish(self, result: tuple[Change, ...]) -> None:
         """Ask, with every line that changes."""
         past = sum(bool(change.exits_at_once) for change in result)
-        body = Text(
-            f"{len(result)} of {len(self._monitors)} monitors change, by hand from then on."
-        )
+        of_all = counted(len(self._monitors), "monitor")
+        verb = "changes" if len(result) == 1 else "change"
+        body = Text(f"{len(result)} of {of_all} {verb}, by hand from then on.")
         if past:
             body.append(f"\n{past} are past their new threshold and are sold at once.", "bold loss")
         question = Question("Set these monitors?", body.append("\n"), "set")

@@ -16,6 +16,7 @@ from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.lasting import lasting_words
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
@@ -125,8 +126,8 @@ def _halt(state: DeskState) -> Iterator[Lasting]:
     elif halt.exits is not None and not halt.exits.is_over:
         said = "positions are being sold, no entry passes; F9 shows how far"
     elif halt.missing or not halt.acks:
-        missing = halt.missing or "all"
-        said = f"no entry leaves this desk; {missing} acknowledgements are missing, F9 shows them"
+        missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
+        said = f"no entry leaves this desk; {missing} missing, F9 shows which"
     else:
         said = "no entry passes, everybody has acknowledged it; F9 exits or resumes"
     yield Lasting("loss", HALTED, said)

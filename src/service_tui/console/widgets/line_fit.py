@@ -81,7 +81,8 @@ def meter(fraction: float, width: int) -> Text:
         width: cells.
 
     Returns:
-        A line that turns from accent to warn at 80 % and to loss at 100 %.
+        A line that turns from accent to warn at 80 % and to loss at 100 %; what is left of it is
+        thin, so that it is told apart without colours.
     """
     part = min(1.0, fraction) if fraction > 0 else 0.0
     filled = round(part * width)
@@ -89,7 +90,7 @@ def meter(fraction: float, width: int) -> Text:
         # A little is not nothing.
         filled = 1
     tone = "loss" if part >= 1 else "warn" if part >= WARN_FROM else "accent"
-    return Text.assemble(("━" * filled, tone), ("━" * (width - filled), "faint"))
+    return Text.assemble(("━" * filled, tone), ("─" * (width - filled), "faint"))
 
 
 WARN_FROM: Final = 0.8

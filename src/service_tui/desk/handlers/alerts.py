@@ -56,6 +56,7 @@ REPEAT_S: Final = 30.0
 
 SOLD: Final = "sold"
 NOT_SOLD_YET: Final = "not sold yet"
+UNSENDABLE: Final = "what the service calls it cannot be put into an order"
 
 
 class Exits:
@@ -148,6 +149,10 @@ class Exits:
                     self._listed.pop(alert.alert_id, None)
         except (ServiceError, StorageError) as error:
             turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {error}", only_if_idle=True)
+        except ValueError:
+            # A service may name its markets and alerts as nothing can be named that is sent.
+            log.warning("an alert cannot be answered as it is named")
+            turn.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: {UNSENDABLE}", only_if_idle=True)
         finally:
             self._busy.discard(alert.alert_id)
 
@@ -427,7 +432,11 @@ class _Turn:
         alert = self._alert
         named = None if alert.alert_id.startswith(UNNAMED) else alert.alert_id
         path = {"market_id": alert.market_id, "side": alert.side.value}
-        query = RiskAlertQuery(venue=alert.venue, alert_id=named)
+        try:
+            query = RiskAlertQuery(venue=alert.venue, alert_id=named)
+        except ValueError:
+            # A name that cannot be sent back: then its market and side are its name.
+            query = RiskAlertQuery(venue=alert.venue)
         try:
             await self._ports.client.call(END_RISK_ALERT, path=path, query=query)
         except RefusedError as error:

@@ -17,6 +17,7 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     DESK_HALT,
     DESK_RESUME,
+    WORLD,
 )
 from service_tui.wire.settings import UserSettingsPatch
 
@@ -48,11 +49,19 @@ async def halt_service(ports: Ports) -> str:
     return f"{len(answer.cancelled)} resting buys cancelled" if answer.cancelled else ""
 
 
+async def service_is_halted(ports: Ports) -> bool:
+    """What the embedded service says of its halt, asked now; the world shown is asked for too."""
+    answer = (await ports.client.call(WORLD)).answer
+    ports.poke(Topic.WORLD)
+    return answer.halted_at is not None
+
+
 async def pause_agent(ports: Ports) -> str:
     """`trading_paused` stands on the service, for the agent whose key this desk uses."""
     body = UserSettingsPatch(trading_paused=True)
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
-    if not answer.trading_paused:
+    # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
+    if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
         raise NotDoneError("the service answers that trading is not paused")
     ports.poke(Topic.ACCOUNT)
     return ""
@@ -62,12 +71,18 @@ async def cancel_buys(ports: Ports) -> str:
     """No buy of ours rests on a book; sales stay, they bring money."""
     reply = await ports.client.call(OPEN_ORDERS)
     buys = [order for order in reply.answer.orders if order.trade_type is not Action.SELL]
+    refused: list[str] = []
     for order in buys:
         try:
-            await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
+            said = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
         except NotFoundError:
             # It was filled, or ended by itself, since it was listed.
             continue
+        if not said.answer.success:
+            refused.append(said.answer.message)
+    if refused:
+        why = f": {refused[0]}" if refused[0] else ""
+        raise NotDoneError(f"{len(refused)} of {len(buys)} are not cancelled{why}")
     if reply.dropped:
         raise NotDoneError(f"{reply.dropped} open orders cannot be read")
     # What had left before the halt may still come to rest.

@@ -1,0 +1,78 @@
+"""Halt and resume from the command line: alone in a directory, and beside whoever holds it."""
+
+import asyncio
+import io
+from pathlib import Path
+
+import pytest
+
+from service_tui import cli
+from service_tui.clock import SystemClock
+from service_tui.desk.halt_kept import newest
+from service_tui.wiring import halt_door
+from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.holding import holding
+from service_tui.wiring.options import Options
+
+ACKS = 6
+
+
+def options_of(folder: Path) -> Options:
+    return Options(data_dir=folder, config_dir=folder / "c", log_path=folder / "log", seed=7)
+
+
+def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_path: Path) -> None:
+    options = options_of(tmp_path)
+    halted = halt_door.halt(options)
+    assert halted.is_done
+    assert [line[:8] for line in halted.lines] == ["ok      "] * ACKS
+    assert newest(kept_halts(tmp_path)) is not None
+    resumed = halt_door.resume(options)
+    assert (resumed.is_done, resumed.lines) == (True, ("resumed: entries pass again",))
+    assert newest(kept_halts(tmp_path)) is None
+    assert halt_door.resume(options) == halt_door.Outcome(is_done=True, lines=(halt_door.NOTHING,))
+
+
+async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path) -> None:
+    options = options_of(tmp_path)
+    async with holding(options, SystemClock()) as held:
+        world = held.sim.service.world
+        halted = await asyncio.to_thread(halt_door.halt, options)
+        assert halted.is_done
+        assert world.halt.since is not None
+    async with holding(options, SystemClock()) as held:
+        world = held.sim.service.world
+        assert world.halt.since is not None
+        resumed = await asyncio.to_thread(halt_door.resume, options)
+        assert resumed.is_done
+        assert world.halt.since is None
+    # Another one's word counts over whatever this directory's own database remembers.
+    async with holding(options, SystemClock()) as held:
+        assert held.sim.service.world.halt.since is None
+
+
+@pytest.mark.parametrize("word", ["", "resume\n", "RESUME!\n", "yes\n"])
+def test_any_other_word_resumes_nothing_and_opens_nothing(
+    tmp_path: Path, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "_start_log", lambda _: None)
+    monkeypatch.setattr("sys.stdin", io.StringIO(word))
+    assert cli.run(["resume", "--data-dir", str(tmp_path / "d")]) == cli.CANNOT
+    assert "the word is RESUME" in capsys.readouterr().err
+    assert not (tmp_path / "d" / "desk.sqlite3").exists()
+
+
+def test_the_doors_answer_by_their_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = []
+
+    def answers(options: Options) -> halt_door.Outcome:
+        given.append(options.data_dir)
+        return halt_door.Outcome(is_done=False, lines=("missing the service",))
+
+    monkeypatch.setattr(cli, "_start_log", lambda _: None)
+    monkeypatch.setattr(halt_door, "halt", answers)
+    assert cli.run(["halt", "--data-dir", str(tmp_path)]) == cli.CANNOT
+    assert capsys.readouterr().out == "missing the service\n"
+    assert given == [tmp_path]
