@@ -18,6 +18,7 @@ import httpx
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from reactor_samples import reactor  # noqa: E402
 from reactor_stage import PENDING, following, is_trade, settle  # noqa: E402
 from samples import NOW, sample_state  # noqa: E402
 from service_tui.desk.facts_reactor import SignalChanged, SignalsSeen  # noqa: E402
@@ -85,6 +86,7 @@ async def auto(directory: Path) -> None:
 def many() -> None:
     """Two hundred signals of one listing through reduce, then each of them mirrored."""
     state = sample_state(400)
+    state = replace(state, reactor=reactor(state))
     known = state.reactor.signals
     fresh = tuple(
         replace(

@@ -31,6 +31,7 @@ from service_tui.desk.commands_reactor import (
     SetWalletPolicy,
     UnfollowWallet,
 )
+from service_tui.desk.facts_reactor import SignalsSeen
 from service_tui.desk.records import Phase, QuoteView, Topic
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_reactor import (
@@ -43,6 +44,7 @@ from service_tui.desk.records_reactor import (
     Tally,
     WalletView,
 )
+from service_tui.desk.reduce_reactor import reduce_reactor
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -305,6 +307,23 @@ async def test_a_key_for_a_signal_that_vanished_hits_no_other_row() -> None:
         assert view.orders == []
         assert view.app.dialogs == []
         assert "is gone: nothing was done" in view.app.said[-1]
+
+
+async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
+    at = Timestamp(NOW - 1.0)
+    told = tuple(
+        replace(waiting(100 + place, STATE, wallet=place % 3), at=at, expires_at=Timestamp(at + 60))
+        for place in range(200)
+    )
+    async with reactor(with_signals(CHEAP)) as view:
+        await view.press("d")
+        fact = SignalsSeen(NOW, (CHEAP, *told))
+        view.app.bring(replace(TWO, reactor=reduce_reactor(view.app.state.reactor, fact)))
+        await view.pilot.pause()
+        newest_first = [one.signal_id for one in reversed(told)]
+        assert view.shown() == [*newest_first, CHEAP.signal_id]
+        assert view.here == CHEAP
+        assert "201 signals wait" in view.part("#reactor-urgent")
 
 
 # -- mirroring --------------------------------------------------------------------------------
@@ -725,9 +744,8 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
     broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
     async with reactor(broken, HUGE) as view:
         line = view.part("#reactor-urgent")
-        assert "breaker open after 5 failures in a row" in line
-        assert "7 so far" in line
-        assert "43m 10s" in line
+        assert "breaker open, 43m 10s left; R resets it" in line
+        assert "5 failures in a row, 7 signals skipped" in line
         view.app.bring(later_s=10.0)
         await view.pilot.pause()
         assert "43m 00s" in view.part("#reactor-urgent")

@@ -23,6 +23,7 @@ from service_tui.desk.records_reactor import (
     BreakerView,
     Policy,
     ReactorConfigView,
+    ReactorView,
     SignalState,
     WalletChoice,
 )
@@ -51,7 +52,6 @@ from service_tui.wire.reactor import (
     SignalBody,
 )
 
-STATE = sample_state(40)
 WALLET = "0x" + "5a" * 20
 CONFIG = ReactorConfigView(
     wallets=(checksummed(WALLET),),
@@ -63,6 +63,7 @@ CONFIG = ReactorConfigView(
     enabled=True,
     price_buffer=0.02,
 )
+STATE = replace(sample_state(40), reactor=ReactorView(config=CONFIG))
 MARKET = next(iter(STATE.markets))
 SIGNAL = SignalBody(
     tx_hash="0x" + "0a" * 32,

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reactor_samples import reactor
 from risk_samples import alert_of, exit_of, monitor_of, price_alert_of
 from samples import NOW, market, position, sample_state
 from service_tui.desk import reduce as reducing
@@ -73,7 +74,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import Micros, Probability, Timestamp
 
-SAMPLE = sample_state(40)
+SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
 STATE = reduce(SAMPLE, PositionsSeen(SAMPLE.positions))
 MARKETS = tuple(STATE.markets.values())
 SIGNALS, CONFIG, BREAKER = STATE.reactor.signals, STATE.reactor.config, STATE.reactor.breaker

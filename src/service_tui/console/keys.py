@@ -122,7 +122,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("reactor.mark", "reactor", ("space",), "mark", "mark", "Then f and d take the marked"),
     Key("reactor.config", "reactor", ("E",), "config", "configure", "Sizes, cap, venue, buffer"),
     Key("reactor.run", "reactor", ("H",), "run", "run", "Switch it on, or hold it", footer=True),
-    Key("reactor.reset", "reactor", ("R",), "reset", "reset", "Let a tripped breaker run again"),
+    Key("reactor.reset", "reactor", ("R",), "reset", "reset", "The open breaker", footer=True),
     Key("reactor.freeze", "reactor", ("p",), "freeze", "freeze", "Hold the feed as it stands"),
     Key("reactor.state", "reactor", ("c",), "next_state", "state", "Waiting, mirrored, skipped"),
     Key("reactor.wallet", "reactor", ("w",), "only_wallet", "this wallet", "Only its signals"),

@@ -100,7 +100,9 @@ class Mirrors:
         self._queue: asyncio.Queue[tuple[str, _Why]] = asyncio.Queue()
         self._queued: set[str] = set()
         self._working: set[str] = set()
+        self._owed: set[str] = set()
         self._ended_here: set[str] = set()
+        self._taken_up: set[str] = set()
         self._reported: set[str] = set()
         self._finished: set[str] = set()
         self._trade_ids: dict[str, str] = {}
@@ -118,7 +120,7 @@ class Mirrors:
         """Go through a listing, oldest first, once the state knows it."""
         reactor = self._ports.state().reactor
         known = {one.signal_id: one for one in reactor.signals}
-        for kept in (self._ended_here, self._reported, self._finished):
+        for kept in (self._owed, self._ended_here, self._reported, self._finished):
             kept.intersection_update(known)
         may_buy = self._executes and not self._held_back()
         for told in fact.signals:
@@ -131,7 +133,7 @@ class Mirrors:
             elif signal.ticket_id and signal.state in _ENDED:
                 # An earlier run ended before it had said so, or before the signal was taken out.
                 self._finish_later(signal.signal_id)
-        for signal_id in self._ended_here - self._finished:
+        for signal_id in self._owed - self._finished:
             self._finish_later(signal_id)
 
     def ask(self, order: MirrorSignal) -> None:
@@ -161,7 +163,10 @@ class Mirrors:
         signals = self._ports.state().reactor.signals
         signal = next((one for one in signals if one.ticket_id == ticket.ticket_id), None)
         if signal is not None and signal.state in _ENDED:
-            self._ended_here.add(signal.signal_id)
+            self._owed.add(signal.signal_id)
+            if signal.signal_id not in self._taken_up:
+                # Nobody can have said yet what has just happened.
+                self._ended_here.add(signal.signal_id)
             self._finish_later(signal.signal_id)
 
     def close(self) -> None:
@@ -216,6 +221,8 @@ class Mirrors:
                 self._ports.say(SignalChanged(failed))
                 continue
             ticket = ticket_of(row)
+            if not ticket.in_flight:
+                self._taken_up.add(signal.signal_id)
             self._ports.say(TicketChanged(ticket))
             if not ticket.in_flight:
                 self._tell(ticket.what, ticket.outcome)
@@ -376,14 +383,15 @@ class Mirrors:
             log.info("a signal is not finished: %s", error)
             return
         self._finished.add(signal.signal_id)
-        if signal.signal_id not in self._ended_here:
+        if signal.signal_id not in self._ended_here | self._taken_up:
             self._tell(f"mirror, {signal.question or signal.market_id}", signal.words)
         self._trade_ids.pop(signal.signal_id, None)
 
     async def _report(self, signal: SignalView, decision: Decision) -> None:
         if signal.signal_id in self._reported:
             return
-        if signal.signal_id in self._ended_here or not await self._was_reported(signal):
+        is_new = signal.signal_id in self._ended_here or signal.state is SignalState.SKIPPED
+        if is_new or not await self._was_reported(signal):
             trade_id = self._trade_ids.get(signal.signal_id, "")
             try:
                 reply = await self._ports.client.call(
@@ -417,7 +425,7 @@ class Mirrors:
     async def _skip(self, signal: SignalView, why: str) -> None:
         """Nothing was sent, and nothing will be: say so here and there."""
         skipped = replace(signal, state=SignalState.SKIPPED, words=why)
-        self._ended_here.discard(signal.signal_id)
+        self._owed.discard(signal.signal_id)
         self._ports.say(SignalChanged(skipped))
         try:
             await self._report(skipped, "skipped_filter")

@@ -203,11 +203,9 @@ def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
         return Text()
     left = breaker.left_s(now)
     line = Text("■ breaker open", "bold loss")
-    line.append(f" after {breaker.failures_max} failures in a row: signals are skipped", "loss")
-    if breaker.skipped:
-        line.append(f", {breaker.skipped:,} so far", "loss")
-    again = f"; runs again in {formats.duration(left)}" if left is not None else ""
-    line.append(f"{again}. R resets it", "loss")
+    again = f", {formats.duration(left)} left" if left is not None else ""
+    line.append(f"{again}; R resets it. {breaker.failures_max} failures in a row", "loss")
+    line.append(f", {breaker.skipped:,} signals skipped" if breaker.skipped else "", "loss")
     return line
 
 

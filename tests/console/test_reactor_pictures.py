@@ -1,0 +1,50 @@
+"""The reactor at three sizes in every theme, as pictures to be read."""
+
+from dataclasses import replace
+
+import pytest
+
+from console.snapshot import assert_snapshot
+from console.test_pictures import NAMES, SIZES, THEMES, shown
+from doors import RecordingDoors
+from reactor_samples import reactor_state
+from samples import NOW
+from service_tui.console.app import ConsoleApp
+from service_tui.desk.records_reactor import BreakerView, ReactorView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+STATE = replace(reactor_state(), preferences={"welcome": "seen"})
+TRIPPED = BreakerView(5, 5, Timestamp(NOW - 1_010), Timestamp(NOW + 2_590), 7)
+BARRED = ReactorView(barred="the reactor needs the Pro plan; this agent is on the free plan")
+
+PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
+    "feed": (STATE, ("j",)),
+    "wallets": (STATE, ("o",)),
+    "follow": (STATE, ("n",)),
+    "config": (STATE, ("E",)),
+    "policy": (STATE, ("o", "P")),
+    "mirror": (STATE, ("j", "f")),
+    "mirror_all": (STATE, ("j", "F")),
+    "breaker": (replace(STATE, reactor=replace(STATE.reactor, breaker=TRIPPED)), ()),
+    "barred": (replace(STATE, reactor=BARRED), ()),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+async def test_the_reactor_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+    state, keys = PICTURES[name]
+    doors = RecordingDoors(state)
+    app = ConsoleApp(
+        open_desk=doors.open,
+        initial=state,
+        now=lambda: NOW,
+        themes=THEMES,
+        log_path="/log/service-tui.log",
+        data_path="/data",
+        first="reactor",
+    )
+    async with app.run_test(size=size) as pilot:
+        await shown(pilot, keys)
+        await assert_snapshot(pilot, f"reactor_{name}_{size[0]}x{size[1]}", themes=NAMES)

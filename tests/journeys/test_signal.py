@@ -1,0 +1,232 @@
+"""A wallet is followed, its signal mirrored by a key; five failures open the breaker."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from service_tui.clock import ManualClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.dialogs.choose_policy import ChoosePolicy
+from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.wallet_form import FollowForm
+from service_tui.console.screens.reactor import ReactorScreen
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.commands_reactor import SetReactorConfig
+from service_tui.desk.desk import Desk
+from service_tui.desk.records import TicketState
+from service_tui.desk.records_reactor import Policy, SignalState, SignalView
+from service_tui.desk.state import DeskState
+from service_tui.units import ONE, Micros
+from service_tui.wiring.live import embedded_parts
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+SIZE = (140, 40)
+HOUR_S = 3_600.0
+
+
+class Walk:
+    """One console on the embedded service, its keys and its clock."""
+
+    def __init__(self, app: ConsoleApp, pilot: Pilot[int], clock: ManualClock) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.clock = clock
+
+    @property
+    def state(self) -> DeskState:
+        return self.app.desk_state
+
+    @property
+    def screen(self) -> ReactorScreen:
+        front = self.app.front
+        assert isinstance(front, ReactorScreen)
+        return front
+
+    async def until(
+        self, is_so: Callable[[DeskState], object], *, step_s: float = 0.25, times: int = 600
+    ) -> DeskState:
+        for _ in range(times):
+            if is_so(self.state):
+                await self.pilot.pause()
+                return self.state
+            await self.clock.advance(step_s)
+            await asyncio.sleep(0.005)
+            await self.pilot.pause()
+        raise AssertionError("the console never showed the wanted state")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.rest()
+
+    async def rest(self) -> None:
+        for _ in range(3):
+            await self.clock.advance(0.05)
+            await self.pilot.pause(0.03)
+
+    async def confirm(self, key: str) -> None:
+        asked = self.app.screen
+        assert isinstance(asked, Confirm | ChoosePolicy)
+        for _ in range(100):
+            if asked.is_armed:
+                break
+            await self.pilot.pause(0.02)
+        await self.press(key)
+        assert self.app.screen is not asked
+
+    async def follow(self, name: str) -> str:
+        """Follow a known wallet by its name.
+
+        Returns:
+            Its address.
+        """
+        await self.press("n")
+        assert isinstance(self.app.screen, FollowForm)
+        await self.press(*name.replace(" ", ""), "backspace")
+        found = next(one for one in self.state.reactor.known.values() if one.label == name)
+        await self.press("enter")
+        await self.until(lambda s: s.reactor.config and found.address in s.reactor.config.wallets)
+        return found.address
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+
+@asynccontextmanager
+async def console(
+    path: Path, clock: ManualClock, speed: int = 60
+) -> AsyncGenerator[tuple[Walk, Desk]]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=speed)
+    initial = first_state(options)
+    opened: list[Desk] = []
+
+    @asynccontextmanager
+    async def open_desk() -> AsyncIterator[Desk]:
+        async with embedded_parts(options, initial, clock, random.Random(5)) as desk:
+            opened.append(desk)
+            yield desk
+
+    app = ConsoleApp(
+        open_desk=open_desk,
+        initial=initial,
+        now=clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="log",
+        first="reactor",
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        walk = Walk(app, pilot, clock)
+        await walk.until(
+            lambda s: (
+                opened
+                and not s.from_cache
+                and s.limits
+                and s.reactor.config
+                and s.reactor.known
+                and len(s.markets) > 60
+            )
+        )
+        await pilot.press("escape")
+        yield walk, opened[0]
+
+
+def of(state: DeskState, *states: SignalState) -> list[SignalView]:
+    return [one for one in state.reactor.signals if one.state in states]
+
+
+def can_be_mirrored(state: DeskState) -> list[SignalView]:
+    """Signals that wait in markets which stay open for a while, at a price that still holds."""
+    now = 0.0 if state.world is None else state.world.now
+    return [
+        one
+        for one in state.reactor.waiting
+        if not one.is_too_dear
+        and (market := state.markets.get(one.market_id)) is not None
+        and (market.resolves_at or 0.0) - now > HOUR_S
+    ]
+
+
+async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_hour(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock()
+    async with console(tmp_path, clock) as (walk, desk):
+        # Nothing is watched; a wallet is followed by its name, and the reactor is switched on.
+        assert "No wallet is followed" in walk.text
+        wallet = await walk.follow("Windvane")
+        await walk.press("H")
+        await walk.confirm("y")
+        await walk.until(lambda s: s.reactor.is_enabled)
+        assert "● running" in walk.text
+
+        # Its signal arrives, with what mirroring it would bring; one key mirrors it.
+        state = await walk.until(can_be_mirrored)
+        signal = can_be_mirrored(state)[0]
+        assert signal.wallet == wallet
+        walk.screen.focus_row(signal.signal_id)
+        await walk.until(lambda _: walk.screen.preview.is_seen(signal, walk.app.now))
+        assert "f mirrors it now" in walk.text
+        await walk.press("f")
+        state = await walk.until(lambda s: of(s, SignalState.MIRRORED))
+        (done,) = of(state, SignalState.MIRRORED)
+        assert done.signal_id == signal.signal_id
+        assert done.fill_price is not None
+        assert done.fill_price <= done.price_max + 1e-6
+        assert "✓ mirrored" in walk.text
+
+        # The position is there, the signal is gone from the service, the row says how it ended.
+        holding = f"{signal.market_id}:{signal.side.value}"
+        state = await walk.until(lambda s: s.position(holding))
+        assert signal.signal_id not in [one.signal_id for one in state.reactor.waiting]
+        mirrors = [ticket for ticket in state.tickets if ticket.kind == "mirror"]
+        assert [ticket.state for ticket in mirrors] == [TicketState.DONE]
+        await walk.press("1")
+        assert signal.question[:20] in walk.text
+        await walk.press("9")
+        assert "mirror" in walk.text
+
+        # A wallet whose every mirror fails is put on auto: five failures open the breaker.
+        await walk.press("4")
+        backroom = await walk.follow("Backroom")
+        desk.submit(SetReactorConfig(max_size=Micros(20 * ONE)))
+        await walk.press("o")
+        walk.screen.focus_row(backroom)
+        await walk.press("P")
+        assert "standing authorisation" in walk.text
+        await walk.confirm("2")
+        await walk.until(lambda s: s.reactor.policy_of(backroom) is Policy.AUTO)
+        await walk.press("o")
+        state = await walk.until(lambda s: s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)
+        assert len(of(state, SignalState.FAILED)) >= 5
+        assert "5 failures in a row" in walk.text
+        assert "■ paused" in walk.text
+        assert "✗ failed" in walk.text
+
+        # While it is open signals are skipped.
+        state = await walk.until(
+            lambda s: s.reactor.breaker.skipped and not s.reactor.waiting, step_s=2.0
+        )
+        breaker = state.reactor.breaker
+        resets_at = breaker.resets_at
+        assert breaker.paused_at is not None
+        assert resets_at is not None
+        assert resets_at == breaker.paused_at + HOUR_S
+        # The world rests while nobody looks.
+        await walk.press("2", "p")
+        await walk.until(lambda s: s.world and s.world.speed == 0)
+
+    # Nearly an hour later, after a restart, it is open still; then it runs again by itself.
+    await clock.advance(resets_at - clock.now() - 60.0)
+    async with console(tmp_path, clock, speed=0) as (walk, _):
+        assert walk.state.reactor.breaker.is_paused(walk.app.now)
+        assert "■ breaker open" in walk.text
+        await walk.until(lambda s: not s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)
+        await walk.rest()
+        assert clock.now() >= resets_at
+        assert "● running" in walk.text
+        assert "breaker open" not in walk.text
