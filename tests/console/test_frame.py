@@ -288,7 +288,7 @@ def test_no_key_of_a_screen_hides_one_of_the_frame() -> None:
 
 
 def test_the_screens_keep_their_numbers() -> None:
-    assert [key.keys[0] for key in SCREEN_KEYS] == ["0", "1", "2", "3", "4", "6", "7", "8", "9"]
+    assert [key.keys[0] for key in SCREEN_KEYS] == list("0123456789")
 
 
 # -- faults -------------------------------------------------------------------------------------

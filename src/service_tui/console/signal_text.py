@@ -57,7 +57,7 @@ def left_bar(signal: SignalView, now: Timestamp, width: int = BAR) -> Text:
     tone = "loss" if left <= SOON_S else "accent"
     seconds = formats.duration(left).split()[0]
     return Text.assemble(
-        ("━" * filled, tone), ("━" * (width - filled), "faint"), (f" {seconds:>4}", tone)
+        ("━" * filled, tone), ("─" * (width - filled), "faint"), (f" {seconds:>4}", tone)
     )
 
 
