@@ -21,6 +21,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from service_tui.console.app import ConsoleApp
+from service_tui.console.widgets.record_view import RecordView
 
 FOLDER: Final = Path(__file__).parent / "snapshots"
 
@@ -62,6 +63,9 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
             # The theme's name stands on a screen, which else waits for the next tick.
             app.show_state()
         await pilot.pause()
+        for table in app.screen.query(RecordView):
+            # What has changed glows for a moment, and no picture is of that moment.
+            table._rest()
         rows = list(_rows(pilot))
         lines = ["".join(text for text, _ in row) for row in rows]
         blocks += [f"-- {theme}", *_digests(rows)]
