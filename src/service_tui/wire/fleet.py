@@ -15,6 +15,7 @@ from service_tui.wire.base import (
     Count,
     Line,
     Moment,
+    Money,
     Price,
     Prose,
     SentLine,
@@ -127,6 +128,53 @@ class RefuseRequest(WireModel):
     """Decline a trade; the agent is told the reason."""
 
     reason: SentLine = ""
+
+
+class PnlPoint(WireModel):
+    """P&L on sim at a time, what is held counted at the price after its last trade there."""
+
+    at: Moment
+    pnl: Money
+
+
+class CalibrationBody(WireModel):
+    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
+
+    low: float
+    high: float
+    count: Count
+    confidence: float
+    hit_rate: float
+
+
+class SkillResultBody(WireModel):
+    """What the trades of one skill came to; an empty slug has those that name none.
+
+    P&L and wins are of what is closed. `confidence`, `hit_rate` and `brier` are of the buys with
+    a confidence whose market has an outcome. `edge` and `slippage` are averages of the same buys,
+    in probability points, and `edge_kept` what is left.
+    """
+
+    skill_slug: Line
+    trades: Count
+    pnl: Money
+    wins: Count
+    losses: Count
+    confidence: float | None = None
+    hit_rate: float | None = None
+    brier: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+    edge_kept: float | None = None
+    calibration: tuple[CalibrationBody, ...] = ()
+
+
+class AgentResultsBody(WireModel):
+    """An agent's P&L over time, oldest first and at most 240 points, and each skill's figures."""
+
+    agent_id: Line
+    points: tuple[PnlPoint, ...] = ()
+    skills: tuple[SkillResultBody, ...] = ()
 
 
 class DecidedBody(WireModel):
