@@ -24,9 +24,9 @@ from service_tui.desk.records import (
     TicketView,
     Topic,
 )
-from service_tui.desk.records_fleet import RunState
+from service_tui.desk.records_fleet import SkillRunState
 from service_tui.desk.records_reactor import Policy
-from service_tui.desk.records_redemption import RunState as ChainRunState
+from service_tui.desk.records_redemption import ChainRunState
 from service_tui.desk.records_risk import AlertState, AlertView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
@@ -213,7 +213,7 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
 def _fleet(state: DeskState) -> Iterator[Need]:
     """Skills that fell over, and budgets that are nearly spent."""
     for run in state.supervision.runs:
-        if run.state is RunState.CRASHED:
+        if run.state is SkillRunState.CRASHED:
             yield Need(
                 f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
                 f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),

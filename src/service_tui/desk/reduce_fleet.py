@@ -19,7 +19,7 @@ from service_tui.desk.facts_fleet import (
     SkillsSeen,
 )
 from service_tui.desk.records import NoticeKind
-from service_tui.desk.records_fleet import HeldView, RunState, SkillRunView, SupervisionView
+from service_tui.desk.records_fleet import HeldView, SkillRunState, SkillRunView, SupervisionView
 from service_tui.terms import Action, HeldStatus
 from service_tui.units import decimal
 
@@ -29,7 +29,7 @@ News = tuple[str, str, NoticeKind]
 RUNS_MAX: Final = 100
 """What the state keeps of runs; those that live are never forgotten."""
 
-_TONES: Final = {RunState.CRASHED: "bad", RunState.BACKING_OFF: "warn"}
+_TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
 
 def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: PLR0911  (one closed union, one line a kind)
