@@ -278,6 +278,7 @@ class ServiceView:
     lookup_problem: str = ""
     address: str = ""
     attached: bool = False
+    problem_status: int = 0
 
     @property
     def dropped_rows(self) -> int:
