@@ -129,11 +129,11 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     }  # fmt: skip
     changed = {"kind": "agent_changed", "seq": 4, "at": at, "agent": agent}
     ended = {"kind": "order", "seq": 5, "at": at, "order": order}
-    (one,) = acts_of(EventBody.model_validate(changed))
+    (one,) = acts_of(EventBody.model_validate_json(json.dumps(changed)))
     assert (one.who, one.deed, one.words) == (
         "tide",
         Deed.AGENT,
         "changed: active, pro, trading_paused",
     )
-    (two,) = acts_of(EventBody.model_validate(ended))
+    (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
     assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")
