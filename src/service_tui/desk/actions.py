@@ -23,7 +23,7 @@ from service_tui.desk.commands import (
 )
 from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.facts import Fact, FillsHeard, Noticed, TicketChanged
-from service_tui.desk.facts_fleet import HeldSeen, RunChanged
+from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE, ActionLog, Entry
 from service_tui.units import decimal
@@ -104,7 +104,7 @@ def _told(before: DeskState, fact: Fact) -> Iterator[Told]:
             yield from _trades(before, fact)
         case HeldSeen():
             yield from _decisions(before, fact)
-        case RunChanged():
+        case SkillRunChanged():
             yield from _runs(before, fact)
         case _:
             return
@@ -130,7 +130,7 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
             yield held.agent_name, "decision", held.skill_slug, words
 
 
-def _runs(before: DeskState, fact: RunChanged) -> Iterator[Told]:
+def _runs(before: DeskState, fact: SkillRunChanged) -> Iterator[Told]:
     run = fact.run
     states = {one.run_id: one.state for one in before.supervision.runs}
     if states.get(run.run_id) is not run.state:
