@@ -11,7 +11,7 @@ from service_tui.desk.actions import Actions
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.commands_fleet import NoteConfirmed, ReadLog
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.facts_fleet import HeldSeen, RunChanged
+from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.records import TicketState
 from service_tui.desk.records_fleet import SkillRunState
 from service_tui.desk.records_log import Deed
@@ -67,7 +67,7 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     actions.heard(replace(state, fills=STATE.fills), FillsHeard(STATE.fills[1:2]))
     actions.heard(state, HeldSeen((waiting,), ()))
     actions.heard(asking, HeldSeen((), (refused,)))
-    actions.heard(state, RunChanged(crashed))
+    actions.heard(state, SkillRunChanged(crashed))
     actions.heard(state, Acted("tide", Deed.RISK, "alert", "alert 4 pending"))
     actions.heard(state, Noticed("bad", "leash tide: no"))
     await actions.write()

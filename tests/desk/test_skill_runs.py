@@ -11,7 +11,7 @@ import pytest
 
 from service_tui.clock import ManualClock
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import LogTailSeen, RunChanged
+from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
 from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
 from service_tui.desk.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns
@@ -42,7 +42,7 @@ class Hand:
 
     @property
     def view(self) -> SkillRunView:
-        told = [fact.run for fact in self.facts if isinstance(fact, RunChanged)]
+        told = [fact.run for fact in self.facts if isinstance(fact, SkillRunChanged)]
         return told[-1]
 
     @property

@@ -46,14 +46,14 @@ class SkillsSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChanged:
+class SkillRunChanged:
     """A skill's run began, went on or ended."""
 
     run: SkillRunView
 
 
 @dataclass(frozen=True, slots=True)
-class RunGone:
+class SkillRunGone:
     """A run that had ended is not remembered any longer."""
 
     run_id: str
@@ -67,6 +67,12 @@ class LogTailSeen:
 
 
 FleetFact = (
-    LeashesSeen | HeldSeen | AgentDetailSeen | SkillsSeen | RunChanged | RunGone | LogTailSeen
+    LeashesSeen
+    | HeldSeen
+    | AgentDetailSeen
+    | SkillsSeen
+    | SkillRunChanged
+    | SkillRunGone
+    | LogTailSeen
 )
 """Every fact of the fleet."""

@@ -14,8 +14,8 @@ from service_tui.desk.facts_fleet import (
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
-    RunChanged,
-    RunGone,
+    SkillRunChanged,
+    SkillRunGone,
     SkillsSeen,
 )
 from service_tui.desk.records import NoticeKind
@@ -47,17 +47,17 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, skills=fact.skills)
         case LogTailSeen():
             return replace(view, tail=fact.tail)
-        case RunChanged() | RunGone():
+        case SkillRunChanged() | SkillRunGone():
             return replace(view, runs=_with_run(view.runs, fact))
         case _:
             assert_never(fact)
 
 
 def _with_run(
-    runs: tuple[SkillRunView, ...], fact: RunChanged | RunGone
+    runs: tuple[SkillRunView, ...], fact: SkillRunChanged | SkillRunGone
 ) -> tuple[SkillRunView, ...]:
     """The list with this run in its place, or first; of the ended ones the oldest go."""
-    if isinstance(fact, RunGone):
+    if isinstance(fact, SkillRunGone):
         return tuple(run for run in runs if run.run_id != fact.run_id)
     run = fact.run
     if any(old.run_id == run.run_id for old in runs):

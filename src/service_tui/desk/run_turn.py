@@ -18,7 +18,7 @@ from typing import Final, Unpack
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain_line import ChainLine, Watch
 from service_tui.desk.facts import Noticed
-from service_tui.desk.facts_wallet import RunChanged
+from service_tui.desk.facts_wallet import ChainRunChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_redemption import (
@@ -307,7 +307,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     def say(self) -> None:
         """Show the run as it stands."""
-        self.ports.say(RunChanged(self.body.run))
+        self.ports.say(ChainRunChanged(self.body.run))
 
     def told(self, done: Step | None, said: str) -> Body:
         """The body with one step more."""

@@ -18,7 +18,7 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import LogTailSeen, RunChanged
+from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
 from service_tui.desk.records_fleet import LogTailView, Pace, SkillRunState, SkillRunView
 from service_tui.skills.process import (
@@ -290,7 +290,7 @@ class SkillRuns:
     def _tell(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(RunChanged(run.view))
+        self._say(SkillRunChanged(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -318,7 +318,7 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(RunChanged(view))
+            self._say(SkillRunChanged(view))
             return
         if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
