@@ -135,6 +135,9 @@ def parser_of(environment: Environment) -> Parser:
     logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
     _add_common(logs)
     logs.add_argument("act", choices=("verify",))
+    logs.add_argument(
+        "--holds", metavar="HASH", default="", help="a hash that you kept: the log must have it"
+    )
     return parser
 
 

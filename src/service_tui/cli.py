@@ -345,13 +345,13 @@ def _skills(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
-def _log(options: Options, _: argparse.Namespace) -> int:
+def _log(options: Options, given: argparse.Namespace) -> int:
     """Follow the chain of the action log, and say whether it holds."""
     from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
 
     path = options.data_dir / FILE
     try:
-        found = verify(path)
+        found = verify(path, given.holds)
     except OSError as error:
         raise CannotError(f"{path} cannot be read: {error.strerror}") from error
     if found.problem:

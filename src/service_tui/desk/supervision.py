@@ -13,7 +13,9 @@ from service_tui.desk.commands_fleet import (
     ApproveHeld,
     ExportData,
     FleetCommand,
+    NoteConfirmed,
     PauseAll,
+    ReadLog,
     RefuseHeld,
     SetLeash,
     WatchAgent,
@@ -35,7 +37,7 @@ class Supervision:
         self._data_dir = data_dir
         runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs)
-        self.actions = Actions(data_dir, clock)
+        self.actions = Actions(data_dir, clock, ports.say)
 
     async def handle(self, command: FleetCommand) -> None:
         """Carry a command out, and say how it went."""
@@ -44,6 +46,11 @@ class Supervision:
                 await fleet.carry_out(command, self._ports)
             case ExportData():
                 await exports.export_data(command, self._data_dir, self._ports)
+            case ReadLog():
+                await self.actions.read()
+            case NoteConfirmed():
+                # It was written down when it was given.
+                pass
             case WatchAgent():
                 self._watched.agent_id, self._watched.run_id = command.agent_id, command.run_id
                 self._skills.runs.look_at(command.run_id)

@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
 from service_tui.console import formats
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
@@ -90,6 +90,7 @@ class RedeemDialog(ModalScreen[str | None]):
         if self._is_done or not self._is_armed or run is None or self._why_not(run):
             return
         self._is_done = True
+        say_confirmed(self, "redeem this position")
         self.dismiss("" if run.call is None else run.call.digest)
 
     def action_close(self) -> None:

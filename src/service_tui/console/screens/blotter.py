@@ -150,6 +150,20 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         else:
             self.post_message(Said("this command is about no market", "warn"))
 
+    def action_why(self) -> None:
+        """Why it traded: the chain of this order, as far as it is known."""
+        from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame
+        from service_tui.desk.why import why_ticket  # noqa: PLC0415 - nor what it shows
+
+        ticket = self.row_in_focus()
+        if ticket is None:
+            return
+        if ticket.market_id:
+            chain = why_ticket(self.state, ticket)
+            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
+        else:
+            self.post_message(Said("this command is about no market", "warn"))
+
     def action_toggle_open(self) -> None:
         """Show only what has no end yet, or all."""
         self._open_only = not self._open_only
