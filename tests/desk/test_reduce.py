@@ -15,6 +15,7 @@ from service_tui.desk import reduce as reducing
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (
     AccountSeen,
+    Acted,
     BriefingSeen,
     DetailSeen,
     EquityMarked,
@@ -24,6 +25,7 @@ from service_tui.desk.facts import (
     HaltChanged,
     LimitsSeen,
     Listening,
+    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
@@ -94,6 +96,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_fleet import AgentDetailView, LogTailView, SkillRunState
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_log import Deed, LogView
 from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
 from service_tui.desk.records_redemption import ChainRunState
 from service_tui.desk.records_research import DiffView, Source
@@ -246,6 +249,8 @@ FACTS = {
         st.sampled_from(Policy),
     ),
     HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
+    LogSeen: st.sampled_from([LogSeen(LogView()), LogSeen(LogView(count=3, problem="broken"))]),
+    Acted: st.builds(Acted, texts, st.sampled_from(Deed), texts, texts),
     LeashesSeen: st.sampled_from([LeashesSeen(()), LeashesSeen((supervised.leash_of(),))]),
     HeldSeen: st.builds(
         lambda waits, status: HeldSeen(
