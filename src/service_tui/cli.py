@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from service_tui import __version__
 from service_tui.arguments import LOG_FILE, check, parser_of
 from service_tui.config import (
+    EXCHANGE_VARIABLE,
     KEY_VARIABLE,
     WALLET_VARIABLE,
     Environment,
@@ -120,7 +121,20 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         limits=given.door != "serve" or given.limits == "on",
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
+        exchange=_exchange(environment.exchange),
     )
+
+
+def _exchange(said: str) -> str:
+    """The venue's exchange that the environment names; the first where it names none."""
+    if not said:
+        return "v1"
+    from service_tui.signing.book import exchange_of  # noqa: PLC0415
+
+    try:
+        return exchange_of(said)
+    except ValueError as error:
+        raise CannotError(f"{EXCHANGE_VARIABLE} cannot be used: {error}") from None
 
 
 def _check_wallet_key(key: str) -> None:
