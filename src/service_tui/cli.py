@@ -44,6 +44,12 @@ OPENS: Final = frozenset({"console", "halt", "resume"})
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
 
+FRAMES: Final = "240"
+"""Paints a second at most; so many are never wanted, but a key waits for no more than two."""
+
+TURN_S: Final = 0.001
+"""How long a thread goes on while another one waits."""
+
 
 class CannotError(Exception):
     """The person's wish cannot be met; one plain sentence."""
@@ -196,6 +202,10 @@ def _console(options: Options, _: argparse.Namespace) -> int:
         raise CannotError("the console needs a terminal for its keys and its screen; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
+    # After a paint the next one may wait for two frames: a key would, too.
+    os.environ.setdefault("TEXTUAL_FPS", FRAMES)
+    # The thread that reads the keyboard gets its turn as soon.
+    sys.setswitchinterval(TURN_S)
     from service_tui.wiring.picture import shown  # noqa: PLC0415
 
     with shown(options.data_dir):
