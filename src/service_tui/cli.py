@@ -38,7 +38,7 @@ CANNOT: Final = 1
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume"})
+KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume", "report", "export"})
 OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
@@ -384,6 +384,36 @@ def _log(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
+def _report(options: Options, given: argparse.Namespace) -> int:
+    """A day's summary of each agent, to read, to send or to keep."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import report_door  # noqa: PLC0415
+
+    try:
+        text = report_door.day(options, given.agent, as_table=given.format == "csv")
+        if given.to is None:
+            sys.stdout.write(text)
+        else:
+            report_door.keep(given.to, text)
+            sys.stdout.write(f"{given.to}\n")
+    except (DeskClosedError, report_door.ReportError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _export(options: Options, given: argparse.Namespace) -> int:
+    """Every table as CSV and JSON, into a folder."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import report_door  # noqa: PLC0415
+
+    try:
+        count = report_door.export(options, given.folder)
+    except (DeskClosedError, report_door.ReportError) as error:
+        raise CannotError(str(error)) from error
+    sys.stdout.write(f"{count} files are in {given.folder}\n")
+    return OK
+
+
 _DOORS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
@@ -396,4 +426,6 @@ _DOORS: Final = {
     "doctor": _doctor,
     "skills": _skills,
     "log": _log,
+    "report": _report,
+    "export": _export,
 }
