@@ -79,6 +79,7 @@ from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
+from service_tui.desk.rows import in_place
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Probability, Timestamp, decimal
@@ -309,9 +310,7 @@ def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
 
 def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[TicketView, ...]:
     """The list with this ticket in its place, or first."""
-    if any(old.ticket_id == ticket.ticket_id for old in tickets):
-        return tuple(ticket if old.ticket_id == ticket.ticket_id else old for old in tickets)
-    return capped((ticket, *tickets))
+    return in_place(tickets, ticket, lambda one: one.ticket_id) or capped((ticket, *tickets))
 
 
 def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
