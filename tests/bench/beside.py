@@ -29,6 +29,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from service_tui import cli
+
 SIZE = (120, 40)
 LOST_S = 5.0
 BOOT_S = 15.0
@@ -111,6 +113,8 @@ class Terminal:
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+            # As the program sets it, for here Textual is imported before.
+            os.environ["TEXTUAL_FPS"] = cli.FRAMES
             command = [sys.executable, __file__, "--console", str(out), *arguments]
             os.execvp(command[0], command)
         self.read = 0

@@ -82,8 +82,8 @@ def rows(seen: Running) -> list[Need]:
 
 def test_what_runs_out_comes_before_what_only_stands() -> None:
     found = words(STATE)
-    assert {"unknown", "resolves"} <= set(found[: found.index("refused")])
-    assert found.index("moved") > found.index("refused")
+    assert found[:2] == ["resolves", "unknown"]
+    assert found.index("unclaimed") > found.index("refused")
 
 
 def test_calm_is_empty() -> None:
@@ -95,7 +95,7 @@ def test_what_only_the_cache_knows_asks_for_nothing() -> None:
 
 
 def test_refusals_are_forgotten_after_ten_minutes_and_unknown_orders_never() -> None:
-    later = replace(STATE, positions=())
+    later = replace(STATE, positions=(), fleet=None, rails=None)
     assert "refused" in words(later, NOW + 400)
     assert words(later, NOW + 700) == ["unknown"]
 
@@ -193,7 +193,7 @@ def test_paused_trading_needs_somebody_and_leads_to_the_settings() -> None:
 def test_only_what_has_ended_can_be_put_aside() -> None:
     keys = "\n".join(need.key for need in needs(STATE, NOW))
     left = needs(replace(STATE, preferences={DISMISSED: keys}), NOW)
-    assert {need.word for need in left} == {"unknown", "resolves", "moved"}
+    assert {need.word for need in left} == {"unknown", "resolves", "moved", "skill"}
 
 
 def test_privacy_masks_amounts() -> None:
@@ -251,18 +251,21 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
 
 async def test_calm_says_so() -> None:
     async with running(CALM) as seen:
-        assert "Nothing needs you." in seen.text
+        assert "All is well since" in seen.text
         await seen.press("enter", "d", "u")
         assert seen.app.front is screen(seen)
 
 
 async def test_enter_leads_to_the_thing() -> None:
     async with running(STATE) as seen:
+        unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
+        screen(seen).focus_row(f"ticket {unknown.ticket_id}")
         await seen.press("enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
-        unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
         assert seen.app.front.current_row() == unknown.ticket_id
-        await seen.press("0", "j", "enter")
+        await seen.press("0")
+        screen(seen).focus_row(next(need.key for need in rows(seen) if need.word == "moved"))
+        await seen.press("enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
 
 

@@ -8,7 +8,7 @@ from textual import on
 
 from service_tui.console.halt_keys import HaltKeys
 from service_tui.console.messages import ApprovalWanted, Said
-from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
+from service_tui.desk.commands_fleet import ApproveHeld, ReadDay, RefuseHeld
 from service_tui.desk.records_fleet import HeldView
 
 
@@ -22,6 +22,16 @@ class HandKeys(HaltKeys):
             self.post_message(Said("no trade waits for you", "info"))
             return
         self._decide(held[0])
+
+    def action_report(self) -> None:
+        """The day of every agent, as a page; the one in focus on its screen comes first."""
+        from service_tui.console.dialogs.report import Report  # noqa: PLC0415 - not at first
+
+        if any(isinstance(screen, Report) for screen in self.screen_stack):
+            return
+        first = self.front.current_row() if self.front.name_in_keys == "agents" else None
+        self.give(ReadDay())
+        self.push_screen(Report(self.desk_state, self.now, first=first or ""))
 
     @on(ApprovalWanted)
     def _wanted(self, message: ApprovalWanted) -> None:

@@ -54,6 +54,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
     Key("app.log", "app", ("at",), "go('log')", "action log", "All deeds, chained", shown="@"),
+    Key("app.report", "app", ("f5",), "report", "report", "The day of each agent", shown="F5"),
     Key("app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"),
     Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
     Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),

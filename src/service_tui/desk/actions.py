@@ -22,7 +22,7 @@ from service_tui.desk.commands import (
     SetStar,
     WatchMarket,
 )
-from service_tui.desk.commands_fleet import NoteConfirmed, ReadLog, WatchAgent
+from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog, WatchAgent
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
 from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.records import TicketState
@@ -38,7 +38,7 @@ WAITING_MAX: Final = 5_000
 """Entries that wait for a disk that refuses; more are counted, and the count is written."""
 
 _READINGS: Final = (
-    AskQuote, Forget, ReadLog, Refresh, SetPreference, SetStar, WatchAgent, WatchMarket,
+    AskQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent, WatchMarket,
 )  # fmt: skip
 """What changes nothing but the screen."""
 

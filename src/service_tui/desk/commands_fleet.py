@@ -213,6 +213,18 @@ class ReadLog:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadDay:
+    """Read what every agent traded today, for the report on the screen. A reading."""
+
+    kind: ClassVar[str] = "day"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "read the day of all agents"
+
+
+@dataclass(frozen=True, slots=True)
 class NoteConfirmed:
     """Write down that a person said yes to a question; `what` are the words of the question."""
 
@@ -239,6 +251,7 @@ FleetCommand = (
     | InstallSkill
     | ExportData
     | ReadLog
+    | ReadDay
     | NoteConfirmed
 )
 """What a person may order of agents and skills."""

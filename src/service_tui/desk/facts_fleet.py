@@ -14,6 +14,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
     SkillView,
 )
+from service_tui.units import Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,14 @@ class LogTailSeen:
     tail: LogTailView | None
 
 
+@dataclass(frozen=True, slots=True)
+class PastsSeen:
+    """What every agent traded lately was read, at wall time `at`."""
+
+    pasts: tuple[AgentDetailView, ...]
+    at: Timestamp
+
+
 FleetFact = (
     LeashesSeen
     | HeldSeen
@@ -74,5 +83,6 @@ FleetFact = (
     | SkillRunChanged
     | SkillRunGone
     | LogTailSeen
+    | PastsSeen
 )
 """Every fact of the fleet."""

@@ -215,7 +215,7 @@ class SupervisionView:
     """The person's hand on the agents: leashes, what waits, skills and their runs.
 
     `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
-    newest first. `problem` says why none of it is known.
+    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`.
     """
 
     leashes: tuple[LeashView, ...] = ()
@@ -225,6 +225,8 @@ class SupervisionView:
     runs: tuple[SkillRunView, ...] = ()
     detail: AgentDetailView | None = None
     tail: LogTailView | None = None
+    pasts: tuple[AgentDetailView, ...] = ()
+    pasts_at: Timestamp | None = None
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""

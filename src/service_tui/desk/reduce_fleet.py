@@ -14,6 +14,7 @@ from service_tui.desk.facts_fleet import (
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
+    PastsSeen,
     SkillRunChanged,
     SkillRunGone,
     SkillsSeen,
@@ -33,7 +34,7 @@ RUNS_MAX: Final = 100
 _TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
 
-def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: PLR0911  (one closed union, one line a kind)
+def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
     """The slice after a fact."""
     match fact:
         case LeashesSeen():
@@ -44,6 +45,8 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, held=fact.held, decided=fact.decided)
         case AgentDetailSeen():
             return replace(view, detail=fact.detail)
+        case PastsSeen():
+            return replace(view, pasts=fact.pasts, pasts_at=fact.at)
         case SkillsSeen():
             return replace(view, skills=fact.skills)
         case LogTailSeen():

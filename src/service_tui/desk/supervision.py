@@ -9,17 +9,20 @@ from pathlib import Path
 
 from service_tui.clock import Clock
 from service_tui.desk.actions import Actions
+from service_tui.desk.agent_past import pasts_of
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
     ExportData,
     FleetCommand,
     NoteConfirmed,
     PauseAll,
+    ReadDay,
     ReadLog,
     RefuseHeld,
     SetLeash,
     WatchAgent,
 )
+from service_tui.desk.facts_fleet import PastsSeen
 from service_tui.desk.handlers import exports, fleet, skills
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Ports
@@ -48,6 +51,9 @@ class Supervision:
                 await exports.export_data(command, self._data_dir, self._ports)
             case ReadLog():
                 await self.actions.read()
+            case ReadDay():
+                pasts = await pasts_of(self._ports)
+                self._ports.say(PastsSeen(tuple(pasts.values()), self._ports.now()))
             case NoteConfirmed():
                 # It was written down when it was given.
                 pass

@@ -178,6 +178,7 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
 
         self.table.filter(keep if search or who else None)
         self.highlight_first_if_lost()
+        self._show_chain()
         self._show_detail()
 
     def _show_chain(self) -> None:
