@@ -179,7 +179,10 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         ):
             return _with_reactor(state, fact)
         case QueueSeen() | ChainRunChanged() | AutoChanged():
-            return replace(state, redemption=reduce_redemption(state.redemption, fact))
+            redeemed = replace(state, redemption=reduce_redemption(state.redemption, fact))
+            if isinstance(fact, QueueSeen):
+                return _dropped(redeemed, Topic.REDEMPTIONS, fact.dropped)
+            return redeemed
         case WalletSeen():
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
         case PaySeen():
