@@ -569,3 +569,9 @@ class _Chance(_Rng):
 
 def test_the_grace_is_longer_than_two_pauses_of_the_busiest_poller() -> None:
     assert reducing.OFFLINE_AFTER_S > 2 * 2.0
+
+
+def test_rows_of_the_queue_that_are_none_are_counted_like_any_other() -> None:
+    after = reduce(STATE, QueueSeen((), dropped=3))
+    assert after.service.dropped_rows == STATE.service.dropped_rows + 3
+    assert reduce(after, QueueSeen(())).service.dropped_rows == STATE.service.dropped_rows
