@@ -10,7 +10,7 @@ from samples import NOW, sample_state
 from service_tui.console.screens.blotter import BlotterScreen
 from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
 from service_tui.desk.records import TicketState, TicketView
-from service_tui.desk.records_redemption import RunState, RunView
+from service_tui.desk.records_redemption import ChainRunState, RunView
 from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
@@ -207,7 +207,7 @@ async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> 
     under_way = replace(run_of(0), opened_at=Timestamp(NOW - 26))
     refused = replace(RUNS[1], opened_at=Timestamp(NOW - 60), settled_at=Timestamp(NOW - 59))
     done = replace(RUNS[2], opened_at=Timestamp(NOW - 7_200), settled_at=Timestamp(NOW - 7_180))
-    prepared = run_of(3, state=RunState.PREPARED, steps=(), tx_hash="")
+    prepared = run_of(3, state=ChainRunState.PREPARED, steps=(), tx_hash="")
     state = redeemed(under_way, refused, done, prepared)
     async with running(state, first="blotter", size=(160, 50)) as seen:
         assert rows(seen) == [f"redeem:{run.key}" for run in (under_way, refused, done)]
@@ -224,7 +224,7 @@ async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> 
         await seen.press("o")
         assert rows(seen) == [f"redeem:{under_way.key}"]
         assert "→ sent" in detail(seen)
-        unconfirmed = replace(under_way, state=RunState.UNCONFIRMED, words="not confirmed")
+        unconfirmed = replace(under_way, state=ChainRunState.UNCONFIRMED, words="not confirmed")
         await seen.bring(redeemed(unconfirmed, refused, done))
         assert "? unknown" in detail(seen)
 

@@ -31,7 +31,7 @@ from service_tui.desk.commands_wallet import (
     UnlockWallet,
 )
 from service_tui.desk.records import Topic
-from service_tui.desk.records_redemption import AutoView, NoReason, RunState
+from service_tui.desk.records_redemption import AutoView, ChainRunState, NoReason
 from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -94,7 +94,7 @@ async def test_redeeming_shows_what_is_signed_and_enter_signs_nothing() -> None:
         assert given(seen) == [PrepareRedemption(ONE.market_id, ONE.side, ONE.venue, ONE.question)]
         await seen.press("y")
         assert len(given(seen)) == 1
-        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), tx_hash=""))
+        await seen.bring(with_run(READY, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
         for part in ("conditional tokens", "redeemPositions", "195,000", "0.01170 POL", "137"):
             assert part in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
@@ -110,11 +110,11 @@ async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
 ) -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
-        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), tx_hash=""))
+        await seen.bring(with_run(READY, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         monkeypatch.setattr(redeem, "ARMED_AFTER_S", 60.0)
         other = call_of(digest="d2", nonce=42)
-        await seen.bring(with_run(READY, state=RunState.PREPARED, steps=(), call=other))
+        await seen.bring(with_run(READY, state=ChainRunState.PREPARED, steps=(), call=other))
         await seen.press("y")
         assert len(given(seen)) == 1
         dialog = seen.app.screen
@@ -131,7 +131,7 @@ async def test_a_refusal_is_told_in_the_dialog_and_cannot_be_confirmed() -> None
         await seen.bring(
             with_run(
                 READY,
-                state=RunState.REFUSED,
+                state=ChainRunState.REFUSED,
                 call=None,
                 reason=NoReason.OUTSIDE_POLICY,
                 words=words,
@@ -149,7 +149,7 @@ async def test_a_locked_key_cannot_say_yes() -> None:
     locked = replace(READY, wallet=wallet_of(key_state=KeyState.LOCKED))
     async with running(locked, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
-        await seen.bring(with_run(locked, state=RunState.PREPARED, steps=(), tx_hash=""))
+        await seen.bring(with_run(locked, state=ChainRunState.PREPARED, steps=(), tx_hash=""))
         assert "the key is locked" in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press("y")

@@ -53,7 +53,8 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.wallet", "app", ("W",), "wallet", "wallet", "Key, link, approvals, real money"),
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
-    Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
+    Key("app.log", "app", ("at",), "go('log')", "action log", "All deeds, chained", shown="@"),
+    Key("app.report", "app", ("f5",), "report", "report", "The day of each agent", shown="F5"),
     Key("app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"),
     Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
     Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
@@ -101,6 +102,7 @@ KEYS: Final[tuple[Key, ...]] = (
         "portfolio.monitor", "portfolio", ("m",), "monitor", "monitor", "Stop, target", footer=True
     ),
     Key("portfolio.alert", "portfolio", ("a",), "price_alert", "price alert", "Tell at a price"),
+    Key("portfolio.why", "portfolio", ("Q",), "why", "why", "Why did it trade: signal to exit"),
     # monitors
     Key("monitors.edit", "monitors", ("e", "m"), "edit", "edit", "Stop and target", footer=True),
     Key("monitors.all", "monitors", ("E",), "edit_all", "edit all", "All that are shown"),
@@ -171,6 +173,11 @@ KEYS: Final[tuple[Key, ...]] = (
     # the blotter
     Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
     Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
+    Key("blotter.why", "blotter", ("Q",), "why", "why", "Why did it trade: signal to exit"),
+    # the action log
+    Key("log.open", "log", ("enter",), "open", "whole entry", "With its hash", footer=True),
+    Key("log.verify", "log", ("V",), "verify", "verify", "Follow the chain anew", footer=True),
+    Key("log.who", "log", ("w",), "only_who", "this one", "Only what the same one did"),
     # agents
     Key("agents.open", "agents", ("enter",), "open", "details", "All about it", footer=True),
     Key(

@@ -17,8 +17,8 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_redemption import (
     CallView,
+    ChainRunState,
     RedemptionRow,
-    RunState,
     RunView,
     Stage,
     Step,
@@ -32,7 +32,7 @@ _STEP: Final = 12
 _NARROWEST: Final = 24
 """Cells of labels and of a step's word; what a value gets at least before it is broken."""
 
-_BAD: Final = frozenset({RunState.FAILED, RunState.REFUSED})
+_BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
 
 _DOING: Final = {
     Step.ASKED: "asking",
@@ -134,7 +134,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
     """Every step of a run with its time; what is to come is pale."""
     lines: list[Text] = []
     steps = _SERVED if run.managed else tuple(Step)
-    pending = run.state not in {*_BAD, RunState.DONE}
+    pending = run.state not in {*_BAD, ChainRunState.DONE}
     for step in steps:
         at = run.at(step)
         told = next((one.words for one in run.steps if one.step is step), "")
@@ -154,7 +154,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
                 since = formats.age(run.steps[-1].at, now)
                 line = Text.assemble(line, ("for ", "muted"), since)
         lines.append(line)
-    tone = "loss" if run.state in _BAD else "warn" if run.state is RunState.UNCONFIRMED else ""
+    tone = "loss" if run.state in _BAD else "warn" if run.state is ChainRunState.UNCONFIRMED else ""
     if run.words:
         lines.append(Text.assemble("\n", (formats.plain(run.words, 600).plain, tone)))
     if run.fix:
@@ -184,7 +184,7 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     rest = labelled(figures)
     if run is None:
         return head_of(row), section("next", formats.plain(row.next_words, 300)), rest
-    title = "what would be signed" if run.state is RunState.PREPARED else "what was signed"
+    title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
     return head_of(row), section("step by step", steps_text(run, now)), rest

@@ -23,7 +23,7 @@ class Pace(StrEnum):
     LOOP = "loop"
 
 
-class RunState(StrEnum):
+class SkillRunState(StrEnum):
     """How a skill's run stands; the words are those of a row.
 
     `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
@@ -44,7 +44,7 @@ class RunState(StrEnum):
     @property
     def is_alive(self) -> bool:
         """Whether a process runs, or will without the person's doing."""
-        return self not in {RunState.STOPPED, RunState.DONE, RunState.CRASHED}
+        return self not in {SkillRunState.STOPPED, SkillRunState.DONE, SkillRunState.CRASHED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class SkillRunView:
     pace: Pace
     every_s: int
     live: bool
-    state: RunState
+    state: SkillRunState
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
     next_at: Timestamp | None = None
@@ -215,7 +215,7 @@ class SupervisionView:
     """The person's hand on the agents: leashes, what waits, skills and their runs.
 
     `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
-    newest first. `problem` says why none of it is known.
+    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`.
     """
 
     leashes: tuple[LeashView, ...] = ()
@@ -225,6 +225,8 @@ class SupervisionView:
     runs: tuple[SkillRunView, ...] = ()
     detail: AgentDetailView | None = None
     tail: LogTailView | None = None
+    pasts: tuple[AgentDetailView, ...] = ()
+    pasts_at: Timestamp | None = None
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""

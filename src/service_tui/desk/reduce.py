@@ -10,6 +10,7 @@ from typing import Final
 from service_tui.desk import reduce_reactor as reactors
 from service_tui.desk.facts import (
     AccountSeen,
+    Acted,
     BriefingSeen,
     DetailSeen,
     EquityMarked,
@@ -19,6 +20,7 @@ from service_tui.desk.facts import (
     HaltChanged,
     LimitsSeen,
     Listening,
+    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
@@ -54,7 +56,13 @@ from service_tui.desk.facts_research import (
     ResearchSeen,
 )
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
-from service_tui.desk.facts_wallet import AutoChanged, PaySeen, QueueSeen, RunChanged, WalletSeen
+from service_tui.desk.facts_wallet import (
+    AutoChanged,
+    ChainRunChanged,
+    PaySeen,
+    QueueSeen,
+    WalletSeen,
+)
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -153,6 +161,10 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
+        case LogSeen():
+            return replace(state, log=fact.log)
+        case Acted():
+            return state
         case HaltChanged():
             return replace(state, halt=fact.halt)
         case (
@@ -165,7 +177,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             | WalletChosen()
         ):
             return _with_reactor(state, fact)
-        case QueueSeen() | RunChanged() | AutoChanged():
+        case QueueSeen() | ChainRunChanged() | AutoChanged():
             return replace(state, redemption=reduce_redemption(state.redemption, fact))
         case WalletSeen():
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
@@ -326,7 +338,7 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     )
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
-        service = replace(service, problem="", problem_of=None)
+        service = replace(service, problem="", problem_of=None, problem_status=0)
     # What stood in the cache is shown as old until markets and positions were both heard of.
     fresh = Topic.MARKETS in seen and Topic.POSITIONS in seen
     cached = state.from_cache and not fresh
@@ -343,7 +355,13 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
         return state
     elif fact.offline and not _heard_lately(service, fact.at):
         phase = Phase.OFFLINE
-    failed = replace(service, phase=phase, problem=fact.problem, problem_of=fact.topic)
+    failed = replace(
+        service,
+        phase=phase,
+        problem=fact.problem,
+        problem_of=fact.topic,
+        problem_status=fact.status,
+    )
     return _phase_notice(state, replace(state, service=failed))
 
 

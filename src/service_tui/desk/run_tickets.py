@@ -8,18 +8,18 @@ same in the journal of orders could only disagree with it.
 from typing import Final
 
 from service_tui.desk.records import TicketState, TicketView
-from service_tui.desk.records_redemption import RunState, RunView, Step
+from service_tui.desk.records_redemption import ChainRunState, RunView, Step
 from service_tui.units import Timestamp, decimal
 
 KIND: Final = "redeem"
 
 _STATES: Final = {
-    RunState.RUNNING: TicketState.QUEUED,
-    RunState.UNCONFIRMED: TicketState.UNKNOWN,
-    RunState.REPORTING: TicketState.SENT,
-    RunState.DONE: TicketState.DONE,
-    RunState.REFUSED: TicketState.REFUSED,
-    RunState.FAILED: TicketState.FAILED,
+    ChainRunState.RUNNING: TicketState.QUEUED,
+    ChainRunState.UNCONFIRMED: TicketState.UNKNOWN,
+    ChainRunState.REPORTING: TicketState.SENT,
+    ChainRunState.DONE: TicketState.DONE,
+    ChainRunState.REFUSED: TicketState.REFUSED,
+    ChainRunState.FAILED: TicketState.FAILED,
 }
 """What a run is called among orders; one that waits for the person's yes is none yet."""
 

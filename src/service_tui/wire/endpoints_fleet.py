@@ -83,6 +83,13 @@ DESK_AGENT_OUTCOMES = Endpoint(
     operator=True,
     summary="What an agent's trades came to, of all skills or of one",
 )
+DESK_AGENT_RESULTS = Endpoint(
+    "GET",
+    f"{DESK}/agents/{{agent_id}}/results",
+    fleet.AgentResultsBody,
+    operator=True,
+    summary="An agent's P&L over time, and what each of its skills came to",
+)
 
 ALL_FLEET: Final = (
     HELD_TRADES,
@@ -95,5 +102,6 @@ ALL_FLEET: Final = (
     DESK_AGENT_TRADES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_OUTCOMES,
+    DESK_AGENT_RESULTS,
 )
 """Every one of them."""

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
@@ -88,6 +88,7 @@ class TypedWord(ModalScreen[str | None]):
             asks = self.query_one("#word-asks", Words)
             asks.tell(Text(f"That is not the word: type {self._word}", "bold warn"))
         elif self._is_armed:
+            say_confirmed(self, f"{self._title}: {self._word}")
             self.dismiss(typed)
 
     def _arm(self) -> None:

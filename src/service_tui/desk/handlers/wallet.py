@@ -29,7 +29,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_wallet import WalletSeen
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
-from service_tui.desk.records_redemption import RunState, RunView
+from service_tui.desk.records_redemption import ChainRunState, RunView
 from service_tui.desk.records_wallet import ApprovalView, Ownership, WalletJob, WalletView
 from service_tui.desk.run_body import Body, frozen, thawed
 from service_tui.desk.run_turn import ASK, CHECK, PREPARED, SIGN
@@ -312,7 +312,7 @@ class WalletKeeper:
                 side=Side.YES,
                 venue=Venue.EVM,
                 question=approval.about,
-                state=RunState.RUNNING,
+                state=ChainRunState.RUNNING,
                 call=shown(transaction, judged),
             )
             body = Body(view, call_of(transaction), confirmed=True)
