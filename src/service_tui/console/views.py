@@ -54,7 +54,12 @@ class Views(Frame):
 
     COMMANDS: ClassVar = {
         partial(_provider, name)
-        for name in ("ActionsProvider", "MarketsProvider", "PositionsProvider")
+        for name in (
+            "ActionsProvider",
+            "MarketsProvider",
+            "PositionsProvider",
+            "SessionsProvider",
+        )
     }
 
     def __init__(
