@@ -44,7 +44,10 @@ class TopBar(Bar):
 
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
         """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
-        lines = ((*money_bits(state, now), *badge_bits(unseen)), world_bits(state, now))
+        lines = (
+            (*money_bits(state, now), *ask_bits(state, now), *badge_bits(unseen)),
+            world_bits(state, now),
+        )
         if lines != self._lines:
             self._lines = lines
             self.set_class(state.service.mode is Mode.LIVE, "-live")
@@ -55,6 +58,17 @@ class TopBar(Bar):
         """Money above, the day and the world below; all in one line where there is but one."""
         lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
         return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in lines)
+
+
+def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """How many trades wait for the person, how long the nearest still does, and the key."""
+    held = state.supervision.held
+    if not held:
+        return ()
+    left = formats.duration(min(one.left_s(now) for one in held))
+    short = Text(f" &{len(held)} ", "bold reverse warn")
+    word = "waits" if len(held) == 1 else "wait"
+    return (Bit(Text(f" & {len(held)} {word} {left} ", "bold reverse warn"), 2, short, right=True),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
