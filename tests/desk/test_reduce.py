@@ -47,6 +47,7 @@ from service_tui.desk.facts_fleet import (
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
+    PastsSeen,
     SkillRunChanged,
     SkillRunGone,
     SkillsSeen,
@@ -272,6 +273,11 @@ FACTS = {
     ),
     SkillRunGone: st.builds(SkillRunGone, st.sampled_from(["r1", "r9"])),
     LogTailSeen: st.sampled_from([LogTailSeen(None), LogTailSeen(LogTailView("r1", ("so",)))]),
+    PastsSeen: st.builds(
+        PastsSeen,
+        st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),
+        at=st.floats(0, 9e9).map(Timestamp),
+    ),
     QueueSeen: st.builds(
         QueueSeen,
         st.sampled_from([(), chained.redemption_of().rows]),
