@@ -162,7 +162,16 @@ KEYS: Final[tuple[Key, ...]] = (
         "wallet.copy", "wallet", ("y",), "copy_address", "copy address", "To send gas or USDC.e to"
     ),
     # what needs me
-    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key(
+        "attention.open",
+        "attention",
+        ("enter",),
+        "open",
+        "do it",
+        "What the row says",
+        footer=True,
+        shown="enter",
+    ),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
     Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
     # the blotter

@@ -72,7 +72,7 @@ def _head(link: Link, now: Timestamp) -> Text:
         name.append_text(formats.date_time(link.at))
         name.append_text(Text.assemble("  ", formats.age(link.at, now), (" ago", "muted")))
     elif not link.missing:
-        name.append("time not kept", "faint")
+        name.append(link.when, "muted")
     return name
 
 
