@@ -36,7 +36,7 @@ from service_tui.desk.facts import (
     ServiceFailed,
     WorldSeen,
 )
-from service_tui.desk.facts_fleet import AgentDetailSeen, HeldSeen, LeashesSeen
+from service_tui.desk.facts_fleet import AgentDetailSeen, AgentNeedsSeen, HeldSeen, LeashesSeen
 from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
@@ -48,7 +48,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
-from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.records_fleet import AgentDetailView, AgentNeedView
 from service_tui.desk.records_research import Source
 from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
@@ -65,7 +65,12 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
-from service_tui.desk.translate_fleet import held_view, leash_view, reasoned_trade_view
+from service_tui.desk.translate_fleet import (
+    held_view,
+    leash_view,
+    need_view,
+    reasoned_trade_view,
+)
 from service_tui.desk.translate_rails import rails_view
 from service_tui.desk.translate_research import source_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
@@ -89,7 +94,12 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
-from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES, DESK_HELD, DESK_LEASHES
+from service_tui.wire.endpoints_fleet import (
+    DESK_AGENT_TRADES,
+    DESK_HELD,
+    DESK_LEASHES,
+    DESK_NEEDS,
+)
 from service_tui.wire.endpoints_research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
 from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.markets import HistoryQuery
@@ -310,12 +320,24 @@ async def read_supervision(ports: Ports, watched: Watched) -> Read:
             tuple(view for view in views if view.is_waiting),
             tuple(view for view in views if not view.is_waiting),
         ),
+        AgentNeedsSeen(await _needs_of_others(ports)),
     ]
     if watched.agent_id:
         facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
     elif ports.state().supervision.detail is not None:
         facts.append(AgentDetailSeen(None))
     return facts, held.latency_s
+
+
+async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
+    """What the agents other than our own wait for; a holder of an older program cannot tell."""
+    account = ports.state().account
+    own = "" if account is None else account.agent_id
+    try:
+        told = await ports.client.call(DESK_NEEDS)
+    except NotFoundError:
+        return ()
+    return tuple(need_view(body) for body in told.answer.needs if body.agent_id != own)
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:

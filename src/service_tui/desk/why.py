@@ -179,8 +179,8 @@ def _unfilled(known: _Known) -> str:
 def _no_entry(known: _Known) -> str:
     """Why there is no trade to explain."""
     if known.ticket is not None:
-        return "not known: no trade with this order's reference is among the newest"
-    return "not known: the buy is not among the newest trades that this desk has read"
+        return "not known: no trade that was read has this order's reference"
+    return "not known: the buy is not among the newest trades read"
 
 
 def _reasoning(known: _Known) -> Link:

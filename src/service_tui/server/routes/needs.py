@@ -1,13 +1,14 @@
 """What needs the operator: the alerts, signals, payouts and open breakers of every agent."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.reactor import When
 from service_tui.engine.venues import REAL
-from service_tui.server.present_risk import question_of
 from service_tui.server.present_wallet import redemptions_body
 from service_tui.server.service import Asked, Routes
+from service_tui.server.venue_history import question_of
 from service_tui.units import decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints_fleet import DESK_NEEDS
@@ -92,4 +93,4 @@ def _payouts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
             )
 
 
-ROUTES: Routes = {DESK_NEEDS: list_needs}
+ROUTES: Final[Routes] = {DESK_NEEDS: list_needs}
