@@ -8,7 +8,7 @@ from service_tui.desk.records_fleet import (
     HeldView,
     LeashView,
     Pace,
-    RunState,
+    SkillRunState,
     SkillRunView,
     SkillView,
     SupervisionView,
@@ -42,7 +42,7 @@ def held_of(held_id: str = "h1", **other: Any) -> HeldView:
 def run_of(run_id: str = "r1", **other: Any) -> SkillRunView:
     given = {
         "skill_slug": "mean-reversion", "agent_id": "a-2", "agent_name": "heron",
-        "pace": Pace.EVERY, "every_s": 60, "live": True, "state": RunState.RUNNING,
+        "pace": Pace.EVERY, "every_s": 60, "live": True, "state": SkillRunState.RUNNING,
         "started_at": Timestamp(NOW - 600), "pid": 4_242, "runs_count": 9, "log_lines": 118,
         "report": "3 looked at, 1 traded", "budget": Micros(100 * ONE),
     }  # fmt: skip
@@ -59,7 +59,7 @@ def sample_supervision() -> SupervisionView:
         skills=tuple(SkillView(one, one, "A plain idea.", "1.0", is_bundled=True) for one in names),
         runs=(
             run_of(),
-            run_of("r2", agent_id="a-3", agent_name="moss-runner", state=RunState.BACKING_OFF,
+            run_of("r2", agent_id="a-3", agent_name="moss-runner", state=SkillRunState.BACKING_OFF,
                    restarts=2, why="it ended with 1, next try in 4 s"),
         ),
     )  # fmt: skip

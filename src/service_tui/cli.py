@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from service_tui import __version__
 from service_tui.arguments import LOG_FILE, check, parser_of
 from service_tui.config import (
+    EXCHANGE_VARIABLE,
     KEY_VARIABLE,
     WALLET_VARIABLE,
     Environment,
@@ -42,6 +43,12 @@ OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
+
+FRAMES: Final = "240"
+"""Paints a second at most; so many are never wanted, but a key waits for no more than two."""
+
+TURN_S: Final = 0.001
+"""How long a thread goes on while another one waits."""
 
 
 class CannotError(Exception):
@@ -120,7 +127,20 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         limits=given.door != "serve" or given.limits == "on",
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
+        exchange=_exchange(environment.exchange),
     )
+
+
+def _exchange(said: str) -> str:
+    """The venue's exchange that the environment names; the first where it names none."""
+    if not said:
+        return "v1"
+    from service_tui.signing.book import exchange_of  # noqa: PLC0415
+
+    try:
+        return exchange_of(said)
+    except ValueError as error:
+        raise CannotError(f"{EXCHANGE_VARIABLE} cannot be used: {error}") from None
 
 
 def _check_wallet_key(key: str) -> None:
@@ -182,6 +202,10 @@ def _console(options: Options, _: argparse.Namespace) -> int:
         raise CannotError("the console needs a terminal for its keys and its screen; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
+    # After a paint the next one may wait for two frames: a key would, too.
+    os.environ.setdefault("TEXTUAL_FPS", FRAMES)
+    # The thread that reads the keyboard gets its turn as soon.
+    sys.setswitchinterval(TURN_S)
     from service_tui.wiring.picture import shown  # noqa: PLC0415
 
     with shown(options.data_dir):

@@ -13,7 +13,7 @@ from samples import NOW, sample_state
 from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
-from service_tui.desk.records_fleet import RunState
+from service_tui.desk.records_fleet import SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 
@@ -26,7 +26,7 @@ def alone(**change: object) -> DeskState:
     return replace(STATE, fleet=fleet)
 
 
-def with_run(state: RunState, **change: object) -> DeskState:
+def with_run(state: SkillRunState, **change: object) -> DeskState:
     view = replace(STATE.supervision, runs=(run_of(agent_id=HERON.agent_id, state=state),))
     return replace(alone(**change), supervision=view)
 
@@ -47,10 +47,10 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
         (alone(suspended=True), ("■", "suspended")),
         (alone(status=AgentStatus.BROKE), ("✗", "broke")),
         (alone(status=AgentStatus.UNCLAIMED), ("○", "unclaimed")),
-        (with_run(RunState.RUNNING), ("▶", "running")),
-        (with_run(RunState.RUNNING, paused=True), ("‖", "paused")),
-        (with_run(RunState.CRASHED, paused=True), ("✗", "crashed")),
-        (with_run(RunState.DONE), ("●", "active")),
+        (with_run(SkillRunState.RUNNING), ("▶", "running")),
+        (with_run(SkillRunState.RUNNING, paused=True), ("‖", "paused")),
+        (with_run(SkillRunState.CRASHED, paused=True), ("✗", "crashed")),
+        (with_run(SkillRunState.DONE), ("●", "active")),
     ],
 )
 def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) -> None:

@@ -21,7 +21,7 @@ from service_tui.console.needs_risk import last_alerts
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
 from service_tui.console.telling import BELL, Telling
 from service_tui.desk.records import NoticeKind, Phase, TicketState, Topic
-from service_tui.desk.records_fleet import AgentNeedView, NeedKind, RunState
+from service_tui.desk.records_fleet import AgentNeedView, NeedKind, SkillRunState
 from service_tui.desk.records_research import ResearchView, SessionView
 from service_tui.desk.records_risk import AlertView
 from service_tui.desk.state import DeskState
@@ -116,7 +116,7 @@ def everything() -> DeskState:
         replace(one, status=AgentStatus.BROKE if place == 1 else one.status)
         for place, one in enumerate(STATE.fleet.agents)
     )
-    crashed = run_of("r9", state=RunState.CRASHED, why="it ended with 3")
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3")
     sessions = (
         session_of(SessionState.PAUSED, "three crashes in a row"),
         replace(session_of(SessionState.CAPPED, "50 of 50"), skill="tide"),

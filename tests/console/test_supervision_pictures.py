@@ -1,4 +1,4 @@
-"""What needs me, the action log, the day's report and the chain of a trade, as pictures."""
+"""What needs me, the action log, the report and the chain of a trade, as pictures to be read."""
 
 from dataclasses import replace
 

@@ -11,9 +11,9 @@ from service_tui.desk.actions import Actions
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.commands_fleet import NoteConfirmed, ReadLog
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.facts_fleet import HeldSeen, RunChanged
+from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.records import TicketState
-from service_tui.desk.records_fleet import RunState
+from service_tui.desk.records_fleet import SkillRunState
 from service_tui.desk.records_log import Deed
 from service_tui.desk.reduce import reduce
 from service_tui.desk.translate_acts import acts_of
@@ -62,12 +62,12 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     waiting = held_of()
     refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
     asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
-    crashed = run_of(state=RunState.CRASHED, why="it ended with 3")
+    crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3")
     actions.heard(state, FillsHeard(STATE.fills[1:2]))
     actions.heard(replace(state, fills=STATE.fills), FillsHeard(STATE.fills[1:2]))
     actions.heard(state, HeldSeen((waiting,), ()))
     actions.heard(asking, HeldSeen((), (refused,)))
-    actions.heard(state, RunChanged(crashed))
+    actions.heard(state, SkillRunChanged(crashed))
     actions.heard(state, Acted("tide", Deed.RISK, "alert", "alert 4 pending"))
     actions.heard(state, Noticed("bad", "leash tide: no"))
     await actions.write()

@@ -27,7 +27,7 @@ from service_tui.desk.commands_wallet import KeepKey, UnlockWallet
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_redemption import RunState, Stage
+from service_tui.desk.records_redemption import ChainRunState, Stage
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
@@ -135,7 +135,7 @@ async def walked(walk: Session, held: Won) -> None:
     await walk.pilot.pause(2 * ARMED_AFTER_S)
     assert walk.app.screen is dialog
     await walk.press("y")
-    await walk.until(lambda s: s.redemption.run(held.key).state is RunState.DONE)
+    await walk.until(lambda s: s.redemption.run(held.key).state is ChainRunState.DONE)
     await walk.until(lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED)
     await walk.press("0", "9", "8", "5")
 

@@ -90,6 +90,7 @@ from service_tui.wire.endpoints_desk import (
 from service_tui.wire.endpoints_fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
+    DESK_AGENT_RESULTS,
     DESK_AGENT_TRADES,
     DESK_APPROVE,
     DESK_FREE_LEASH,
@@ -491,6 +492,7 @@ SCRIPT: Final = (
     Call("an agent's trades", DESK_AGENT_TRADES, of_first),
     Call("an agent's positions", DESK_AGENT_POSITIONS, of_first),
     Call("an agent's outcomes", DESK_AGENT_OUTCOMES, of_first),
+    Call("an agent's results", DESK_AGENT_RESULTS, of_first),
     Call("account", DESK_ACCOUNT),
     Call("another plan", DESK_PATCH_ACCOUNT, body(plan="elite")),
     Call("wallet", WALLET),

@@ -107,6 +107,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self._telling = Telling(self, newest)
         self._absence_told = False
         self._last_speed = 1
+        self.housekeeping: Callable[..., None] | None = None
 
     # -- state down -------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self.dress(self.desk_state.preferences.get("theme", ""))
         self.show_state()
         self.front.focus_row(None)
-        self.set_interval(TICK_S, self.show_state)
+        self.set_interval(TICK_S, self._tick)
         self.call_after_refresh(self._begin)
 
     @on(events.Unmount)
@@ -189,6 +190,11 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
                 dialog.take(state, now)
+
+    def _tick(self) -> None:
+        self.show_state()
+        if self.housekeeping is not None:
+            self.housekeeping(idle=self.is_idle)
 
     def _tell(self) -> None:
         """Each notice once, in the ways that are chosen for it; and how long nobody looked."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import RunState
+from service_tui.desk.records_fleet import SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 
@@ -24,14 +24,14 @@ NAME_MAX: Final = 14
 _GAP: Final = "  "
 
 _RUNS: Final = {
-    RunState.CRASHED: ("✗", "crashed", "loss"),
-    RunState.BACKING_OFF: ("…", "backing off", "warn"),
-    RunState.SUSPENDED: ("■", "held", "warn"),
-    RunState.STOPPING: ("…", "stopping", "muted"),
-    RunState.STARTING: ("▶", "starting", "profit"),
-    RunState.RUNNING: ("▶", "running", "profit"),
-    RunState.RESTING: ("▶", "resting", "profit"),
-    RunState.DETACHED: ("▶", "detached", "accent"),
+    SkillRunState.CRASHED: ("✗", "crashed", "loss"),
+    SkillRunState.BACKING_OFF: ("…", "backing off", "warn"),
+    SkillRunState.SUSPENDED: ("■", "held", "warn"),
+    SkillRunState.STOPPING: ("…", "stopping", "muted"),
+    SkillRunState.STARTING: ("▶", "starting", "profit"),
+    SkillRunState.RUNNING: ("▶", "running", "profit"),
+    SkillRunState.RESTING: ("▶", "resting", "profit"),
+    SkillRunState.DETACHED: ("▶", "detached", "accent"),
 }
 """What a skill's run makes of its agent, the gravest first; one that has ended makes nothing."""
 

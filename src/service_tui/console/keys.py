@@ -153,14 +153,19 @@ KEYS: Final[tuple[Key, ...]] = (
     # the wallet
     Key("wallet.unlock", "wallet", ("U",), "unlock", "unlock, lock", "The key, by its passphrase"),
     Key("wallet.keep", "wallet", ("K",), "keep", "keep a key", "Import one, or make one"),
+    Key("wallet.keys", "wallet", ("D",), "stored", "keys here", "Open another one, or remove one"),
     Key("wallet.link", "wallet", ("l",), "link", "link", "Trade with this wallet"),
     Key("wallet.approve", "wallet", ("A",), "approve", "approvals", "See and give them"),
     Key("wallet.credentials", "wallet", ("C",), "credentials", "credentials", "Of the venue"),
     Key("wallet.live", "wallet", ("L",), "live", "real money", "On by a typed word; off at once"),
     Key("wallet.pay", "wallet", ("P",), "pay", "pay per call", "A cap a day, or off"),
+    Key("wallet.code", "wallet", ("o",), "code", "QR code", "The address, for a camera"),
     Key(
         "wallet.copy", "wallet", ("y",), "copy_address", "copy address", "To send gas or USDC.e to"
     ),
+    # the keys that lie here
+    Key("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
+    Key("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
     # what needs me
     Key(
         "attention.open",

@@ -14,7 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import AgentNeedView, LeashView, NeedKind, RunState
+from service_tui.desk.records_fleet import AgentNeedView, LeashView, NeedKind, SkillRunState
 from service_tui.desk.records_research import SessionView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
@@ -89,7 +89,7 @@ def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
 def _crashes(state: DeskState) -> Iterator[Need]:
     """Skills that fell over for good."""
     for run in state.supervision.runs:
-        if run.state is RunState.CRASHED:
+        if run.state is SkillRunState.CRASHED:
             yield Need(
                 f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
                 f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),

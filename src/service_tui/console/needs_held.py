@@ -11,7 +11,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.ranking import Need
 from service_tui.desk.records import MarketView, PositionView
-from service_tui.desk.records_redemption import RunState
+from service_tui.desk.records_redemption import ChainRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
@@ -43,7 +43,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
     goes_by_itself = auto.is_on and not auto.paused
     for row in state.redemption.rows:
         run = state.redemption.run(row.key)
-        if run is not None and run.state is RunState.UNCONFIRMED:
+        if run is not None and run.state is ChainRunState.UNCONFIRMED:
             yield Need(
                 key=f"unconfirmed:{row.key}",
                 tone="warn",

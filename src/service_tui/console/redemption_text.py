@@ -16,8 +16,8 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_redemption import (
     CallView,
+    ChainRunState,
     RedemptionRow,
-    RunState,
     RunView,
     Stage,
     Step,
@@ -28,7 +28,7 @@ from service_tui.units import Micros, Timestamp, decimal
 
 _LABEL: Final = 12
 _WIDE_LABEL: Final = 18
-_BAD: Final = frozenset({RunState.FAILED, RunState.REFUSED})
+_BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
 
 _DOING: Final = {
     Step.ASKED: "asking",
@@ -130,7 +130,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
     """Every step of a run with its time; what is to come is pale."""
     lines: list[Text] = []
     steps = _SERVED if run.managed else tuple(Step)
-    pending = run.state not in {*_BAD, RunState.DONE}
+    pending = run.state not in {*_BAD, ChainRunState.DONE}
     for step in steps:
         at = run.at(step)
         told = next((one.words for one in run.steps if one.step is step), "")
@@ -152,7 +152,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
                 since = formats.age(run.steps[-1].at, now)
                 line = Text.assemble(line, ("for ", "muted"), since)
         lines.append(line)
-    tone = "loss" if run.state in _BAD else "warn" if run.state is RunState.UNCONFIRMED else ""
+    tone = "loss" if run.state in _BAD else "warn" if run.state is ChainRunState.UNCONFIRMED else ""
     if run.words:
         lines.append(Text.assemble("\n", (formats.plain(run.words, 600).plain, tone)))
     if run.fix:
@@ -182,7 +182,7 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     rest = labelled(figures, _WIDE_LABEL)
     if run is None:
         return head_of(row), section("next", formats.plain(row.next_words, 300)), rest
-    title = "what would be signed" if run.state is RunState.PREPARED else "what was signed"
+    title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
     return head_of(row), section("step by step", steps_text(run, now)), rest

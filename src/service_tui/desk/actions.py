@@ -24,7 +24,7 @@ from service_tui.desk.commands import (
 )
 from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog, WatchAgent
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
-from service_tui.desk.facts_fleet import HeldSeen, RunChanged
+from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
 from service_tui.desk.records import TicketState
 from service_tui.desk.records_log import ActionView, Deed, LogView
 from service_tui.desk.state import DeskState
@@ -181,7 +181,7 @@ def _told(before: DeskState, fact: Fact) -> Iterator[Told]:
             yield from _trades(before, fact)
         case HeldSeen():
             yield from _decisions(before, fact)
-        case RunChanged():
+        case SkillRunChanged():
             yield from _runs(before, fact)
         case Acted():
             yield fact.who, fact.deed, fact.kind, fact.words
@@ -220,7 +220,7 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
             yield held.agent_name, Deed.DECISION, held.skill_slug, words
 
 
-def _runs(before: DeskState, fact: RunChanged) -> Iterator[Told]:
+def _runs(before: DeskState, fact: SkillRunChanged) -> Iterator[Told]:
     run = fact.run
     states = {one.run_id: one.state for one in before.supervision.runs}
     if states.get(run.run_id) is not run.state:

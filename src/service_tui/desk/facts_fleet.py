@@ -48,14 +48,14 @@ class SkillsSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChanged:
+class SkillRunChanged:
     """A skill's run began, went on or ended."""
 
     run: SkillRunView
 
 
 @dataclass(frozen=True, slots=True)
-class RunGone:
+class SkillRunGone:
     """A run that had ended is not remembered any longer."""
 
     run_id: str
@@ -88,8 +88,8 @@ FleetFact = (
     | HeldSeen
     | AgentDetailSeen
     | SkillsSeen
-    | RunChanged
-    | RunGone
+    | SkillRunChanged
+    | SkillRunGone
     | LogTailSeen
     | PastsSeen
     | AgentNeedsSeen

@@ -43,6 +43,8 @@ _PLAIN: Final = {
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
     EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
     EventKind.EXPERIMENT: frozenset({Topic.RESEARCH}),
+    EventKind.HELD: frozenset({Topic.FLEET}),
+    EventKind.LEASH: frozenset({Topic.FLEET}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""
@@ -125,7 +127,11 @@ class Ears:
         if part is not None and part.agent_id != own:
             return _NONE
         if body.fill is not None:
-            return _of_fill(body.fill, own)
+            touched = _of_fill(body.fill, own)
+            detail = self._ports.state().supervision.detail
+            # Its timeline is in front of somebody.
+            is_seen = detail is not None and detail.agent_id == body.fill.agent_id
+            return touched | {Topic.FLEET} if is_seen else touched
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
             return _of_resolution(body.market, own)
         topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE

@@ -23,7 +23,7 @@ class Pace(StrEnum):
     LOOP = "loop"
 
 
-class RunState(StrEnum):
+class SkillRunState(StrEnum):
     """How a skill's run stands; the words are those of a row.
 
     `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
@@ -44,7 +44,7 @@ class RunState(StrEnum):
     @property
     def is_alive(self) -> bool:
         """Whether a process runs, or will without the person's doing."""
-        return self not in {RunState.STOPPED, RunState.DONE, RunState.CRASHED}
+        return self not in {SkillRunState.STOPPED, SkillRunState.DONE, SkillRunState.CRASHED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class SkillRunView:
     pace: Pace
     every_s: int
     live: bool
-    state: RunState
+    state: SkillRunState
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
     next_at: Timestamp | None = None

@@ -36,7 +36,7 @@ class Step(StrEnum):
     REPORTED = "reported"
 
 
-class RunState(StrEnum):
+class ChainRunState(StrEnum):
     """How one redemption stands.
 
     `prepared`: asked and checked, nothing is signed; it waits for the person's word. `running`:
@@ -56,7 +56,7 @@ class RunState(StrEnum):
     @property
     def is_open(self) -> bool:
         """True while something was signed and has no end yet: no second one may begin."""
-        return self in {RunState.RUNNING, RunState.UNCONFIRMED, RunState.REPORTING}
+        return self in {ChainRunState.RUNNING, ChainRunState.UNCONFIRMED, ChainRunState.REPORTING}
 
 
 class NoReason(StrEnum):
@@ -122,7 +122,7 @@ class RunView:
     side: Side
     venue: Venue
     question: str
-    state: RunState
+    state: ChainRunState
     steps: tuple[StepView, ...] = ()
     tx_hash: str = ""
     call: CallView | None = None

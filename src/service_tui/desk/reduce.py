@@ -56,7 +56,13 @@ from service_tui.desk.facts_research import (
     ResearchSeen,
 )
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
-from service_tui.desk.facts_wallet import AutoChanged, PaySeen, QueueSeen, RunChanged, WalletSeen
+from service_tui.desk.facts_wallet import (
+    AutoChanged,
+    ChainRunChanged,
+    PaySeen,
+    QueueSeen,
+    WalletSeen,
+)
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -171,7 +177,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             | WalletChosen()
         ):
             return _with_reactor(state, fact)
-        case QueueSeen() | RunChanged() | AutoChanged():
+        case QueueSeen() | ChainRunChanged() | AutoChanged():
             return replace(state, redemption=reduce_redemption(state.redemption, fact))
         case WalletSeen():
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))

@@ -16,12 +16,12 @@ from service_tui.desk.facts_fleet import (
     LeashesSeen,
     LogTailSeen,
     PastsSeen,
-    RunChanged,
-    RunGone,
+    SkillRunChanged,
+    SkillRunGone,
     SkillsSeen,
 )
 from service_tui.desk.records import NoticeKind
-from service_tui.desk.records_fleet import HeldView, RunState, SkillRunView, SupervisionView
+from service_tui.desk.records_fleet import HeldView, SkillRunState, SkillRunView, SupervisionView
 from service_tui.terms import Action, HeldStatus
 from service_tui.units import decimal
 
@@ -31,7 +31,7 @@ News = tuple[str, str, NoticeKind]
 RUNS_MAX: Final = 100
 """What the state keeps of runs; those that live are never forgotten."""
 
-_TONES: Final = {RunState.CRASHED: "bad", RunState.BACKING_OFF: "warn"}
+_TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
 
 def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
@@ -53,17 +53,17 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, skills=fact.skills)
         case LogTailSeen():
             return replace(view, tail=fact.tail)
-        case RunChanged() | RunGone():
+        case SkillRunChanged() | SkillRunGone():
             return replace(view, runs=_with_run(view.runs, fact))
         case _:
             assert_never(fact)
 
 
 def _with_run(
-    runs: tuple[SkillRunView, ...], fact: RunChanged | RunGone
+    runs: tuple[SkillRunView, ...], fact: SkillRunChanged | SkillRunGone
 ) -> tuple[SkillRunView, ...]:
     """The list with this run in its place, or first; of the ended ones the oldest go."""
-    if isinstance(fact, RunGone):
+    if isinstance(fact, SkillRunGone):
         return tuple(run for run in runs if run.run_id != fact.run_id)
     run = fact.run
     if any(old.run_id == run.run_id for old in runs):

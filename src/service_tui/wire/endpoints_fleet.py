@@ -83,6 +83,13 @@ DESK_AGENT_OUTCOMES = Endpoint(
     operator=True,
     summary="What an agent's trades came to, of all skills or of one",
 )
+DESK_AGENT_RESULTS = Endpoint(
+    "GET",
+    f"{DESK}/agents/{{agent_id}}/results",
+    fleet.AgentResultsBody,
+    operator=True,
+    summary="An agent's P&L over time, and what each of its skills came to",
+)
 
 DESK_NEEDS = Endpoint(
     "GET",
@@ -103,6 +110,7 @@ ALL_FLEET: Final = (
     DESK_AGENT_TRADES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_OUTCOMES,
+    DESK_AGENT_RESULTS,
     DESK_NEEDS,
 )
 """Every one of them."""

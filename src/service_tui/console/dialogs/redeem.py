@@ -24,7 +24,7 @@ from service_tui.console.redemption_words import side_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
-from service_tui.desk.records_redemption import RedemptionRow, RunState, RunView
+from service_tui.desk.records_redemption import ChainRunState, RedemptionRow, RunView
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -113,7 +113,7 @@ class RedeemDialog(ModalScreen[str | None]):
 
     def _why_not(self, run: RunView) -> str:
         """Why there is nothing to say yes to yet."""
-        if run.state is not RunState.PREPARED:
+        if run.state is not ChainRunState.PREPARED:
             return run.words or run.state.value
         wallet = self._state.wallet
         if not run.managed and wallet.key_state is not KeyState.UNLOCKED:
@@ -126,7 +126,7 @@ class RedeemDialog(ModalScreen[str | None]):
             words.tell(self._text(run))
         for door in self.query("#redeem-yes").results(Door):
             door.disabled = run is None or bool(self._why_not(run))
-        shown = "" if run is None or run.state is not RunState.PREPARED else repr(run.call)
+        shown = "" if run is None or run.state is not ChainRunState.PREPARED else repr(run.call)
         if shown != self._seen_call:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
             self._seen_call, self._is_armed = shown, False
@@ -149,14 +149,14 @@ class RedeemDialog(ModalScreen[str | None]):
         parts = [labelled(figures)]
         if run is None:
             parts.append(Text("asking the service", "muted"))
-        elif run.managed and run.state is RunState.PREPARED:
+        elif run.managed and run.state is ChainRunState.PREPARED:
             parts.append(Text(_MANAGED))
-        elif run.call is not None and run.state is RunState.PREPARED:
+        elif run.call is not None and run.state is ChainRunState.PREPARED:
             title = "what is signed, and nothing else"
             parts.append(section(title, call_text(run.call)))
         else:
             parts.append(steps_text(run, self._now))
-        why = "" if run is None or run.state is not RunState.PREPARED else self._why_not(run)
+        why = "" if run is None or run.state is not ChainRunState.PREPARED else self._why_not(run)
         if why:
             parts.append(Text(why, "warn"))
         return Text("\n\n").join(parts)

@@ -28,8 +28,17 @@ class TypedWord(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
     AUTO_FOCUS = "#word-line"
 
-    def __init__(self, title: str, body: Text, word: str) -> None:
+    def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
+        """Ask.
+
+        Args:
+            title: the question in a few words.
+            body: what it is about.
+            word: what is to be typed, letter by letter.
+            does: what the door says; the word itself where that is empty.
+        """
         super().__init__()
+        self._does = does or word.lower()
         self._title = title
         self._body = body
         self._word = word
@@ -47,7 +56,7 @@ class TypedWord(ModalScreen[str | None]):
             yield Words(f"Type {self._word} and press enter:", id="word-asks")
             yield PlainInput(compact=True, max_length=40, id="word-line")
             with Horizontal(id="word-doors"):
-                yield Door(f"{self._word.lower()}  enter", id="word-yes")
+                yield Door(f"{self._does}  enter", id="word-yes")
                 yield Door("stay  esc", id="word-no")
 
     def on_mount(self) -> None:

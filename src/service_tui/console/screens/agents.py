@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
@@ -30,10 +29,10 @@ from service_tui.console.screens.agent_text import (
     words_of,
 )
 from service_tui.console.search import Search, read_search
-from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.fleet_bar import FleetBar
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
@@ -85,7 +84,7 @@ class AgentsScreen(AgentActs[AgentsPart]):
             id="agents-feed",
         )
         self._sums = FleetBar()
-        self._detail = Static(markup=False, id="agents-detail-text")
+        self._detail = Words(id="agents-detail-text", keeps_room=True)
         self._search = Search()
         self._watched = ("", "")
 
@@ -236,4 +235,4 @@ class AgentsScreen(AgentActs[AgentsPart]):
             text = agent_detail(agent, self.state, self.now)
         if self.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(self.state)))
-        self._detail.update(content(text))
+        self._detail.tell(text)

@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
@@ -22,9 +21,9 @@ from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.screens.ticket_columns import milliseconds, ticket_columns
 from service_tui.console.screens.ticket_text import COMPARED, number_of, ticket_detail, words_of
 from service_tui.console.search import Search, read_search
-from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.console.widgets.words import Words
 from service_tui.desk.records import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -64,7 +63,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             id="blotter-table",
         )
         self.line = FilterLine()
-        self._detail = Static(markup=False, id="blotter-detail-text")
+        self._detail = Words(id="blotter-detail-text", keeps_room=True)
         self._search = Search()
         self._open_only = False
 
@@ -200,4 +199,4 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         text = Text("no command highlighted", "muted")
         if ticket is not None:
             text = ticket_detail(ticket, self.state, self.now, width=self._detail.size.width)
-        self._detail.update(content(text))
+        self._detail.tell(text)

@@ -7,6 +7,7 @@ Used by app, and by the test that compares it with the table of endpoints.
 from typing import Final
 
 from service_tui.server.routes import (
+    agent_results,
     agents,
     batch,
     briefing,
@@ -48,6 +49,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **batch.ROUTES,
     **positions.ROUTES,
     **outcomes.ROUTES,
+    **agent_results.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
     **claim.ROUTES,
