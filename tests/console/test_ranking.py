@@ -173,6 +173,12 @@ def test_the_persons_own_agent_need_not_be_claimed() -> None:
     assert [one.row for one in found] == [STATE.fleet.agents[3].agent_id]
 
 
+def test_a_trade_that_waits_is_masked_where_amounts_are() -> None:
+    view = replace(sample_supervision(), runs=(), leashes=())
+    private = replace(CALM, supervision=view, preferences={"privacy": "on"})
+    assert not any("25.00" in one.what for one in needs(private, NOW))
+
+
 def test_a_leash_is_told_from_80_percent() -> None:
     for spent, told in ((80, []), (81, ["budget"])):
         leash = leash_of(spent=Micros(spent * ONE))

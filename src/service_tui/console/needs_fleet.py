@@ -10,6 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.widgets.line_fit import WARN_FROM
@@ -47,10 +48,11 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for held in state.supervision.held:
         left = held.left_s(now)
         price = held.price or held.average
+        words = told(order_in_words(held), masked=is_private(state))
         worth = held.amount or (None if price is None else Micros(round(held.shares * price)))
         yield Need(
             f"{HELD}{held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
-            f"{held.agent_name}: {order_in_words(held)}", Text(formats.duration(left), "warn"),
+            f"{held.agent_name}: {words}", Text(formats.duration(left), "warn"),
             "then it is refused", "agents", held.agent_id,
             left_s=left, money=worth, verb="decides it", act="app.approvals",
         )  # fmt: skip
@@ -77,10 +79,10 @@ def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
     left, last = one.left_s(now), is_last(one, now)
     side = "" if one.side is None else f"{one.side.value.upper()} "
     about = f"{side}{one.question}" or "its reactor is paused"
-    told = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
+    until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         f"agent {one.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
-        f"{one.agent_name}: {about}", told, advice, "agents", one.agent_id,
+        f"{one.agent_name}: {about}", until, advice, "agents", one.agent_id,
         is_dismissable=left is None, left_s=left, money=one.amount, verb="shows the agent",
         act="agents.open", is_last=last,
     )  # fmt: skip
