@@ -167,7 +167,16 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
     Key("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
     # what needs me
-    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key(
+        "attention.open",
+        "attention",
+        ("enter",),
+        "open",
+        "do it",
+        "What the row says",
+        footer=True,
+        shown="enter",
+    ),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
     Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
     # the blotter

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts_fleet import (
     AgentDetailSeen,
+    AgentNeedsSeen,
     FleetFact,
     HeldSeen,
     LeashesSeen,
@@ -45,6 +46,8 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, held=fact.held, decided=fact.decided)
         case AgentDetailSeen():
             return replace(view, detail=fact.detail)
+        case AgentNeedsSeen():
+            return view if fact.needs == view.needs else replace(view, needs=fact.needs)
         case PastsSeen():
             return replace(view, pasts=fact.pasts, pasts_at=fact.at)
         case SkillsSeen():

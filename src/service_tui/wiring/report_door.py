@@ -23,7 +23,7 @@ from service_tui.wiring.options import Options
 
 Made = TypeVar("Made")
 
-KNOWN_S: Final = 10.0
+KNOWN_S: Final = 30.0
 """How long the service is given to tell everything."""
 
 WANTED: Final = (

@@ -31,7 +31,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 CALM: Final = (
-    "No alert waits for its exit, no trade for your approval, no signal for a yes.\n"
+    "No alert waits for its exit, no trade for your approval, no signal.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
     "No agent is broke, no experiment stands still, no skill has crashed.\n"
@@ -48,8 +48,9 @@ _BRIEFING_LINES: Final = 9
 _EDGE: Final = 3
 """Cells that the block's edge and padding take."""
 
-ADVICE_FROM: Final = 120
-"""Width from which the advice is a column; below it, a line for the highlighted row."""
+VERB_FROM: Final = 120
+ADVICE_FROM: Final = 160
+"""Widths from which verb and advice are columns; below the latter, a line tells both of one row."""
 
 _DISMISSED_MAX: Final = 20
 """Rows go by themselves after ten minutes: older ones need not be remembered."""
@@ -66,7 +67,7 @@ _COLUMNS: Final = (
     Column[Need]("what", "what needs you", 24, _what, flex=True),
     Column[Need]("figure", "", 11, lambda need: need.figure, align="right", glows=False),
     Column[Need](
-        "verb", "enter", 18, lambda need: Text(need.verb, "accent"), tier=ADVICE_FROM, glows=False,
+        "verb", "enter", 19, lambda need: Text(need.verb, "accent"), tier=VERB_FROM, glows=False,
     ),
     Column[Need](
         "advice", "what is to be known", 38,
