@@ -58,9 +58,7 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
     if given.door in {"halt", "resume"} and given.read_only:
         parser.error(f"{given.door} changes the service: no --read-only")
     if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
-        parser.error(
-            "autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL"
-        )
+        parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
