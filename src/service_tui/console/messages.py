@@ -24,12 +24,21 @@ class CommandGiven(Message):
 
 
 class GoTo(Message):
-    """Show another screen, and there the row with this key, if any."""
+    """Show another screen, and there the row with this key, if any; then do what a key does."""
 
-    def __init__(self, screen: str, row: str | None = None) -> None:
+    def __init__(self, screen: str, row: str | None = None, act: Key | None = None) -> None:
         super().__init__()
         self.screen_name = screen
         self.row = row
+        self.act = act
+
+
+class ApprovalWanted(Message):
+    """The person wants to decide this waiting trade."""
+
+    def __init__(self, held_id: str) -> None:
+        super().__init__()
+        self.held_id = held_id
 
 
 class Said(Message):
@@ -47,6 +56,14 @@ class Copied(Message):
     def __init__(self, text: str, what: str) -> None:
         super().__init__()
         self.text = text
+        self.what = what
+
+
+class ConfirmGiven(Message):
+    """A person said yes to a question; `what` are its words, for the action log."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
         self.what = what
 
 

@@ -30,6 +30,8 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim
+from service_tui.signing.book import Exchange
+from service_tui.signing.policy import Policy
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
@@ -129,6 +131,7 @@ async def embedded_parts(
                 replace(
                     around(client, data.database, clock, rng),
                     vault=vault_of(options),
+                    policy=Policy(exchange=Exchange(options.exchange)),
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
@@ -177,6 +180,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
                 vault=vault_of(options),
+                policy=Policy(exchange=Exchange(options.exchange)),
                 halts=kept_halts(options.data_dir),
                 executes=options.exits,
                 # What works for another service lies beside its folder.
