@@ -69,8 +69,10 @@ class Walk:
 
 
 @asynccontextmanager
-async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=0)
+async def console(
+    path: Path, clock: ManualClock, *, listen: int | None = None
+) -> AsyncGenerator[Walk]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=0, listen=listen)
     initial = first_state(options)
     opened: list[Desk] = []
 
