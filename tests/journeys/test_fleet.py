@@ -284,7 +284,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         )
         if walk.app.desk_state.supervision.held:
             await walk.press("ampersand", "enter")
-        await until_shown(walk, lambda s: only_run(s).state is RunState.DONE)
+        await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
         assert "at budget" in row_of(walk, "heron")
         assert "the daily budget of the skill buyer is reached: 30.00" in walk.text
 
