@@ -195,7 +195,7 @@ async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> Non
         hand.begin(script(tmp_path / "s", count))
         await hand.until(lambda: "3" in hand.output)
         bad = SkillRunView(
-            "r2", "misbehaving", "a2", "bob", Pace.LOOP, 30, live=True, state=RunState.STARTING
+            "r2", "misbehaving", "a2", "bob", Pace.LOOP, 30, live=True, state=SkillRunState.STARTING
         )
         folder = hand.runs.folder_of("r2")
         own = {"SERVICE_MISBEHAVING_HOW": how}
@@ -203,9 +203,9 @@ async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> Non
         await hand.until(lambda: tail(folder))
         before = len(hand.output)
         await hand.until(lambda: len(hand.output) > before)
-        good = [one.run for one in hand.facts if isinstance(one, RunChanged)]
+        good = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
         states = {one.state for one in good if one.run_id == "r1"}
-        assert states <= {RunState.STARTING, RunState.RUNNING}
+        assert states <= {SkillRunState.STARTING, SkillRunState.RUNNING}
         hand.runs.stop("r2")
         await hand.until(lambda: not tagged("r2"), step_s=0.2)
 
