@@ -14,8 +14,8 @@ from service_tui.desk.records_fleet import (
     LogTailView,
     Pace,
     ReasonedTradeView,
-    RunState,
     SkillResultView,
+    SkillRunState,
     SkillRunView,
     SkillView,
     SupervisionView,
@@ -58,7 +58,7 @@ def held_of(held_id: str = "h1", **other: Any) -> HeldView:
 def run_of(run_id: str = "r1", **other: Any) -> SkillRunView:
     given = {
         "skill_slug": "mean-reversion", "agent_id": "a-2", "agent_name": "heron",
-        "pace": Pace.EVERY, "every_s": 60, "live": True, "state": RunState.RUNNING,
+        "pace": Pace.EVERY, "every_s": 60, "live": True, "state": SkillRunState.RUNNING,
         "started_at": Timestamp(NOW - 600), "pid": 4_242, "runs_count": 9, "log_lines": 118,
         "report": "3 looked at, 1 traded", "budget": Micros(100 * ONE),
     }  # fmt: skip
@@ -75,7 +75,7 @@ def sample_supervision() -> SupervisionView:
         skills=tuple(SkillView(one, one, "A plain idea.", "1.0", is_bundled=True) for one in names),
         runs=(
             run_of(),
-            run_of("r2", agent_id="a-3", agent_name="moss-runner", state=RunState.BACKING_OFF,
+            run_of("r2", agent_id="a-3", agent_name="moss-runner", state=SkillRunState.BACKING_OFF,
                    restarts=2, why="it ended with 1, next try in 4 s"),
         ),
     )  # fmt: skip
@@ -135,7 +135,7 @@ def fleet_state() -> DeskState:
                    total_pnl=Micros(0), day_pnl=Micros(0), spent_today=Micros(0))  # fmt: skip
     view = sample_supervision()
     rehearsal = run_of("r3", agent_id="a-5", agent_name="reed-observer", live=False,
-                       skill_slug="momentum", state=RunState.RESTING, budget=None)  # fmt: skip
+                       skill_slug="momentum", state=SkillRunState.RESTING, budget=None)  # fmt: skip
     points = tuple(
         (Timestamp(NOW - 7_200 + 60 * step), Micros(round((step * 0.6 - step % 17) * ONE)))
         for step in range(121)

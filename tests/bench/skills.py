@@ -1,8 +1,8 @@
 """A console beside twenty ready-made skills, each a process of its own, for ten minutes.
 
-`skills.py [SECONDS] [SKILLS] [attached|embedded]` prints how long a key waits until its effect is
-painted (p99 is the figure that counts), what the skills said at their end, how the memory of the
-serving process went, and whether every micro of money is still there.
+`skills.py [SECONDS] [SKILLS] [attached|embedded] [limits|closed]` prints how long a key waits until
+its effect is painted (p99 is the figure that counts), what the skills said at their end, how the
+memory of the serving process went, and whether every micro of money is still there.
 """
 
 import asyncio
@@ -42,14 +42,10 @@ def launched(folder: Path, url: str, key: str, number: int) -> SkillProcess:
     return SkillProcess.start(Launch(run_id, folder / run_id, script, ("--live",), own), os.environ)
 
 
-async def trade(url: str, seconds: float, count: int) -> Counter[str]:
-    from service_tui import ServiceClient  # noqa: PLC0415
-
+async def trade(url: str, keys: list[str], seconds: float, count: int) -> Counter[str]:
     folder = Path(tempfile.mkdtemp())
     holder = next(holder for holder in map(beside.holder_at, beside.FOLDERS) if holder is not None)
-    # An account has twenty agents, the desk's own among them: two skills trade as one.
-    keys = [ServiceClient.register(f"skill {n}", base_url=url).api_key for n in range(count - 1)]
-    running = [launched(folder, url, [*keys, keys[0]][n], n) for n in range(count)]
+    running = [launched(folder, url, keys[n % len(keys)], n) for n in range(count)]
     sizes: list[float] = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -84,9 +80,15 @@ def balance_of(data: Path) -> int:
 
 
 if __name__ == "__main__":
-    words = [*sys.argv[1:], *("600", "20", "attached")[len(sys.argv) - 1 :]]
+    words = [*sys.argv[1:], *("600", "20", "attached", "limits")[len(sys.argv) - 1 :]]
     with tempfile.TemporaryDirectory() as place:
         beside.FOLDERS.append(Path(place) / "desk")
         beside.trade = trade
-        beside.beside(Path(place), float(words[0]), int(words[1]), words[2])
+        beside.beside(
+            Path(place),
+            float(words[0]),
+            int(words[1]),
+            words[2],
+            limits=words[3] != "closed",
+        )
         print(f"money that is missing: {balance_of(Path(place) / 'desk')} micros")

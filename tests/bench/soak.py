@@ -55,7 +55,8 @@ def trade_for(url: str, seconds: float, number: int, key: str = "") -> None:
                 met["traded" if result.success else f"refused {result.error_code}"] += 1
             except RateLimitedError as error:
                 met["rate limited"] += 1
-                time.sleep(min(error.retry_after_s, 2.0))  # noqa: TID251  (a program of its own)
+                rest = min(error.retry_after_s, until - time.monotonic())
+                time.sleep(max(0.0, rest))  # noqa: TID251  (a program of its own)
             except ServiceError as error:
                 met[f"error {type(error).__name__}: {error}"] += 1
     print(json.dumps({"agent_id": agent_id, "met": met}))

@@ -19,7 +19,7 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
-from service_tui.desk.records_fleet import Pace, RunState, SupervisionView
+from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -182,7 +182,7 @@ def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
 
 
 def test_a_crash_and_a_spent_budget_need_the_person() -> None:
-    crashed = run_of("r9", state=RunState.CRASHED, why="it ended with 3, 6 times in a row")
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3, 6 times in a row")
     view = replace(STATE.supervision, runs=(crashed,))
     words = {one.word: one for one in needs(replace(STATE, supervision=view), NOW)}
     assert "it ended with 3" in words["crashed"].what

@@ -15,7 +15,7 @@ from service_tui.desk.agent_health import (
     leash_mode,
     spend_of,
 )
-from service_tui.desk.records_fleet import Pace, RunState, SupervisionView
+from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import AgentStatus, HeldStatus, LeashMode
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -34,15 +34,15 @@ def runs(**other: object) -> SupervisionView:
     ("agent", "view", "health", "why"),
     [
         (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "barred"),
-        (HERON, runs(state=RunState.CRASHED, restarts=5, why="it ended with 3"), Health.CRASHED,
-         "crashed 6 times, it ended with 3"),
+        (HERON, runs(state=SkillRunState.CRASHED, restarts=5, why="it ended with 3"),
+         Health.CRASHED, "crashed 6 times, it ended with 3"),
         (replace(HERON, status=AgentStatus.BROKE), NONE, Health.BROKE, "no cash"),
-        (HERON, runs(state=RunState.BACKING_OFF, restarts=2, why="it ended with 1"),
+        (HERON, runs(state=SkillRunState.BACKING_OFF, restarts=2, why="it ended with 1"),
          Health.BACKING_OFF, "crashed 2 times, it ended with 1"),
-        (HERON, runs(state=RunState.SUSPENDED), Health.HALTED, "halted"),
+        (HERON, runs(state=SkillRunState.SUSPENDED), Health.HALTED, "halted"),
         (replace(HERON, paused=True), runs(), Health.PAUSED, "buys nothing"),
         (HERON, SupervisionView(leashes=(FULL,)), Health.BUDGET, "82.00 of 82.00 spent today"),
-        (HERON, runs(state=RunState.DONE, report="the daily budget is reached"), Health.BUDGET,
+        (HERON, runs(state=SkillRunState.DONE, report="the daily budget is reached"), Health.BUDGET,
          "the daily budget is reached"),
         (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500 of 500 buys"),
         (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.ASKS, "2 trades of it"),
@@ -51,7 +51,8 @@ def runs(**other: object) -> SupervisionView:
          "nothing for 11 minutes"),
         (HERON, runs(live=False), Health.OBSERVES, "on paper"),
         (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
-        (HERON, runs(state=RunState.STOPPED, why="stopped by hand"), Health.STOPPED, "by hand"),
+        (HERON, runs(state=SkillRunState.STOPPED, why="stopped by hand"), Health.STOPPED,
+         "by hand"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
@@ -98,7 +99,7 @@ def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> No
     refused = held_of("h0", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW - 10))
     decided = replace(asked, decided=(refused,))
     assert last_action(early, decided, ()) == ("refused: buy YES 25.00", NOW - 10)
-    ended = run_of(state=RunState.CRASHED, ended_at=Timestamp(NOW - 1))
+    ended = run_of(state=SkillRunState.CRASHED, ended_at=Timestamp(NOW - 1))
     words = ("crashed: mean-reversion", NOW - 1)
     assert last_action(early, replace(decided, runs=(ended,)), ()) == words
     fill = replace(fleet_state().fills[1], agent_id=HERON.agent_id, at=Timestamp(NOW - 20))

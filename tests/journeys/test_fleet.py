@@ -9,7 +9,6 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from journeys.test_breach import Walk, console
 from service_tui.clock import ManualClock
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.leash_form import LeashForm
@@ -23,7 +22,7 @@ from service_tui.desk.commands_fleet import (
     WatchAgent,
 )
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_fleet import Pace, RunState, SkillRunView
+from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.server.loopback import listen
 from service_tui.skills.process import tagged
@@ -31,6 +30,7 @@ from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
 from support import Stage, first_state, open_stage, open_test_desk
+from walking import Walk, walking
 
 DOCUMENT = """---
 name: buyer
@@ -169,7 +169,7 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             )
             for held in third or state.supervision.held:
                 desk.submit(ApproveHeld(held.held_id, "the third"))
-            state = await until(stage, desk, lambda s: only_run(s).state is RunState.DONE)
+            state = await until(stage, desk, lambda s: only_run(s).state is SkillRunState.DONE)
             assert "the daily budget of the skill buyer is reached: 30.00" in only_run(state).report
             agent = stage.world.agents[run.agent_id]
             assert 25 * ONE < agent.spent_today(stage.clock.now()) <= 30 * ONE
@@ -183,9 +183,11 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             assert tagged(run.run_id) == []
 
             desk.submit(ExportData(str(tmp_path / "out")))
-            await until(stage, desk, lambda _: (tmp_path / "out" / "trades.csv").exists())
+            # Every file is written when it is said where they are.
+            await until(stage, desk, lambda s: any("files are in" in one.text for one in s.notices))
         assert sum(stage.world.ledger.balances().values()) == 0
-    rows = list(csv.DictReader((tmp_path / "out" / "trades.csv").open()))
+    with (tmp_path / "out" / "trades.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
     assert len(rows) == agent.trades_count
     # What a spreadsheet would calculate is text, and the numbers are numbers.
     assert {row["reasoning"] for row in rows} == {"'=cheap enough"}
@@ -229,8 +231,12 @@ def row_of(walk: Walk, name: str) -> str:
 
 async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
     source = written(tmp_path / "from")
-    async with console(tmp_path / "data", ManualClock(), listen=0) as walk:
-        await until_shown(walk, lambda s: s.service.address and s.supervision.skills)
+    clock = ManualClock()
+    async with walking(tmp_path / "data", clock, first="markets", listen=0) as walk:
+        await until_shown(
+            walk, lambda s: walk.is_open and s.service.address and s.supervision.skills and s.limits
+        )
+        await walk.press("escape")
         await walk.press("7", "I")
         await typed(walk, "install-path", str(source))
         await walk.press("enter")
@@ -282,7 +288,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         )
         if walk.app.desk_state.supervision.held:
             await walk.press("ampersand", "enter")
-        await until_shown(walk, lambda s: only_run(s).state is RunState.DONE)
+        await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
         assert "at budget" in row_of(walk, "heron")
         assert "the daily budget of the skill buyer is reached: 30.00" in walk.text
 

@@ -53,7 +53,8 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.wallet", "app", ("W",), "wallet", "wallet", "Key, link, approvals, real money"),
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
-    Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
+    Key("app.log", "app", ("at",), "go('log')", "action log", "All deeds, chained", shown="@"),
+    Key("app.report", "app", ("f5",), "report", "report", "The day of each agent", shown="F5"),
     Key("app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"),
     Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
     Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
@@ -101,6 +102,7 @@ KEYS: Final[tuple[Key, ...]] = (
         "portfolio.monitor", "portfolio", ("m",), "monitor", "monitor", "Stop, target", footer=True
     ),
     Key("portfolio.alert", "portfolio", ("a",), "price_alert", "price alert", "Tell at a price"),
+    Key("portfolio.why", "portfolio", ("Q",), "why", "why", "Why did it trade: signal to exit"),
     # monitors
     Key("monitors.edit", "monitors", ("e", "m"), "edit", "edit", "Stop and target", footer=True),
     Key("monitors.all", "monitors", ("E",), "edit_all", "edit all", "All that are shown"),
@@ -151,21 +153,40 @@ KEYS: Final[tuple[Key, ...]] = (
     # the wallet
     Key("wallet.unlock", "wallet", ("U",), "unlock", "unlock, lock", "The key, by its passphrase"),
     Key("wallet.keep", "wallet", ("K",), "keep", "keep a key", "Import one, or make one"),
+    Key("wallet.keys", "wallet", ("D",), "stored", "keys here", "Open another one, or remove one"),
     Key("wallet.link", "wallet", ("l",), "link", "link", "Trade with this wallet"),
     Key("wallet.approve", "wallet", ("A",), "approve", "approvals", "See and give them"),
     Key("wallet.credentials", "wallet", ("C",), "credentials", "credentials", "Of the venue"),
     Key("wallet.live", "wallet", ("L",), "live", "real money", "On by a typed word; off at once"),
     Key("wallet.pay", "wallet", ("P",), "pay", "pay per call", "A cap a day, or off"),
+    Key("wallet.code", "wallet", ("o",), "code", "QR code", "The address, for a camera"),
     Key(
         "wallet.copy", "wallet", ("y",), "copy_address", "copy address", "To send gas or USDC.e to"
     ),
+    # the keys that lie here
+    Key("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
+    Key("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
     # what needs me
-    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key(
+        "attention.open",
+        "attention",
+        ("enter",),
+        "open",
+        "do it",
+        "What the row says",
+        footer=True,
+        shown="enter",
+    ),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
     Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
     # the blotter
     Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
     Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
+    Key("blotter.why", "blotter", ("Q",), "why", "why", "Why did it trade: signal to exit"),
+    # the action log
+    Key("log.open", "log", ("enter",), "open", "whole entry", "With its hash", footer=True),
+    Key("log.verify", "log", ("V",), "verify", "verify", "Follow the chain anew", footer=True),
+    Key("log.who", "log", ("w",), "only_who", "this one", "Only what the same one did"),
     # agents
     Key("agents.open", "agents", ("enter",), "open", "details", "All about it", footer=True),
     Key(

@@ -14,7 +14,7 @@ from service_tui.desk.records_fleet import (
     HeldView,
     LeashView,
     Pace,
-    RunState,
+    SkillRunState,
     SkillRunView,
     SupervisionView,
 )
@@ -86,7 +86,7 @@ class _Case:
     now: Timestamp
     halted: bool
 
-    def newest(self, *states: RunState) -> SkillRunView | None:
+    def newest(self, *states: SkillRunState) -> SkillRunView | None:
         """The run that was begun last, if it is in one of these states."""
         first = self.runs[0] if self.runs else None
         return first if first is not None and first.state in states else None
@@ -101,7 +101,7 @@ def _suspended(case: _Case) -> str:
 
 
 def _crashed(case: _Case) -> str:
-    run = case.newest(RunState.CRASHED)
+    run = case.newest(SkillRunState.CRASHED)
     return "" if run is None else f"crashed {run.restarts + 1} times, {run.why}"
 
 
@@ -111,12 +111,12 @@ def _broke(case: _Case) -> str:
 
 
 def _backing_off(case: _Case) -> str:
-    run = case.newest(RunState.BACKING_OFF)
+    run = case.newest(SkillRunState.BACKING_OFF)
     return "" if run is None else f"crashed {run.restarts} times, {run.why}"
 
 
 def _halted(case: _Case) -> str:
-    held = case.newest(RunState.SUSPENDED)
+    held = case.newest(SkillRunState.SUSPENDED)
     return "trading is halted: it stands still" if case.halted or held is not None else ""
 
 
@@ -148,7 +148,7 @@ def _asks(case: _Case) -> str:
 
 
 def _silent(case: _Case) -> str:
-    run = case.newest(RunState.RUNNING, RunState.DETACHED)
+    run = case.newest(SkillRunState.RUNNING, SkillRunState.DETACHED)
     if run is None or run.pace is not Pace.LOOP or run.started_at is None:
         return ""
     heard = max(run.started_at, run.output_at or 0.0, case.agent.last_trade_at or 0.0)
@@ -159,24 +159,26 @@ def _silent(case: _Case) -> str:
 
 
 def _observes(case: _Case) -> str:
-    run = case.newest(RunState.RUNNING, RunState.RESTING, RunState.DETACHED, RunState.STARTING)
+    run = case.newest(
+        SkillRunState.RUNNING, SkillRunState.RESTING, SkillRunState.DETACHED, SkillRunState.STARTING
+    )
     on_paper = run is not None and not run.live
     return f"{run.skill_slug} rehearses on paper" if on_paper and run is not None else ""
 
 
 def _running(case: _Case) -> str:
     run = case.newest(
-        RunState.RUNNING,
-        RunState.RESTING,
-        RunState.DETACHED,
-        RunState.STARTING,
-        RunState.STOPPING,
+        SkillRunState.RUNNING,
+        SkillRunState.RESTING,
+        SkillRunState.DETACHED,
+        SkillRunState.STARTING,
+        SkillRunState.STOPPING,
     )
     return "" if run is None else f"{run.skill_slug}: {run.state.value}"
 
 
 def _stopped(case: _Case) -> str:
-    run = case.newest(RunState.STOPPED, RunState.DONE)
+    run = case.newest(SkillRunState.STOPPED, SkillRunState.DONE)
     return "" if run is None else f"{run.skill_slug}: {run.why or run.report or run.state.value}"
 
 

@@ -407,6 +407,7 @@ def _failure(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:
         f"{error}; {fix}" if fix else str(error),
         unauthorized=isinstance(error, UnauthenticatedError),
         offline=not isinstance(error, RefusedError),
+        status=error.status if isinstance(error, RefusedError) else 0,
     )
 
 

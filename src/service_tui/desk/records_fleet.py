@@ -23,7 +23,7 @@ class Pace(StrEnum):
     LOOP = "loop"
 
 
-class RunState(StrEnum):
+class SkillRunState(StrEnum):
     """How a skill's run stands; the words are those of a row.
 
     `resting`: between two runs. `backing off`: it crashed and is tried again. `crashed`: as often
@@ -44,7 +44,7 @@ class RunState(StrEnum):
     @property
     def is_alive(self) -> bool:
         """Whether a process runs, or will without the person's doing."""
-        return self not in {RunState.STOPPED, RunState.DONE, RunState.CRASHED}
+        return self not in {SkillRunState.STOPPED, SkillRunState.DONE, SkillRunState.CRASHED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class SkillRunView:
     pace: Pace
     every_s: int
     live: bool
-    state: RunState
+    state: SkillRunState
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
     next_at: Timestamp | None = None
@@ -231,12 +231,48 @@ class AgentDetailView:
     at: Timestamp = Timestamp(0.0)
 
 
+class NeedKind(StrEnum):
+    """What an agent's need is about; the words are those of a row."""
+
+    ALERT = "alert"
+    SIGNAL = "signal"
+    REDEEMABLE = "redeemable"
+    BREAKER = "breaker"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedView:
+    """Something that an agent other than the person's own waits for.
+
+    `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
+    """
+
+    kind: NeedKind
+    agent_id: str
+    agent_name: str
+    need_id: str
+    question: str = ""
+    side: Side | None = None
+    amount: Micros = Micros(0)
+    expires_at: Timestamp | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return f"{self.kind.value} {self.agent_id} {self.need_id}"
+
+    def left_s(self, now: Timestamp) -> float | None:
+        """Seconds until it is over, >= 0; None where it has no end."""
+        return None if self.expires_at is None else max(0.0, self.expires_at - now)
+
+
 @dataclass(frozen=True, slots=True)
 class SupervisionView:
     """The person's hand on the agents: leashes, what waits, skills and their runs.
 
     `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
-    newest first. `problem` says why none of it is known.
+    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`,
+    `needs` what the agents other than the own one wait for.
     """
 
     leashes: tuple[LeashView, ...] = ()
@@ -246,6 +282,9 @@ class SupervisionView:
     runs: tuple[SkillRunView, ...] = ()
     detail: AgentDetailView | None = None
     tail: LogTailView | None = None
+    pasts: tuple[AgentDetailView, ...] = ()
+    pasts_at: Timestamp | None = None
+    needs: tuple[AgentNeedView, ...] = ()
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""

@@ -218,6 +218,8 @@ def trade_view(row: TradeRow) -> TradeView:
         at=timestamp(row.created_at),
         pnl=_amount_or_none(row.pnl),
         client_ref=str(signal.get(CLIENT_REF, "")),
+        skill_slug=row.skill_slug or "",
+        signal_data=tuple((name, str(said)) for name, said in signal.items() if name != CLIENT_REF),
     )
 
 

@@ -5,15 +5,18 @@ Used by the pollers and by the handler of the fleet.
 """
 
 from service_tui.desk.records_fleet import (
+    AgentNeedView,
     CalibrationView,
     HeldView,
     LeashView,
+    NeedKind,
     ReasonedTradeView,
     SkillResultView,
 )
 from service_tui.desk.translate import amount, trade_view
 from service_tui.wire.base import timestamp
 from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
+from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
 
 
@@ -58,6 +61,20 @@ def held_view(body: HeldTradeBody) -> HeldView:
         decided_amount=None if decided is None else amount(decided),
         reason=body.reason,
         trade_id=body.trade_id,
+    )
+
+
+def need_view(body: AgentNeedBody) -> AgentNeedView:
+    """One thing that an agent waits for."""
+    return AgentNeedView(
+        kind=NeedKind(body.kind.value),
+        agent_id=body.agent_id,
+        agent_name=body.agent_name or body.agent_id,
+        need_id=body.id,
+        question=body.question or body.market_id,
+        side=body.side,
+        amount=amount(body.amount),
+        expires_at=None if body.expires_at is None else timestamp(body.expires_at),
     )
 
 

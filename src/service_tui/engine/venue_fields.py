@@ -29,7 +29,8 @@ def venue_fields(venues: Venues) -> Named:
             for market_id, book in sorted(venues.books.items())
             if book.orders or book.taken
         ],
-        "accounts": [_account_fields(one) for _, one in sorted(venues.accounts.items())],
+        # In the order of their first trades: what falls due is redeemed in that order.
+        "accounts": [_account_fields(one) for one in venues.accounts.values()],
     }
 
 
@@ -48,8 +49,7 @@ def restore_venues(venues: Venues, fields: Named | None) -> None:
             order = _order_of(row)
             book.orders[order.order_id] = order
     for row in fields["accounts"]:
-        account = _account_of(row)
-        venues.accounts[account.agent_id, account.venue] = account
+        venues.keep(_account_of(row))
 
 
 def _order_fields(order: Resting) -> Named:

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side
 from service_tui.wire.base import (
+    AMOUNT_MAX,
     Amount,
     AnyVenue,
     Count,
@@ -27,6 +28,21 @@ from service_tui.wire.trades import TradeBody
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
 """A skill's folder name; empty is the agent itself, with all its skills."""
 
+Size = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=AMOUNT_MAX,
+        description="units, at most six decimals",
+        json_schema_extra={"multipleOf": 0.000001},
+    ),
+]
+Resized = Annotated[
+    float,
+    # Not merely above 0: what rounds to no micro would be a trade of nothing.
+    Field(ge=0.01, le=AMOUNT_MAX, description="money", json_schema_extra={"multipleOf": 0.01}),
+]
+
 WAIT_MIN_S = 10
 WAIT_MAX_S = 86_400
 WAIT_DEFAULT_S = 300
@@ -41,8 +57,8 @@ class LeashRequest(WireModel):
 
     mode: LeashMode
     skill_slug: Slug = ""
-    threshold: Amount = 0.0
-    daily_budget: Amount | None = None
+    threshold: Size = 0.0
+    daily_budget: Size | None = None
     wait_s: Annotated[int, Field(ge=WAIT_MIN_S, le=WAIT_MAX_S)] = WAIT_DEFAULT_S
 
 
@@ -121,7 +137,7 @@ class HeldTradesBody(WireModel):
 class ApproveRequest(WireModel):
     """Let a trade go out; with `amount` at another size."""
 
-    amount: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    amount: Resized | None = None
 
 
 class RefuseRequest(WireModel):

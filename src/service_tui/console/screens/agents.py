@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
@@ -31,11 +30,11 @@ from service_tui.console.screens.agent_text import (
     words_of,
 )
 from service_tui.console.search import Search, read_search
-from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.fleet_bar import FleetBar
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
@@ -92,8 +91,8 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             id="agents-feed",
         )
         self._sums = FleetBar()
-        self._detail = Static(markup=False, id="agents-detail-text")
-        self._story = Static(markup=False, id="agents-story-text")
+        self._detail = Words(id="agents-detail-text", keeps_room=True)
+        self._story = Words(id="agents-story-text", keeps_room=True)
         self._curve = PriceChart(
             value=self._worth,
             bounds=None,
@@ -268,8 +267,8 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             story = agent_story(agent, self.state, width)
         if self.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(self.state)))
-        self._detail.update(content(text))
-        self._story.update(content(story))
+        self._detail.tell(text)
+        self._story.tell(story)
         detail = self.state.supervision.detail
         is_known = agent is not None and detail is not None and detail.agent_id == agent.agent_id
         points = detail.points if is_known and detail is not None else ()

@@ -26,7 +26,7 @@ from service_tui.desk.commands_fleet import (
     StopSkill,
 )
 from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import RunState, SkillRunView
+from service_tui.desk.records_fleet import SkillRunState, SkillRunView
 
 Part = TypeVar("Part")
 
@@ -73,7 +73,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
     def action_detach_skill(self) -> None:
         """Let what runs as the agent outlive the console, or not."""
         for run in self._runs("detach_skill", alive=True):
-            detached = run.state is not RunState.DETACHED
+            detached = run.state is not SkillRunState.DETACHED
             self.give(DetachSkill(run.run_id, detached, f"{run.skill_slug} as {run.agent_name}"))
 
     def _runs(self, action: str, *, alive: bool) -> list[SkillRunView]:

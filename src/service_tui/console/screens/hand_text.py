@@ -15,8 +15,8 @@ from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import (
     LeashView,
     ReasonedTradeView,
-    RunState,
     SkillResultView,
+    SkillRunState,
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
@@ -30,12 +30,12 @@ _OFF: Final = 0.1
 _BAR: Final = 12
 
 _STATES: Final = {
-    RunState.RUNNING: ("▶", "profit"),
-    RunState.RESTING: ("◷", "muted"),
-    RunState.BACKING_OFF: ("↻", "warn"),
-    RunState.SUSPENDED: ("‖", "warn"),
-    RunState.CRASHED: ("✗", "loss"),
-    RunState.DETACHED: ("▷", "accent"),
+    SkillRunState.RUNNING: ("▶", "profit"),
+    SkillRunState.RESTING: ("◷", "muted"),
+    SkillRunState.BACKING_OFF: ("↻", "warn"),
+    SkillRunState.SUSPENDED: ("‖", "warn"),
+    SkillRunState.CRASHED: ("✗", "loss"),
+    SkillRunState.DETACHED: ("▷", "accent"),
 }
 
 

@@ -43,12 +43,12 @@ class DetailPane(VerticalScroll, can_focus=True):
     def compose(self) -> ComposeResult:
         """The head, the chart, and two blocks of text."""
         with Vertical(classes="detail-first"):
-            yield Words(classes="detail-head")
+            yield Words(classes="detail-head", keeps_room=True)
             if self._chart is not None:
                 yield self._chart
-            yield Words(classes="detail-body")
+            yield Words(classes="detail-body", keeps_room=True)
         with Vertical(classes="detail-rest"):
-            yield Words(classes="detail-more")
+            yield Words(classes="detail-more", keeps_room=True)
 
     @property
     def text_width(self) -> int:

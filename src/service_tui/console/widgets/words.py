@@ -4,16 +4,30 @@ Knows Textual. Must not know what it says.
 Used wherever figures tick: the ticket, the detail panes, the rows of options.
 """
 
+from typing import Final
+
 from rich.text import Text
 from textual.content import Content
 from textual.css.styles import RulesMap
+from textual.timer import Timer
 from textual.widgets import Static
 
 from service_tui.console.theme import content
 
+REST_S: Final = 0.5
+"""How long a block that keeps its room has to stay shorter before the room is given back."""
+
 
 class Words(Static):
-    """Text from the desk; never read as markup."""
+    """Text from the desk; never read as markup.
+
+    Args:
+        text: what to say at first.
+        id: Textual's id.
+        classes: Textual's classes.
+        keeps_room: whether a shorter text leaves the block as high as it is for a moment: for
+            blocks that change with each key, where a layout would cost more than all the rest.
+    """
 
     def __init__(
         self,
@@ -21,9 +35,13 @@ class Words(Static):
         *,
         id: str | None = None,  # noqa: A002 - Textual's own word
         classes: str | None = None,
+        keeps_room: bool = False,
     ) -> None:
         super().__init__(Content(text), id=id, classes=classes)
         self._told = Content(text)
+        self._keeps_room = keeps_room
+        self._resting: Timer | None = None
+        self._width = 0
 
     def tell(self, text: Text | Content | str) -> None:
         """Say this from now on."""
@@ -32,18 +50,34 @@ class Words(Static):
             return
         before, self._told = self._told, told
         # A layout paints the whole screen anew: blocks that tick would ask for one each second.
-        self.update(told, layout=not self._takes_same_room(before, told))
+        self.update(told, layout=not self._has_room(before, told))
 
-    def _takes_same_room(self, before: Content, told: Content) -> bool:
-        styles, width = self.styles, self.content_size.width
-        if styles.is_auto_width or not width:
+    def _has_room(self, before: Content, told: Content) -> bool:
+        if self.styles.is_auto_width or not self.content_size.width:
             return False
+        needed = self._height(told)
+        width_before, self._width = self._width, self.content_size.width
+        if not self._keeps_room or self._width != width_before:
+            return needed == self._height(before)
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        if needed < self.content_size.height:
+            self._resting = self.set_timer(REST_S, self._give_back)
+        return needed <= self.content_size.height
+
+    def _height(self, text: Content) -> int:
+        styles = self.styles
         rules: RulesMap = {
             "text_wrap": styles.text_wrap,
             "text_overflow": styles.text_overflow,
             "line_pad": styles.line_pad,
         }
-        return before.get_height(rules, width) == told.get_height(rules, width)
+        return text.get_height(rules, self.content_size.width)
+
+    def _give_back(self) -> None:
+        self._resting = None
+        self.refresh(layout=True)
 
 
 def _content(text: Text | Content | str) -> Content:
