@@ -203,7 +203,7 @@ async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> Non
         await hand.until(lambda: tail(folder))
         before = len(hand.output)
         await hand.until(lambda: len(hand.output) > before)
-        good = [one.run for one in hand.facts if isinstance(one, RunChanged)]
+        good = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
         states = {one.state for one in good if one.run_id == "r1"}
         assert states <= {SkillRunState.STARTING, SkillRunState.RUNNING}
         hand.runs.stop("r2")
