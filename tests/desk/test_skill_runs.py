@@ -50,7 +50,7 @@ class Hand:
         return "\n".join(tail(self.runs.folder_of("r1")))
 
     async def until(self, is_so: Callable[[], object], *, step_s: float = 0.0) -> None:
-        for _ in range(1_500):
+        for _ in range(6_000):
             self.runs.look()
             if is_so():
                 return

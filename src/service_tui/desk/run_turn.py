@@ -86,7 +86,11 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self._doubted_at: float | None = None
         self.raw = run.raw or ""
         self.nonce = run.nonce
-        self.body = body if run.tx_hash is None else body.with_run(tx_hash=run.tx_hash)
+        self.body = body.with_run(
+            tx_hash=run.tx_hash or body.run.tx_hash,
+            opened_at=Timestamp(run.opened_at),
+            settled_at=None if run.settled_at is None else Timestamp(run.settled_at),
+        )
 
     @property
     def view(self) -> RunView:
@@ -329,8 +333,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self, step: str, *, done: Step | None = None, **changes: Unpack[Changes]
     ) -> None:
         """Write down the end, then show it."""
-        body = self.told(done, "").with_run(**changes)
-        await self.line.runs.settle(self.number, step, frozen(body), now=self.ports.now())
+        now = self.ports.now()
+        body = self.told(done, "").with_run(**changes).with_run(settled_at=now)
+        await self.line.runs.settle(self.number, step, frozen(body), now=now)
         self.step, self.body = step, body
         self.say()
 

@@ -6,14 +6,16 @@ Used by the pollers and by the handler of the fleet.
 
 from service_tui.desk.records_fleet import (
     AgentNeedView,
+    CalibrationView,
     HeldView,
     LeashView,
     NeedKind,
     ReasonedTradeView,
+    SkillResultView,
 )
 from service_tui.desk.translate import amount, trade_view
 from service_tui.wire.base import timestamp
-from service_tui.wire.fleet import HeldTradeBody, LeashBody
+from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
 from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
 
@@ -83,4 +85,25 @@ def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
         skill_slug=row.skill_slug or "",
         signal_data=row.signal_data or {},
         outcome=row.outcome,
+    )
+
+
+def result_view(body: SkillResultBody) -> SkillResultView:
+    """What one skill's trades came to."""
+    return SkillResultView(
+        skill_slug=body.skill_slug,
+        trades_count=body.trades,
+        pnl=amount(body.pnl),
+        wins=body.wins,
+        losses=body.losses,
+        confidence=body.confidence,
+        hit_rate=body.hit_rate,
+        edge=body.edge,
+        slippage=body.slippage,
+        edge_kept=body.edge_kept,
+        brier=body.brier,
+        calibration=tuple(
+            CalibrationView(one.low, one.high, one.count, one.confidence, one.hit_rate)
+            for one in body.calibration
+        ),
     )

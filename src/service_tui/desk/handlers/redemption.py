@@ -194,7 +194,13 @@ class Redemptions:
         row, run = self._row(key), self._ports.state().redemption.run(key)
         if row is not None and (run is None or not run.state.is_open):
             view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
-            told = replace(view, reason=refusal.reason, words=refusal.words, fix=refusal.fix)
+            told = replace(
+                view,
+                reason=refusal.reason,
+                words=refusal.words,
+                fix=refusal.fix,
+                settled_at=self._ports.now(),
+            )
             self._ports.say(ChainRunChanged(told))
         tail = f" — {refusal.fix}" if refusal.fix else ""
         named = key if row is None else row.question
@@ -322,6 +328,7 @@ class Redemptions:
             amount=row.amount,
             managed=self._is_managed(),
             by_itself=by_itself,
+            opened_at=self._ports.now(),
             words="asked now" if state is ChainRunState.RUNNING else "waits for your yes",
         )
 
@@ -346,6 +353,9 @@ class Redemptions:
             return
         due = [row for row in view.ready if self._is_due(row)]
         if not due:
+            if view.auto.paused and not view.ready:
+                # What waited has gone another way: there is nothing left to rest from.
+                self._pause("")
             return
         why = await self._held_up()
         self._pause(why)
