@@ -6,10 +6,10 @@ from samples import NOW, QUESTIONS
 from service_tui.desk.records_redemption import (
     AutoView,
     CallView,
+    ChainRunState,
     NoReason,
     RedemptionRow,
     RedemptionView,
-    RunState,
     RunView,
     Stage,
     Step,
@@ -61,7 +61,7 @@ def row_of(index: int = 0, **other: Any) -> RedemptionRow:
 def run_of(index: int = 0, **other: Any) -> RunView:
     given: dict[str, Any] = {
         "market_id": f"evm-{index}", "side": Side.YES, "venue": Venue.EVM,
-        "question": QUESTIONS[index % len(QUESTIONS)], "state": RunState.RUNNING,
+        "question": QUESTIONS[index % len(QUESTIONS)], "state": ChainRunState.RUNNING,
         "steps": (
             StepView(Step.ASKED, Timestamp(NOW - 26), "service answered"),
             StepView(Step.CHECKED, Timestamp(NOW - 25), "payout 50.00, balance 50.00"),
@@ -101,12 +101,12 @@ def redemption_of(**other: Any) -> RedemptionView:
         "runs": (
             run_of(0),
             run_of(
-                1, side=Side.NO, state=RunState.REFUSED, steps=run_of().steps[:1], tx_hash="",
+                1, side=Side.NO, state=ChainRunState.REFUSED, steps=run_of().steps[:1], tx_hash="",
                 call=None, reason=NoReason.NOT_FINAL,
                 words="the venue has not finalized the market",
                 fix="tried again by itself", again_at=Timestamp(NOW + 540),
             ),
-            run_of(6, state=RunState.DONE, steps=done, words="50.00 USDC came to the wallet"),
+            run_of(6, state=ChainRunState.DONE, steps=done, words="50.00 USDC came to the wallet"),
         ),
         "auto": AutoView(on_service=True, allowed=True),
         "executes": True,

@@ -1,10 +1,8 @@
 """py-evm behind eth-tester, in this process: an EVM where no other program may be had."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-import eth  # noqa: F401 - else it comes later, and brings its limit of recursion along
 from eth_tester import EthereumTester, PyEVMBackend
 from eth_tester.backends.pyevm.main import get_default_account_state
 from eth_tester.exceptions import TransactionNotFound
@@ -12,9 +10,6 @@ from eth_utils.address import to_canonical_address
 
 from chain.nodes import CHAIN_ID, RICH
 from service_tui.signing.errors import ChainError
-
-# py-evm raises it for the whole process, and then deep JSON overruns the stack.
-sys.setrecursionlimit(1_000)
 
 CALL_GAS = 3_000_000
 SEND_GAS = 6_000_000

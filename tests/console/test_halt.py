@@ -188,7 +188,11 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
 async def test_the_smallest_window_still_says_that_it_is_halted() -> None:
     async with running(HALTED, size=(50, 14)) as seen:
         await seen.until(lambda: "HALTED" in seen.lines[0])
-        assert "F9" in seen.lines[-1]
+        for key in "0123456789":
+            await seen.press(key)
+            assert "F9" in seen.lines[-1]
+            assert "?" in seen.lines[-1]
+            assert f" {key} " in seen.lines[-1]
 
 
 def test_the_halt_comes_before_everything_else_that_lasts() -> None:

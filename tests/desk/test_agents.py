@@ -14,6 +14,7 @@ from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import AgentAct, Forget, Govern
+from service_tui.desk.commands_fleet import SetLeash
 from service_tui.desk.desk import Desk
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.handlers.agents import OWN_KEY
@@ -26,7 +27,7 @@ from service_tui.server.access import hash_of
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.events import Subscription
 from service_tui.storage.blotter import Blotter
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import (
@@ -39,7 +40,9 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     DESK_AGENTS,
 )
+from service_tui.wire.endpoints_fleet import DESK_REFUSE
 from service_tui.wire.events import EventBody
+from service_tui.wire.fleet import RefuseRequest
 from service_tui.wire.trades import TradeRequest
 from support import OPERATOR, Stage, client_of, first_state, open_stage, open_test_desk
 
@@ -206,6 +209,25 @@ async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path:
         await until(desk, lambda s: the(s).trades_count == 30, stage, within_s=2.0)
         passed = stage.clock.monotonic() - began
         assert asked.count(DESK_AGENTS.path) <= 2 + passed / NUDGE_S
+
+
+async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        agent, agent_id = await registered(stage)
+        await until(desk, lambda s: NAME in names(s), stage)
+        desk.submit(SetLeash(agent_id, NAME, LeashMode.ASK))
+        await until(desk, lambda s: s.supervision.leashes, stage, within_s=1.0)
+        market = stage.open_markets()[0]
+        order = TradeRequest(market_id=market.market_id, side=Side.NO, amount=5.0)
+        held = (await agent.call(PLACE_TRADE, body=order)).answer
+        # Polled it would take two seconds.
+        state = await until(desk, lambda s: s.supervision.held, stage, within_s=1.0)
+        assert state.supervision.held[0].held_id == held.trade_id
+        await stage.client.call(
+            DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")
+        )
+        await until(desk, lambda s: not s.supervision.held, stage, within_s=1.0)
+        assert desk.state.supervision.decided[0].reason == "no"
 
 
 async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.handlers.redemption import ALLOWED, HOLDER
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_redemption import NoReason, RunState, RunView, Stage, Step
+from service_tui.desk.records_redemption import ChainRunState, NoReason, RunView, Stage, Step
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.engine.chain_events import TxStatus
@@ -55,7 +55,7 @@ from support import Stage as Setting
 from wallets import operate, ready
 
 ALL_STEPS = [step.value for step in Step]
-OVER = {RunState.DONE, RunState.FAILED, RunState.REFUSED}
+OVER = {ChainRunState.DONE, ChainRunState.FAILED, ChainRunState.REFUSED}
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ def run_of(state: DeskState, held: Won) -> RunView | None:
     return state.redemption.run(held.key)
 
 
-def run_is(held: Won, *states: RunState) -> Callable[[DeskState], bool]:
+def run_is(held: Won, *states: ChainRunState) -> Callable[[DeskState], bool]:
     def is_so(state: DeskState) -> bool:
         run = run_of(state, held)
         return run is not None and run.state in states
@@ -86,7 +86,7 @@ def run_is(held: Won, *states: RunState) -> Callable[[DeskState], bool]:
 async def prepared(desk: Desk, stage: Setting, held: Won) -> RunView:
     before = run_of(desk.state, held)
     desk.submit(PrepareRedemption(held.market.market_id, held.side, Venue.EVM))
-    wanted = run_is(held, RunState.PREPARED, *OVER)
+    wanted = run_is(held, ChainRunState.PREPARED, *OVER)
     state = await until(
         desk, lambda s: run_of(s, held) is not before and wanted(s), stage, step_s=0.1
     )
@@ -134,7 +134,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
             assert run.call.contract == "conditional tokens"
             assert 0 < run.call.fee_max <= 500_000
             run = await redeemed(desk, stage, held, run)
-            assert run.state is RunState.DONE
+            assert run.state is ChainRunState.DONE
             assert [one.step.value for one in run.steps] == ALL_STEPS
             assert signer.count == 1
             assert balance(stage) == before + due
@@ -155,7 +155,7 @@ async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:
         await known(desk, stage)
         desk.submit(Halt())
         await until(desk, lambda s: s.halted_since is not None, stage)
-        assert (await redeemed(desk, stage, held)).state is RunState.DONE
+        assert (await redeemed(desk, stage, held)).state is ChainRunState.DONE
 
 
 async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None
             )
             assert rows[0].stage is Stage.READY
             run = await prepared(desk, stage, held)
-            assert (run.state, run.reason) == (RunState.REFUSED, NoReason.ALREADY)
+            assert (run.state, run.reason) == (ChainRunState.REFUSED, NoReason.ALREADY)
             assert signer.count == 0
 
 
@@ -237,7 +237,7 @@ async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> 
             assert balance(stage) == before
             desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM))
             await until(desk, lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED, stage)
-            await until(desk, run_is(held, RunState.DONE), stage)
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
         assert balance(stage) == before + due
 
 
@@ -253,7 +253,7 @@ async def test_with_the_persons_word_it_goes_by_itself(tmp_path: Path) -> None:
             assert on_chain(stage) == []
             assert not state.redemption.auto.is_on
             desk.submit(SetAutoRedeem(on=True))
-            state = await until(desk, run_is(held, RunState.DONE), stage)
+            state = await until(desk, run_is(held, ChainRunState.DONE), stage)
             assert state.redemption.auto.is_on
             await stage.clock.advance(60)
         assert balance(stage) == before + due
@@ -286,7 +286,7 @@ async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> Non
             told = [one for one in desk.state.notices if "rests" in one.text]
             assert len(told) == 1
             await operate(stage, DESK_PATCH_WALLET, path=path, json={"gas": 1.0})
-            state = await until(desk, run_is(held, RunState.DONE), stage)
+            state = await until(desk, run_is(held, ChainRunState.DONE), stage)
             assert state.redemption.auto.paused == ""
 
 
@@ -309,7 +309,7 @@ async def test_two_reverts_in_a_row_pause_it(tmp_path: Path) -> None:
         async with open_wallet_desk(stage, CountingSigner()) as desk:
             await known(desk, stage)
             desk.submit(SetAutoRedeem(on=True))
-            await until(desk, run_is(held, RunState.FAILED), stage)
+            await until(desk, run_is(held, ChainRunState.FAILED), stage)
             await stage.clock.advance(300)
             assert on_chain(stage)[0] is TxStatus.FAILED
 
@@ -382,7 +382,7 @@ async def test_killed_anywhere_it_is_redeemed_once(
             else None
         )
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
-            state = await until(desk, run_is(held, RunState.DONE), stage)
+            state = await until(desk, run_is(held, ChainRunState.DONE), stage)
             run = run_of(state, held)
             assert run is not None
             assert run.tx_hash
@@ -408,7 +408,7 @@ async def test_killed_between_signature_and_disk_nothing_has_left(
         monkeypatch.undo()
         assert on_chain(stage) == []
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
-            await until(desk, run_is(held, RunState.DONE), stage)
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
         assert on_chain(stage) == [TxStatus.CONFIRMED]
         assert balance(stage) == before + due
 
@@ -422,7 +422,7 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
             run = await prepared(desk, stage, held)
             assert run.call is not None
             desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
-            state = await until(desk, run_is(held, RunState.UNCONFIRMED), stage)
+            state = await until(desk, run_is(held, ChainRunState.UNCONFIRMED), stage)
             run = run_of(state, held)
             assert run is not None
             assert run.reason is NoReason.TIMEOUT
@@ -431,7 +431,7 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
             await stage.clock.advance(90)
             assert signer.count == 1
             await operate(stage, DESK_PATCH_CHAIN, json={"faults": []})
-            await until(desk, run_is(held, RunState.DONE), stage)
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
         assert signer.count == 1
 
 
@@ -450,7 +450,7 @@ async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) 
             run = await prepared(desk, stage, held)
             assert run.call is not None
             desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
-            await until(desk, run_is(held, RunState.DONE), stage, tries=600)
+            await until(desk, run_is(held, ChainRunState.DONE), stage, tries=600)
         assert signer.count == 1
         assert len(sent) > 1
         assert len(set(sent)) == 1
@@ -466,7 +466,7 @@ async def test_the_report_is_repeated_until_it_is_taken(tmp_path: Path) -> None:
         )
         async with open_wallet_desk(stage, CountingSigner()) as desk:
             await known(desk, stage)
-            assert (await redeemed(desk, stage, held)).state is RunState.DONE
+            assert (await redeemed(desk, stage, held)).state is ChainRunState.DONE
         assert line.asked(REPORT_REDEMPTION.path) == 3
 
 
@@ -477,7 +477,7 @@ async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
             await known(desk, stage)
             for _ in range(3):
                 desk.submit(RedeemAll((held.key, held.key)))
-            await until(desk, run_is(held, RunState.DONE), stage)
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
             await stage.clock.advance(60)
         assert signer.count == 1
         assert on_chain(stage) == [TxStatus.CONFIRMED]
@@ -492,7 +492,7 @@ async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path
         ):
             await known(second, stage)
             second.submit(RedeemAll((held.key,)))
-            await until(first, run_is(held, RunState.DONE), stage)
+            await until(first, run_is(held, ChainRunState.DONE), stage)
             assert any(HOLDER in one.text for one in second.state.notices)
             await until(second, lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED, stage)
         assert (first_signer.count, second_signer.count) == (1, 0)
@@ -570,7 +570,7 @@ async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
             for name, change in HOSTILE.items():
                 wire.work = tampered(change)
                 run = await prepared(desk, hostile, held)
-                assert run.state is RunState.REFUSED, name
+                assert run.state is ChainRunState.REFUSED, name
                 assert run.reason is NoReason.OUTSIDE_POLICY, (name, run.words)
                 assert run.words.startswith("not signed"), name
                 desk.submit(RedeemAll((held.key,)))
@@ -583,7 +583,7 @@ async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
             assert signer.count == 0
             assert on_chain(stage) == []
             wire.work = lambda content: content
-            assert (await redeemed(desk, hostile, held)).state is RunState.DONE
+            assert (await redeemed(desk, hostile, held)).state is ChainRunState.DONE
         assert signer.count == 1
 
 
@@ -597,7 +597,7 @@ async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
         async with open_wallet_desk(
             replace(stage, client=client), signer, initial=allowed()
         ) as desk:
-            state = await until(desk, run_is(held, RunState.REFUSED), stage)
+            state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
             first = run_of(state, held)
             await stage.clock.advance(120)
             assert run_of(desk.state, held) == first

@@ -17,7 +17,7 @@ from service_tui.desk.commands_fleet import (
     WatchAgent,
 )
 from service_tui.desk.desk import Desk
-from service_tui.desk.records_fleet import Pace, RunState, SkillRunView
+from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.server.loopback import listen
 from service_tui.skills.process import tagged
@@ -163,7 +163,7 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             )
             for held in third or state.supervision.held:
                 desk.submit(ApproveHeld(held.held_id, "the third"))
-            state = await until(stage, desk, lambda s: only_run(s).state is RunState.DONE)
+            state = await until(stage, desk, lambda s: only_run(s).state is SkillRunState.DONE)
             assert "the daily budget of the skill buyer is reached: 30.00" in only_run(state).report
             agent = stage.world.agents[run.agent_id]
             assert 25 * ONE < agent.spent_today(stage.clock.now()) <= 30 * ONE
@@ -177,9 +177,11 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
             assert tagged(run.run_id) == []
 
             desk.submit(ExportData(str(tmp_path / "out")))
-            await until(stage, desk, lambda _: (tmp_path / "out" / "trades.csv").exists())
+            # Every file is written when it is said where they are.
+            await until(stage, desk, lambda s: any("files are in" in one.text for one in s.notices))
         assert sum(stage.world.ledger.balances().values()) == 0
-    rows = list(csv.DictReader((tmp_path / "out" / "trades.csv").open()))
+    with (tmp_path / "out" / "trades.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
     assert len(rows) == agent.trades_count
     # What a spreadsheet would calculate is text, and the numbers are numbers.
     assert {row["reasoning"] for row in rows} == {"'=cheap enough"}

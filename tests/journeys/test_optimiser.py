@@ -12,7 +12,7 @@ from line import change, line_to
 from samples import sample_state
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.tools import tools_of
+from service_tui.autoresearch.tools import TOOLS
 from service_tui.autoresearch.worktree import repository_at
 from service_tui.console.screens.research import ResearchScreen
 from service_tui.console.screens.research_chart import metric_chart
@@ -60,10 +60,10 @@ async def test_thirty_experiments_find_a_better_threshold(tmp_path: Path) -> Non
             )
         )  # fmt: skip
         await session.open()
-        tools = {one.name: one for one in tools_of(session)}
+        tools = {one.name: one for one in TOOLS}
 
         async def call(tool: str, **given: object) -> dict[str, Any]:
-            return dict(await tools[tool].call(given))
+            return dict(await tools[tool].call(session, given))
 
         begun = await call(
             "init_experiment", name="edges", skill_slug=SKILL, metric_name="simulated",

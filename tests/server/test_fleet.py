@@ -20,6 +20,7 @@ from service_tui.wire.endpoints_fleet import (
     DESK_SET_LEASH,
     HELD_TRADES,
 )
+from service_tui.wire.events import EventKind
 from service_tui.wire.fleet import (
     ApproveRequest,
     HeldQuery,
@@ -239,3 +240,22 @@ async def test_the_operator_sees_what_each_agent_did(tmp_path: Path) -> None:
             await stage.client.call(
                 DESK_AGENT_TRADES, path={"agent_id": "nobody"}, query=TradesQuery()
             )
+
+
+async def test_who_listens_hears_of_leashes_of_what_waits_and_of_how_it_was_decided(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage, stage.sim.service.subscribe() as heard:
+        assert (await anext(heard)).kind == EventKind.READY
+        await leash(stage, LeashMode.ASK)
+        told = await anext(heard)
+        assert (told.kind, told.agent.agent_id) == (EventKind.LEASH, stage.agent_id)
+        held = await buy(stage, 20.0)
+        waits = await anext(heard)
+        assert (waits.kind, waits.held.held_id) == (EventKind.HELD, held.trade_id)
+        assert (waits.held.state, waits.held.agent_id) == ("waiting", stage.agent_id)
+        await stage.client.call(
+            DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")
+        )
+        ended = await anext(heard)
+        assert (ended.held.held_id, ended.held.state) == (held.trade_id, "refused")

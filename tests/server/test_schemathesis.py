@@ -254,7 +254,8 @@ def help_on_wallets(case: Case, known: dict[str, Any]) -> None:
         known["agent_id"] = RUNNING.stage.agent_id
     if case.path.endswith("/derive-via-proxy"):
         signed = sign_credentials(SIGNER, now_s=int(RUNNING.stage.clock.now()))
-        case.body = {name: getattr(signed, name) for name in case.body}
+        # A document lets a body carry more than is asked for.
+        case.body = {name: getattr(signed, name, sent) for name, sent in case.body.items()}
 
 
 def help_on_the_query(case: Case) -> None:

@@ -231,6 +231,29 @@ async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).trades_count == 0
 
 
+@pytest.mark.parametrize("exchange", list(Exchange))
+async def test_an_order_with_an_end_rests_until_then(tmp_path: Path, exchange: Exchange) -> None:
+    async with staged(tmp_path) as stage:
+        stage.sim.service.exchange = exchange
+        own = await ready(stage)
+        market, dies_s = market_on_chain(stage), int(stage.clock.now()) + 600
+        how = {"price": 0.05, "order_type": "GTD", "exchange": exchange}
+        body = await own.order(market, 20, expires_s=dies_s, **how)
+        assert body["signed_order"]["expiration"] == str(dies_s)
+        for altered in ({"order_type": "GTC"}, {"expiration": dies_s + 60}):
+            said = await own.line.said(PLACE_TRADE, json=body | altered)
+            assert said["error_code"] == "SIGNED_ORDER_INVALID", altered
+        # The request may repeat what is signed, or leave it to the signature.
+        said = await own.line.said(PLACE_TRADE, json=body | {"expiration": dies_s})
+        assert (said["success"], said["status"]) == (True, "submitted"), said
+        second = await own.order(market, 20, expires_s=dies_s, **how)
+        assert (await own.line.said(PLACE_TRADE, json=second))["success"]
+        resting = stage.world.venues.orders(stage.agent_id)
+        assert [one.expires_at for one in resting] == [dies_s] * 2
+        await own.line.wait(700)
+        assert stage.world.venues.orders(stage.agent_id) == []
+
+
 async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = await ready(stage)

@@ -200,10 +200,15 @@ def _kill_tree(leader: int, mark: str) -> int:
     """Kill whatever the command started, wherever it went; how many there were."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
+    return end_marked(mark, but=leader)
+
+
+def end_marked(mark: str, *, but: int = 0) -> int:
+    """Kill every process that carries a mark, wherever it went; how many there were."""
     total = 0
     # Until a look finds none: a tree that forks may be faster than one look.
     for _ in range(20):
-        found = [pid for pid in _marked(mark) if pid != leader]
+        found = [pid for pid in _marked(mark) if pid != but]
         if not found:
             break
         for pid in found:

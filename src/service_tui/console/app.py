@@ -18,7 +18,7 @@ from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
 from service_tui.console.hand_keys import HandKeys
 from service_tui.console.keys import Key, action_name, bindings_of
-from service_tui.console.messages import CommandGiven
+from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import meanwhile, needs
 from service_tui.console.outbox import Outbox
 from service_tui.console.screens.base import Surroundings, TakesState
@@ -28,6 +28,7 @@ from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.commands import Command, Halt, Refresh, SetPreference, SetSpeed
+from service_tui.desk.commands_fleet import NoteConfirmed
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -178,11 +179,14 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self.now = now = self._wall_time()
         if front.name_in_keys in LOOKED_AT and self.app_focus:
             self._telling.seen()
+        needing = len(needs(state, now))
+        self._around.calm.look(now, needed=needing > 0, known=not state.from_cache)
+        self._telling.ring(state, now)
         base.query_one(TopBar).take(state, now, self._telling.unseen)
         lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)
         base.query_one(Banner).show(lasting)
         front.take(state, now)
-        base.query_one(KeyBar).show(front, len(needs(state, now)))
+        base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
                 dialog.take(state, now)
@@ -209,6 +213,10 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     @on(CommandGiven)
     def _command_given(self, message: CommandGiven) -> None:
         self.give(message.command)
+
+    @on(ConfirmGiven)
+    def _confirmed(self, message: ConfirmGiven) -> None:
+        self.give(NoteConfirmed(message.what))
 
     def give(self, command: Command) -> str:
         """Hand a command to the desk, or say why not; nobody waits for its end.

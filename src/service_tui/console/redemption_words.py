@@ -10,9 +10,9 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.desk.records_redemption import (
+    ChainRunState,
     RedemptionRow,
     RedemptionView,
-    RunState,
     RunView,
     Stage,
 )
@@ -28,13 +28,13 @@ STAGES: Final = {
 
 _ORDER: Final = {stage: place for place, stage in enumerate(STAGES)}
 _MARKS: Final = {
-    RunState.PREPARED: ("?", "accent"),
-    RunState.RUNNING: ("▶", "accent"),
-    RunState.UNCONFIRMED: ("◌", "warn"),
-    RunState.REPORTING: ("▶", "profit"),
-    RunState.REFUSED: ("!", "warn"),
-    RunState.FAILED: ("✗", "loss"),
-    RunState.DONE: ("✓", "profit"),
+    ChainRunState.PREPARED: ("?", "accent"),
+    ChainRunState.RUNNING: ("▶", "accent"),
+    ChainRunState.UNCONFIRMED: ("◌", "warn"),
+    ChainRunState.REPORTING: ("▶", "profit"),
+    ChainRunState.REFUSED: ("!", "warn"),
+    ChainRunState.FAILED: ("✗", "loss"),
+    ChainRunState.DONE: ("✓", "profit"),
 }
 _LOST: Final = ("✗", "loss")
 _BY_HAND: Final = ("☞", "warn")
@@ -42,13 +42,13 @@ _BY_HAND: Final = ("☞", "warn")
 
 def is_told(row: RedemptionRow, run: RunView | None) -> bool:
     """Whether a run says more of a row than the queue does."""
-    return run is not None and not (run.state is RunState.DONE and row.stage is Stage.REDEEMED)
+    return run is not None and not (run.state is ChainRunState.DONE and row.stage is Stage.REDEEMED)
 
 
 def stage_text(row: RedemptionRow, run: RunView | None = None) -> Text:
     """A state in a sign and its words; the sign is the run's where one is under way."""
     glyph, tone = STAGES[row.stage]
-    if run is not None and (run.state.is_open or run.state is RunState.PREPARED):
+    if run is not None and (run.state.is_open or run.state is ChainRunState.PREPARED):
         glyph, tone = _MARKS[run.state]
     if row.lost and row.stage is Stage.READY:
         glyph, tone = _LOST

@@ -5,7 +5,7 @@ Used by desk.handlers.wallet.
 """
 
 from service_tui.desk.facts import Noticed
-from service_tui.desk.records_redemption import RunState, Step
+from service_tui.desk.records_redemption import ChainRunState, Step
 from service_tui.desk.run_turn import DONE, RunTurn
 from service_tui.signing.chain import Receipt
 
@@ -21,7 +21,7 @@ class Approving(RunTurn):
         await self.settle(
             DONE,
             done=Step.CONFIRMED,
-            state=RunState.DONE,
+            state=ChainRunState.DONE,
             words=f"given in block {receipt.block}",
             reason=None,
             fix="",

@@ -17,6 +17,7 @@ from service_tui.desk.fleet import FillView
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.translate import fill_view
+from service_tui.desk.translate_acts import acts_of
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ _PLAIN: Final = {
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
     EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
     EventKind.EXPERIMENT: frozenset({Topic.RESEARCH}),
+    EventKind.HELD: frozenset({Topic.FLEET}),
+    EventKind.LEASH: frozenset({Topic.FLEET}),
     EventKind.RESET: frozenset(Topic),
 }
 """What each kind of event makes worth another look, whoever it is about."""
@@ -109,6 +112,8 @@ class Ears:
         if body.fill is not None:
             self._fills.append(fill_view(body, body.fill))
             self._traded.set()
+        for acted in acts_of(body):
+            self._ports.say(acted)
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
             said = f"{body.agent.name} has registered; 7 shows the agents"
             self._ports.say(Noticed("info", said))
@@ -122,7 +127,11 @@ class Ears:
         if part is not None and part.agent_id != own:
             return _NONE
         if body.fill is not None:
-            return _of_fill(body.fill, own)
+            touched = _of_fill(body.fill, own)
+            detail = self._ports.state().supervision.detail
+            # Its timeline is in front of somebody.
+            is_seen = detail is not None and detail.agent_id == body.fill.agent_id
+            return touched | {Topic.FLEET} if is_seen else touched
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
             return _of_resolution(body.market, own)
         topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE

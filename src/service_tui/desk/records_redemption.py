@@ -36,7 +36,7 @@ class Step(StrEnum):
     REPORTED = "reported"
 
 
-class RunState(StrEnum):
+class ChainRunState(StrEnum):
     """How one redemption stands.
 
     `prepared`: asked and checked, nothing is signed; it waits for the person's word. `running`:
@@ -56,7 +56,7 @@ class RunState(StrEnum):
     @property
     def is_open(self) -> bool:
         """True while something was signed and has no end yet: no second one may begin."""
-        return self in {RunState.RUNNING, RunState.UNCONFIRMED, RunState.REPORTING}
+        return self in {ChainRunState.RUNNING, ChainRunState.UNCONFIRMED, ChainRunState.REPORTING}
 
 
 class NoReason(StrEnum):
@@ -116,13 +116,14 @@ class RunView:
 
     `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
     is tried again by itself. `call` is what is, or was, signed; `managed`: the service signs.
+    `opened_at` and `settled_at` are when it was ordered and when it had its end.
     """
 
     market_id: str
     side: Side
     venue: Venue
     question: str
-    state: RunState
+    state: ChainRunState
     steps: tuple[StepView, ...] = ()
     tx_hash: str = ""
     call: CallView | None = None
@@ -133,6 +134,8 @@ class RunView:
     again_at: Timestamp | None = None
     managed: bool = False
     by_itself: bool = False
+    opened_at: Timestamp | None = None
+    settled_at: Timestamp | None = None
 
     @property
     def key(self) -> str:

@@ -17,9 +17,9 @@ from service_tui.desk.records import NoticeKind, Topic
 from service_tui.desk.records_redemption import (
     CONFIRM_WAIT_S,
     CallView,
+    ChainRunState,
     NoReason,
     RedemptionRow,
-    RunState,
     Stage,
     Step,
 )
@@ -84,7 +84,7 @@ class Redeeming(RunTurn):
             REPORT,
             done=Step.CONFIRMED,
             said=f"block {receipt.block}",
-            state=RunState.REPORTING,
+            state=ChainRunState.REPORTING,
             words="confirmed; the service is told",
             reason=None,
             fix="",
@@ -145,7 +145,7 @@ class Redeeming(RunTurn):
                     "asked, no answer, and no trace of it in the queue",
                     "redeem it again",
                 )
-            if is_late and self.view.state is RunState.RUNNING:
+            if is_late and self.view.state is ChainRunState.RUNNING:
                 await self._unconfirmed(SERVED)
         tx_hash = row.tx_hash or self.view.tx_hash
         self.body = self.told(Step.CONFIRMED, "").with_run(tx_hash=tx_hash)
@@ -188,7 +188,7 @@ class Redeeming(RunTurn):
             done=Step.CHECKED,
             said=pays,
             call=call,
-            state=RunState.PREPARED,
+            state=ChainRunState.PREPARED,
             words="waits for your yes",
         )
 
@@ -230,6 +230,7 @@ class Redeeming(RunTurn):
             asked,
             self.wallet,
             collateral=policy.book.collateral(policy.exchange),
+            others=policy.older_collaterals,
             token_id=int(token) if token.isascii() and token.isdecimal() else None,
         )
         self.body = self.body.with_run(amount=Micros(found.payout))
@@ -287,7 +288,7 @@ class Redeeming(RunTurn):
         """The end that was wanted."""
         words = f"{decimal(self.view.amount):,.2f} came to the wallet"
         await self.settle(
-            DONE, done=Step.REPORTED, state=RunState.DONE, words=words, reason=None, fix=""
+            DONE, done=Step.REPORTED, state=ChainRunState.DONE, words=words, reason=None, fix=""
         )
         said = f"redeemed: {words}, {self.view.question}"
         self.ports.say(Noticed("good", said, NoticeKind.FILL))

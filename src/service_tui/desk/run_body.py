@@ -10,8 +10,8 @@ from typing import Any, TypedDict, Unpack
 
 from service_tui.desk.records_redemption import (
     CallView,
+    ChainRunState,
     NoReason,
-    RunState,
     RunView,
     Step,
     StepView,
@@ -26,7 +26,7 @@ Fields = dict[str, Any]
 class Changes(TypedDict, total=False):
     """What of a run changes as it goes on."""
 
-    state: RunState
+    state: ChainRunState
     steps: tuple[StepView, ...]
     tx_hash: str
     call: CallView | None
@@ -36,6 +36,8 @@ class Changes(TypedDict, total=False):
     fix: str
     again_at: Timestamp | None
     managed: bool
+    opened_at: Timestamp | None
+    settled_at: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +107,7 @@ def _run(fields: Fields) -> RunView:
         **fields,
         "side": Side(fields["side"]),
         "venue": Venue(fields["venue"]),
-        "state": RunState(fields["state"]),
+        "state": ChainRunState(fields["state"]),
         "steps": tuple(_step(one) for one in fields["steps"]),
         "call": None if call is None else _call(call),
         "reason": None if reason is None else NoReason(reason),

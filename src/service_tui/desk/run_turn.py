@@ -18,13 +18,13 @@ from typing import Final, Unpack
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain_line import ChainLine, Watch
 from service_tui.desk.facts import Noticed
-from service_tui.desk.facts_wallet import RunChanged
+from service_tui.desk.facts_wallet import ChainRunChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_redemption import (
     CONFIRM_WAIT_S,
+    ChainRunState,
     NoReason,
-    RunState,
     RunView,
     Step,
     StepView,
@@ -86,7 +86,11 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self._doubted_at: float | None = None
         self.raw = run.raw or ""
         self.nonce = run.nonce
-        self.body = body if run.tx_hash is None else body.with_run(tx_hash=run.tx_hash)
+        self.body = body.with_run(
+            tx_hash=run.tx_hash or body.run.tx_hash,
+            opened_at=Timestamp(run.opened_at),
+            settled_at=None if run.settled_at is None else Timestamp(run.settled_at),
+        )
 
     @property
     def view(self) -> RunView:
@@ -119,7 +123,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         if self.step != PREPARED or call is None or call.digest != digest:
             return False
         self.body = replace(self.body, confirmed=True)
-        await self.move(SIGN, state=RunState.RUNNING, words="about to be signed")
+        await self.move(SIGN, state=ChainRunState.RUNNING, words="about to be signed")
         return True
 
     async def signed(self) -> bool:
@@ -137,7 +141,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def drop(self, words: str) -> None:
         """End a run of which nothing has left this machine."""
-        await self.settle(REFUSED, state=RunState.REFUSED, words=words)
+        await self.settle(REFUSED, state=ChainRunState.REFUSED, words=words)
 
     async def finish(self, receipt: Receipt) -> None:
         """What follows on a receipt that is sure and good."""
@@ -223,7 +227,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
             if self.step != CONFIRM:
                 return
             waited_s = clock.monotonic() - began
-            if waited_s >= CONFIRM_WAIT_S and self.body.run.state is not RunState.UNCONFIRMED:
+            if waited_s >= CONFIRM_WAIT_S and self.body.run.state is not ChainRunState.UNCONFIRMED:
                 await self._unconfirmed(CONFIRM)
             if watch.seen is None and clock.monotonic() - resent >= RESEND_S:
                 resent = clock.monotonic()
@@ -237,7 +241,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
             if receipt is None and watch.seen is None and await self._is_dead():
                 await self.settle(
                     FAILED,
-                    state=RunState.FAILED,
+                    state=ChainRunState.FAILED,
                     reason=NoReason.REVERTED,
                     words="another transaction took its place: this one never happens",
                     fix="begin anew",
@@ -253,7 +257,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
             return
         await self.settle(
             FAILED,
-            state=RunState.FAILED,
+            state=ChainRunState.FAILED,
             reason=NoReason.REVERTED,
             words=f"the chain undid it in block {receipt.block}: nothing was done",
             fix=FIXES[NoReason.REVERTED],
@@ -264,7 +268,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         """A minute without a receipt is no end: it was broadcast, and will likely confirm."""
         await self.move(
             step,
-            state=RunState.UNCONFIRMED,
+            state=ChainRunState.UNCONFIRMED,
             reason=NoReason.TIMEOUT,
             words="broadcast, and not confirmed within 60 seconds; it is looked for",
             fix="check the hash; it is never signed again",
@@ -307,7 +311,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     def say(self) -> None:
         """Show the run as it stands."""
-        self.ports.say(RunChanged(self.body.run))
+        self.ports.say(ChainRunChanged(self.body.run))
 
     def told(self, done: Step | None, said: str) -> Body:
         """The body with one step more."""
@@ -329,8 +333,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self, step: str, *, done: Step | None = None, **changes: Unpack[Changes]
     ) -> None:
         """Write down the end, then show it."""
-        body = self.told(done, "").with_run(**changes)
-        await self.line.runs.settle(self.number, step, frozen(body), now=self.ports.now())
+        now = self.ports.now()
+        body = self.told(done, "").with_run(**changes).with_run(settled_at=now)
+        await self.line.runs.settle(self.number, step, frozen(body), now=now)
         self.step, self.body = step, body
         self.say()
 
@@ -338,7 +343,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         waits = refusal.reason is NoReason.NOT_FINAL
         await self.settle(
             REFUSED,
-            state=RunState.REFUSED,
+            state=ChainRunState.REFUSED,
             reason=refusal.reason,
             words=refusal.words,
             fix=refusal.fix,

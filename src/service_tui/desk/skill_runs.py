@@ -18,17 +18,17 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import LogTailSeen, RunChanged
+from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
-from service_tui.desk.records_fleet import LogTailView, Pace, RunState, SkillRunView
+from service_tui.desk.records_fleet import LogTailView, Pace, SkillRunState, SkillRunView
 from service_tui.skills.process import (
     LOG,
     Launch,
     SkillProcess,
     bound_log,
+    end_tagged,
     is_run,
     report_of,
-    tagged,
     tail,
 )
 from service_tui.units import Micros, Timestamp
@@ -55,6 +55,9 @@ RUN_MAX_S: Final = 300.0
 RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
+HEARD_S: Final = 30.0
+"""So often it is told at most that a run writes."""
+
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
 ENDED_WITH_CONSOLE: Final = "the console ended"
@@ -71,6 +74,7 @@ class _Run:
     due: float = 0.0
     kill_at: float | None = None
     is_held: bool = False
+    log_size: int = 0
     then: tuple[SkillRunView, Launch] | None = None
 
     @property
@@ -118,7 +122,7 @@ class SkillRuns:
 
     def begin(self, view: SkillRunView, launch: Launch) -> None:
         """Take a run in; it starts at the next look."""
-        known = replace(view, state=RunState.STARTING, log_path=str(launch.folder / LOG))
+        known = replace(view, state=SkillRunState.STARTING, log_path=str(launch.folder / LOG))
         run = _Run(known, launch, due=self._clock.monotonic())
         self._runs[view.run_id] = run
         self._gate.watch(run)
@@ -130,13 +134,13 @@ class SkillRuns:
         if run is None or not run.view.state.is_alive:
             return False
         if run.process is None:
-            self._over(run, RunState.STOPPED, why)
+            self._over(run, SkillRunState.STOPPED, why)
             return True
         run.kill_at = self._clock.monotonic() + GRACE_S
         self._signal(run, signal.SIGTERM)
         # Who stands still hears nothing until he goes on.
         self._signal(run, signal.SIGCONT)
-        self._tell(run, state=RunState.STOPPING, why=why)
+        self._tell(run, state=SkillRunState.STOPPING, why=why)
         return True
 
     def restart(self, view: SkillRunView, launch: Launch) -> None:
@@ -157,7 +161,7 @@ class SkillRuns:
         except OSError as error:
             log.warning("%s: %s", run.name, error)
             return False
-        self._tell(run, state=RunState.DETACHED if detached else RunState.RUNNING)
+        self._tell(run, state=SkillRunState.DETACHED if detached else SkillRunState.RUNNING)
         return True
 
     def look_at(self, run_id: str) -> None:
@@ -190,6 +194,7 @@ class SkillRuns:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
+        self._hear(run)
         code = run.process.exit_code()
         if code is not None:
             self._ended(run, code, now)
@@ -205,23 +210,32 @@ class SkillRuns:
         else:
             self._tell_held(run)
 
+    def _hear(self, run: _Run) -> None:
+        """Whether it wrote anything: who does not for long is called silent."""
+        with suppress(OSError):
+            size = (run.launch.folder / LOG).stat().st_size
+            now, told = self._clock.now(), run.view.output_at
+            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+                run.log_size = size
+                self._tell(run, output_at=now)
+
     def _tell_held(self, run: _Run) -> None:
         """The halt came or went: nobody else says so."""
-        if run.is_held and run.view.state is RunState.RUNNING:
-            self._tell(run, state=RunState.SUSPENDED, why="trading is halted")
-        elif not run.is_held and run.view.state is RunState.SUSPENDED:
-            self._tell(run, state=RunState.RUNNING, why="")
+        if run.is_held and run.view.state is SkillRunState.RUNNING:
+            self._tell(run, state=SkillRunState.SUSPENDED, why="trading is halted")
+        elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
+            self._tell(run, state=SkillRunState.RUNNING, why="")
 
     def _start(self, run: _Run, now: float) -> None:
         try:
             run.process = SkillProcess.start(run.launch, os.environ)
         except OSError as error:
-            self._over(run, RunState.CRASHED, f"it cannot be started: {error.strerror}")
+            self._over(run, SkillRunState.CRASHED, f"it cannot be started: {error.strerror}")
             return
         run.began, run.kill_at = now, None
         self._tell(
             run,
-            state=RunState.RUNNING,
+            state=SkillRunState.RUNNING,
             pid=run.process.pid,
             started_at=self._clock.now(),
             next_at=None,
@@ -235,8 +249,8 @@ class SkillRuns:
             process.kill()
         said = report_of(tail(run.launch.folder)) or run.view.report
         self._tell(run, pid=None, exit_code=code, report=said)
-        if run.view.state is RunState.STOPPING:
-            self._over(run, RunState.STOPPED, run.view.why)
+        if run.view.state is SkillRunState.STOPPING:
+            self._over(run, SkillRunState.STOPPED, run.view.why)
         elif code == 0:
             self._rest(run, now)
         else:
@@ -245,29 +259,29 @@ class SkillRuns:
     def _rest(self, run: _Run, now: float) -> None:
         """It ended in order: once is enough, else again after a while."""
         if run.view.pace is not Pace.EVERY:
-            self._over(run, RunState.DONE, "")
+            self._over(run, SkillRunState.DONE, "")
             return
         run.due = max(now, run.began + run.view.every_s)
         next_at = Timestamp(self._clock.now() + run.due - now)
-        self._tell(run, state=RunState.RESTING, next_at=next_at, restarts=0, why="")
+        self._tell(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
 
     def _try_again(self, run: _Run, code: int, now: float) -> None:
         how = f"it ended with {code}" if code > 0 else f"it was ended by signal {-code}"
         restarts = 0 if now - run.began > STEADY_S else run.view.restarts
         if restarts >= RESTARTS_MAX:
-            self._over(run, RunState.CRASHED, f"{how}, {restarts + 1} times in a row")
+            self._over(run, SkillRunState.CRASHED, f"{how}, {restarts + 1} times in a row")
             return
         wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
         run.due = now + wait_s
         self._tell(
             run,
-            state=RunState.BACKING_OFF,
+            state=SkillRunState.BACKING_OFF,
             restarts=restarts + 1,
             next_at=Timestamp(self._clock.now() + wait_s),
             why=f"{how}; it is tried again in {wait_s:.0f} s",
         )
 
-    def _over(self, run: _Run, state: RunState, why: str) -> None:
+    def _over(self, run: _Run, state: SkillRunState, why: str) -> None:
         self._gate.release(run.name)
         self._tell(run, state=state, why=why, ended_at=self._clock.now(), pid=None, next_at=None)
         if run.then is not None:
@@ -290,7 +304,7 @@ class SkillRuns:
     def _tell(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(RunChanged(run.view))
+        self._say(SkillRunChanged(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -318,18 +332,16 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(RunChanged(view))
+            self._say(SkillRunChanged(view))
             return
-        if view.state is RunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
+        if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
             run.began = self._clock.monotonic()
             self._gate.watch(run)
             self._tell(run, why="it ran on without the console")
             return
-        for pid in tagged(view.run_id):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        self._over(run, RunState.STOPPED, ENDED_WITH_CONSOLE)
+        end_tagged(view.run_id)
+        self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE)
 
     async def close(self) -> None:
         """End everything but what was detached: asked first, then killed."""
@@ -346,13 +358,13 @@ class SkillRuns:
                 if run.process is not None:
                     run.process.kill()
                     run.process = None
-                self._over(run, RunState.STOPPED, ENDED_WITH_CONSOLE)
+                self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE)
             elif run.process is not None:
                 run.process.leave()
 
     @staticmethod
     def _ends_with_us(run: _Run) -> bool:
-        return run.view.state.is_alive and run.view.state is not RunState.DETACHED
+        return run.view.state.is_alive and run.view.state is not SkillRunState.DETACHED
 
 
 def _remembered(folder: Path) -> _Run:
@@ -361,7 +373,7 @@ def _remembered(folder: Path) -> _Run:
     budget = fields["budget"]
     known = fields | {
         "pace": Pace(str(fields["pace"])),
-        "state": RunState(str(fields["state"])),
+        "state": SkillRunState(str(fields["state"])),
         "budget": Micros(budget) if isinstance(budget, int) else None,
     }
     view = SkillRunView(**known)  # pyright: ignore[reportArgumentType]

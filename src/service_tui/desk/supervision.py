@@ -9,15 +9,20 @@ from pathlib import Path
 
 from service_tui.clock import Clock
 from service_tui.desk.actions import Actions
+from service_tui.desk.agent_past import pasts_of
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
     ExportData,
     FleetCommand,
+    NoteConfirmed,
     PauseAll,
+    ReadDay,
+    ReadLog,
     RefuseHeld,
     SetLeash,
     WatchAgent,
 )
+from service_tui.desk.facts_fleet import PastsSeen
 from service_tui.desk.handlers import exports, fleet, skills
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Ports
@@ -35,7 +40,7 @@ class Supervision:
         self._data_dir = data_dir
         runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs)
-        self.actions = Actions(data_dir, clock)
+        self.actions = Actions(data_dir, clock, ports.say)
 
     async def handle(self, command: FleetCommand) -> None:
         """Carry a command out, and say how it went."""
@@ -44,6 +49,14 @@ class Supervision:
                 await fleet.carry_out(command, self._ports)
             case ExportData():
                 await exports.export_data(command, self._data_dir, self._ports)
+            case ReadLog():
+                await self.actions.read()
+            case ReadDay():
+                pasts = await pasts_of(self._ports)
+                self._ports.say(PastsSeen(tuple(pasts.values()), self._ports.now()))
+            case NoteConfirmed():
+                # It was written down when it was given.
+                pass
             case WatchAgent():
                 self._watched.agent_id, self._watched.run_id = command.agent_id, command.run_id
                 self._skills.runs.look_at(command.run_id)

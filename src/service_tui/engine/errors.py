@@ -4,7 +4,8 @@
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
     │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
-    │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval
+    │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval,
+    │                  CannotWait
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders, LeashBudget, TooManyHeld
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
@@ -181,7 +182,7 @@ class NeedsApproval(NotAllowed):
 class CannotWait(NotAllowed):
     """The operator would have to decide on an order that lapses meanwhile."""
 
-    code = "NEEDS_APPROVAL"
+    code = "CANNOT_WAIT"
     fix = "ask the operator for a longer leash: an order that is signed cannot wait"
 
 

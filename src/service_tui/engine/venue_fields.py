@@ -29,7 +29,8 @@ def venue_fields(venues: Venues) -> Named:
             for market_id, book in sorted(venues.books.items())
             if book.orders or book.taken
         ],
-        "accounts": [_account_fields(one) for _, one in sorted(venues.accounts.items())],
+        # In the order of their first trades: what falls due is redeemed in that order.
+        "accounts": [_account_fields(one) for one in venues.accounts.values()],
     }
 
 

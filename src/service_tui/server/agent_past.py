@@ -4,8 +4,8 @@ Knows the engine's events and the rows of the history. Must not know where they 
 Used by the routes of outcomes and contexts, which weigh what was done and not where.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
@@ -20,7 +20,10 @@ ALL: Final = (*FILLS, PAYOUT, SETTLED)
 
 @dataclass(frozen=True, slots=True)
 class AgentFill:
-    """Shares for money. `money` is what left or came, the fee included; `price` is without it."""
+    """Shares for money. `money` is what left or came, the fee included; `price` is without it.
+
+    `price_before` and `price_after` are of the side, None where a resting order was met.
+    """
 
     trade_id: str
     venue: Venue
@@ -33,6 +36,14 @@ class AgentFill:
     at: Timestamp
     skill: str
     reasoning: str
+    price_before: float | None = None
+    price_after: float | None = None
+    signals: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
+
+    def signal(self, name: str) -> float | None:
+        """A figure of what the trader said; None where it is none."""
+        value = self.signals.get(name)
+        return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,9 @@ def _of_sim(fill: Fill) -> AgentFill:
         at=fill.at,
         skill=fill.note.skill_slug,
         reasoning=fill.note.reasoning,
+        price_before=fill.price_before,
+        price_after=fill.price_after,
+        signals=fill.note.signal_data or {},
     )
 
 
@@ -103,6 +117,9 @@ def _at_once(order: OrderPlaced) -> AgentFill:
         at=order.at,
         skill=order.note.skill_slug,
         reasoning=order.note.reasoning,
+        price_before=order.price_before,
+        price_after=order.price_after,
+        signals=order.note.signal_data or {},
     )
 
 
@@ -125,6 +142,7 @@ def _while_it_rested(filled: OrderFilled, order: OrderPlaced | None) -> AgentFil
         at=filled.at,
         skill=order.note.skill_slug if order is not None else filled.skill_slug,
         reasoning=order.note.reasoning if order is not None else "",
+        signals=(order.note.signal_data if order is not None else None) or {},
     )
 
 

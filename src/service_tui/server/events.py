@@ -40,6 +40,8 @@ LOST: Final = {
     "halted": None,
     "monitor": None,
     "risk_alert": None,
+    "experiment": None,
+    "held": None,
 }
 """What makes of any event the one that says that others were missed."""
 

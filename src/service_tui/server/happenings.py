@@ -19,7 +19,9 @@ from service_tui.engine.events import (
     ExperimentLogged,
     Fill,
     HaltSet,
+    HeldEnded,
     KeyRotated,
+    LeashSet,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -30,9 +32,10 @@ from service_tui.engine.events import (
     PlanSet,
     Redeemed,
     SpeedSet,
+    TradeHeld,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Action, AlertStatus, Side, Venue
+from service_tui.terms import Action, AlertStatus, HeldStatus, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.events import (
@@ -41,6 +44,7 @@ from service_tui.wire.events import (
     EventKind,
     ExperimentPart,
     FillPart,
+    HeldPart,
     MarketPart,
     MonitorPart,
     OrderPart,
@@ -295,6 +299,31 @@ def _experiment(world: World, event: ExperimentLogged) -> Parts:
     return {"kind": EventKind.EXPERIMENT.value, "experiment": part}
 
 
+def _waits(world: World, held: TradeHeld, state: str = HeldStatus.WAITING.value) -> Parts:
+    part = HeldPart(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=world.agents[held.agent_id].settings.name,
+        market_id=held.market_id,
+        question=world.question_of(held.market_id),
+        state=state,
+    )
+    return {"kind": EventKind.HELD.value, "held": part}
+
+
+def _decided(world: World, event: HeldEnded) -> Parts:
+    found = (held for held, end in reversed(world.holding.ended) if end == event)
+    held = next(found, None)
+    if held is None:
+        # Told late, to one who comes back after many others were decided.
+        return {"kind": EventKind.HELD.value}
+    return _waits(world, held, event.status.value)
+
+
+def _leash(world: World, event: LeashSet) -> Parts:
+    return _agent(world, event.agent_id, EventKind.LEASH, ("leash",))
+
+
 PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     Fill: _fill,
     AgentRegistered: _registered,
@@ -316,6 +345,9 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     Breached: _breached,
     AlertEnded: _alert_ended,
     ExperimentLogged: _experiment,
+    TradeHeld: _waits,
+    HeldEnded: _decided,
+    LeashSet: _leash,
 }
 """Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
 

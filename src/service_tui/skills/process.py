@@ -31,6 +31,9 @@ TAIL_LINES: Final = 200
 LINE_MAX: Final = 400
 CUT: Final = b"... what stood here was cut: too much output ...\n"
 
+LOOKS_MAX: Final = 3
+"""How often it is looked for what is left of a run."""
+
 PASSED_ON: Final = (
     "PATH",
     "PYTHONPATH",
@@ -139,9 +142,7 @@ class SkillProcess:
         """End it and everything that it has started, wherever that went."""
         with suppress(OSError):
             self.signal(signal.SIGKILL)
-        for pid in tagged(self.run_id):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        end_tagged(self.run_id)
         if self._child is not None:
             with suppress(subprocess.TimeoutExpired):
                 # A killed process ends at once; only the kernel can hold it back.
@@ -180,6 +181,21 @@ def tagged(run_id: str) -> list[int]:
     except OSError:
         return []
     return [int(name) for name in names if is_run(int(name), run_id)]
+
+
+def end_tagged(run_id: str) -> None:
+    """End every process that belongs to a run, and what they started while they were looked for.
+
+    They are gone when the kernel has come to them, which may be a moment later.
+    """
+    for _ in range(LOOKS_MAX):
+        left = tagged(run_id)
+        if not left:
+            return
+        for pid in left:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        os.sched_yield()
 
 
 def bound_log(folder: Path) -> None:

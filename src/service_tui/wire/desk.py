@@ -62,6 +62,10 @@ class DeskAgentBody(WireModel):
     # ours: who exits at a breach: the service, or with an external wallet the client.
     wallet: WalletKind = WalletKind.MANAGED
     rails: RailsBody | None = None
+    # ours: sales and payouts that won or lost on sim, and money of all buys since midnight UTC.
+    wins: Count = 0
+    losses: Count = 0
+    spent_today: Amount = 0.0
     venues: tuple[DeskVenueBody, ...] = ()
 
 

@@ -32,6 +32,8 @@ class EventKind(StrEnum):
     RISK_ALERT = "risk_alert"
     HALT = "halt"
     EXPERIMENT = "experiment"
+    HELD = "held"
+    LEASH = "leash"
 
 
 class FillPart(WireModel):
@@ -139,6 +141,17 @@ class ExperimentPart(WireModel):
     state: Line
 
 
+class HeldPart(WireModel):
+    """A trade that waits for the person, or its end. `state` is a word of `HeldStatus`."""
+
+    held_id: Line
+    agent_id: Line
+    agent_name: Line
+    market_id: Line = ""
+    question: Line = ""
+    state: Line
+
+
 class EventBody(WireModel):
     """One event; of the parts only the one of its kind is there.
 
@@ -159,3 +172,4 @@ class EventBody(WireModel):
     risk_alert: RiskAlertPart | None = None
     halted: bool | None = None
     experiment: ExperimentPart | None = None
+    held: HeldPart | None = None

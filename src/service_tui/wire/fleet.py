@@ -10,11 +10,13 @@ from pydantic import Field, StringConstraints
 
 from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side
 from service_tui.wire.base import (
+    AMOUNT_MAX,
     Amount,
     AnyVenue,
     Count,
     Line,
     Moment,
+    Money,
     Price,
     Prose,
     SentLine,
@@ -25,6 +27,21 @@ from service_tui.wire.trades import TradeBody
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
 """A skill's folder name; empty is the agent itself, with all its skills."""
+
+Size = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=AMOUNT_MAX,
+        description="units, at most six decimals",
+        json_schema_extra={"multipleOf": 0.000001},
+    ),
+]
+Resized = Annotated[
+    float,
+    # Not merely above 0: what rounds to no micro would be a trade of nothing.
+    Field(ge=0.01, le=AMOUNT_MAX, description="money", json_schema_extra={"multipleOf": 0.01}),
+]
 
 WAIT_MIN_S = 10
 WAIT_MAX_S = 86_400
@@ -40,8 +57,8 @@ class LeashRequest(WireModel):
 
     mode: LeashMode
     skill_slug: Slug = ""
-    threshold: Amount = 0.0
-    daily_budget: Amount | None = None
+    threshold: Size = 0.0
+    daily_budget: Size | None = None
     wait_s: Annotated[int, Field(ge=WAIT_MIN_S, le=WAIT_MAX_S)] = WAIT_DEFAULT_S
 
 
@@ -120,13 +137,60 @@ class HeldTradesBody(WireModel):
 class ApproveRequest(WireModel):
     """Let a trade go out; with `amount` at another size."""
 
-    amount: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    amount: Resized | None = None
 
 
 class RefuseRequest(WireModel):
     """Decline a trade; the agent is told the reason."""
 
     reason: SentLine = ""
+
+
+class PnlPoint(WireModel):
+    """P&L on sim at a time, what is held counted at the price after its last trade there."""
+
+    at: Moment
+    pnl: Money
+
+
+class CalibrationBody(WireModel):
+    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
+
+    low: float
+    high: float
+    count: Count
+    confidence: float
+    hit_rate: float
+
+
+class SkillResultBody(WireModel):
+    """What the trades of one skill came to; an empty slug has those that name none.
+
+    P&L and wins are of what is closed. `confidence`, `hit_rate` and `brier` are of the buys with
+    a confidence whose market has an outcome. `edge` and `slippage` are averages of the same buys,
+    in probability points, and `edge_kept` what is left.
+    """
+
+    skill_slug: Line
+    trades: Count
+    pnl: Money
+    wins: Count
+    losses: Count
+    confidence: float | None = None
+    hit_rate: float | None = None
+    brier: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+    edge_kept: float | None = None
+    calibration: tuple[CalibrationBody, ...] = ()
+
+
+class AgentResultsBody(WireModel):
+    """An agent's P&L over time, oldest first and at most 240 points, and each skill's figures."""
+
+    agent_id: Line
+    points: tuple[PnlPoint, ...] = ()
+    skills: tuple[SkillResultBody, ...] = ()
 
 
 class DecidedBody(WireModel):

@@ -29,15 +29,15 @@ KEYS_MAX: Final = 100
 class Keyring(Protocol):
     """Where a system keeps passphrases; the methods of the library `keyring`."""
 
-    def get_password(self, service_name: str, username: str, /) -> str | None:
+    def get_password(self, _service_name: str, _username: str, /) -> str | None:
         """What is held under a name."""
         ...
 
-    def set_password(self, service_name: str, username: str, password: str, /) -> None:
+    def set_password(self, _service_name: str, _username: str, _password: str, /) -> None:
         """Hold a passphrase."""
         ...
 
-    def delete_password(self, service_name: str, username: str, /) -> None:
+    def delete_password(self, _service_name: str, _username: str, /) -> None:
         """Hold it no longer."""
         ...
 

@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 
 _ON_A_ROW: Final = frozenset({
     "claim", "code", "pause", "plan", "new_key", "suspend", "leash",
-    "stop_skill", "restart_skill", "detach_skill",
+    "stop_skill", "restart_skill", "detach_skill", "budget",
 })  # fmt: skip
 _ON_ALL: Final = frozenset({"new_plan", "pause_all"})
 _OTHERS_KEY: Final = (

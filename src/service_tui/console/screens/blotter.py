@@ -25,6 +25,8 @@ from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.records import TicketView
+from service_tui.desk.records_redemption import RunView
+from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -43,6 +45,7 @@ class BlotterPart(NamedTuple):
     """What this screen shows."""
 
     tickets: tuple[TicketView, ...]
+    runs: tuple[RunView, ...]
     masked: bool
 
 
@@ -81,12 +84,12 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         self.restore_sort(_SORT)
 
     def part_of(self, state: DeskState) -> BlotterPart:
-        """The commands, and whether amounts are masked."""
-        return BlotterPart(state.tickets, is_private(state))
+        """The commands, the redemptions, and whether amounts are masked."""
+        return BlotterPart(state.tickets, state.redemption.runs, is_private(state))
 
     def show(self, part: BlotterPart) -> None:
-        """Show the commands."""
-        self.table.show(part.tickets)
+        """Show the commands, redemptions among them."""
+        self.table.show((*run_tickets(part.runs), *part.tickets))
         self._show_detail()
 
     def tick(self) -> None:
@@ -146,6 +149,20 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             return
         if ticket.market_id:
             self.post_message(GoTo("markets", ticket.market_id))
+        else:
+            self.post_message(Said("this command is about no market", "warn"))
+
+    def action_why(self) -> None:
+        """Why it traded: the chain of this order, as far as it is known."""
+        from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame
+        from service_tui.desk.why import why_ticket  # noqa: PLC0415 - nor what it shows
+
+        ticket = self.row_in_focus()
+        if ticket is None:
+            return
+        if ticket.market_id:
+            chain = why_ticket(self.state, ticket)
+            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
         else:
             self.post_message(Said("this command is about no market", "warn"))
 

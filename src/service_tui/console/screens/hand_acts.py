@@ -4,12 +4,13 @@ Knows commands and dialogs. Must not know the layout of the screen.
 Used by the agents screen, by way of its other acts.
 """
 
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.messages import Said
 from service_tui.console.screens.rows import RowsScreen
@@ -23,18 +24,9 @@ from service_tui.desk.commands_fleet import (
     StopSkill,
 )
 from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import RunState, SkillRunView
-from service_tui.terms import LeashMode
-from service_tui.units import Micros
+from service_tui.desk.records_fleet import SkillRunState, SkillRunView
 
 Part = TypeVar("Part")
-
-_NEXT_LEASH: Final = {
-    None: LeashMode.OBSERVE,
-    LeashMode.OBSERVE: LeashMode.ASK,
-    LeashMode.ASK: LeashMode.AUTO,
-    LeashMode.AUTO: None,
-}
 
 
 class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
@@ -66,7 +58,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
     def action_detach_skill(self) -> None:
         """Let what runs as the agent outlive the console, or not."""
         for run in self._runs("detach_skill", alive=True):
-            detached = run.state is not RunState.DETACHED
+            detached = run.state is not SkillRunState.DETACHED
             self.give(DetachSkill(run.run_id, detached, f"{run.skill_slug} as {run.agent_name}"))
 
     def _runs(self, action: str, *, alive: bool) -> list[SkillRunView]:
@@ -81,40 +73,45 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
         return found
 
     def action_leash(self) -> None:
-        """The next leash of the agent: strictness is one key, freedom is confirmed."""
+        """How free the agent is, or one of its skills."""
         agent = self.agent_for("leash")
+        if agent is not None:
+            self._open_leash(LeashForm(self.state, self.now, agent))
+
+    def action_budget(self) -> None:
+        """What its skill may spend a day; without a skill, what the agent may."""
+        agent = self.agent_for("budget")
         if agent is None:
             return
-        known = self.state.supervision.leash_of(agent.agent_id)
-        mode = _NEXT_LEASH[None if known is None else known.mode]
-        order = SetLeash(
-            agent.agent_id,
-            agent.name,
-            mode,
-            budget=None if known is None else known.budget,
-            threshold=Micros(0) if known is None else known.threshold,
-        )
-        if mode not in {None, LeashMode.AUTO}:
-            self.give(order)
-            return
-        body = Text.assemble(
-            formats.plain(agent.name, 60), " may then buy by itself, within its budget and limits."
-        )
+        runs = self.state.supervision.runs_of(agent.agent_id)
+        slug = runs[0].skill_slug if runs else ""
+        self._open_leash(LeashForm(self.state, self.now, agent, skill_slug=slug, budget_first=True))
 
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
+    def _open_leash(self, form: LeashForm) -> None:
+        def filled(order: SetLeash | None) -> None:
+            if order is not None:
                 self.give(order)
 
-        word = "free" if mode is None else mode.value
-        self._app().push_screen(Confirm(Question("A longer leash?", body, word)), answered)
+        self._app().push_screen(form, filled)
 
     def action_pause_all(self) -> None:
-        """Hold the buys of every agent but the person's own; asks nothing."""
+        """Hold the buys of every agent but the person's own; once all are held, let them go on."""
         why = self.why_not("pause_all")
         if why:
             self.post_message(Said(why, "warn"))
-        else:
+            return
+        fleet = self.state.fleet
+        others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
+        if not others or not all(one.paused for one in others):
             self.give(PauseAll(paused=True))
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self.give(PauseAll(paused=False))
+
+        body = Text(f"All {len(others)} agents may then buy again by themselves.")
+        self._app().push_screen(Confirm(Question("Resume all?", body, "resume all")), answered)
 
     def action_export(self) -> None:
         """Write what is known as files."""

@@ -20,8 +20,13 @@ SCREEN_KEYS: Final = tuple(
 )
 """The numbered screens, in their order."""
 
-_RIGHT_RANK: Final = 20
-"""Keys give way before the numbers do not: first the labels of screens, then keys, then digits."""
+_LABEL_RANK: Final = 30
+_KEY_RANK: Final = 4
+"""Who gives way when there is no room: first the labels of screens, then keys, then these words;
+the digits never do, nor help, from where everything else is found, nor the way to stop."""
+
+_FRONT_RANK: Final = 3
+_LAST_RANKS: Final = {"app.help": 2, "app.halt": 1}
 
 
 class KeyBar(Bar):
@@ -72,13 +77,14 @@ def keys_here(front: NumberedView) -> tuple[Key, ...]:
 def _screen_bit(key: Key, front: str, needing: int) -> Bit:
     number, name = shown_key(key), key.label
     if key.action == f"go('{front}')":
-        return Bit(Text(f" {number} {name} ", "bold reverse accent"))
+        tone = "bold reverse accent"
+        return Bit(Text(f" {number} {name} ", tone), _FRONT_RANK, Text(f" {number} ", tone))
     count = Text(f" {needing}", "bold warn") if _is_first(key) and needing else Text()
     # Beside a digit another one would read as a screen.
     short = Text(f"!{needing}", "bold warn") if count.plain else Text()
     digit = Text.assemble((number, "accent"), short)
     full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)
-    return Bit(full, _RIGHT_RANK + int(number), digit)
+    return Bit(full, _LABEL_RANK + int(number), digit)
 
 
 def _is_first(key: Key) -> bool:
@@ -87,6 +93,7 @@ def _is_first(key: Key) -> bool:
 
 def _key_bit(key: Key, place: int) -> Bit:
     text = Text.assemble((shown_key(key), "accent"), (f" {key.label}", "muted"))
-    # Help stays, from there everything else is found; and the way to stop.
-    rank = 0 if key.ident in {"app.help", "app.halt"} else 1 + place
-    return Bit(text, rank, right=True)
+    last = _LAST_RANKS.get(key.ident)
+    if last is None:
+        return Bit(text, _KEY_RANK + place, right=True)
+    return Bit(text, last, Text(shown_key(key), "accent"), right=True)

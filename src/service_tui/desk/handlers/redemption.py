@@ -14,13 +14,13 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.chain_line import ChainLine, micros_down
 from service_tui.desk.commands_wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
 from service_tui.desk.facts import Noticed, PreferenceSet
-from service_tui.desk.facts_wallet import AutoChanged, RunChanged
+from service_tui.desk.facts_wallet import AutoChanged, ChainRunChanged
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.desk.records_redemption import (
+    ChainRunState,
     NoReason,
     RedemptionRow,
-    RunState,
     RunView,
     Stage,
 )
@@ -102,7 +102,9 @@ class Redemptions:
             return
         if self._is_managed():
             # The service signs: nothing is asked before the person has said yes.
-            self._ports.say(RunChanged(self._new_view(row, RunState.PREPARED, by_itself=False)))
+            self._ports.say(
+                ChainRunChanged(self._new_view(row, ChainRunState.PREPARED, by_itself=False))
+            )
             return
         async with self._word:
             await self._let_go(order.key, "looked at anew")
@@ -191,9 +193,15 @@ class Redemptions:
     def _say_no(self, key: str, refusal: Refusal) -> None:
         row, run = self._row(key), self._ports.state().redemption.run(key)
         if row is not None and (run is None or not run.state.is_open):
-            view = self._new_view(row, RunState.REFUSED, by_itself=False)
-            told = replace(view, reason=refusal.reason, words=refusal.words, fix=refusal.fix)
-            self._ports.say(RunChanged(told))
+            view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
+            told = replace(
+                view,
+                reason=refusal.reason,
+                words=refusal.words,
+                fix=refusal.fix,
+                settled_at=self._ports.now(),
+            )
+            self._ports.say(ChainRunChanged(told))
         tail = f" — {refusal.fix}" if refusal.fix else ""
         named = key if row is None else row.question
         self._ports.say(Noticed("warn", f"not redeemed, {named}: {refusal.words}{tail}"))
@@ -237,7 +245,7 @@ class Redemptions:
             await turn.go()
         finally:
             self._busy.discard(key)
-        if turn.view.state in {RunState.REFUSED, RunState.FAILED, RunState.DONE}:
+        if turn.view.state in {ChainRunState.REFUSED, ChainRunState.FAILED, ChainRunState.DONE}:
             self._forget(key)
             self._count(turn.view)
         if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
@@ -287,7 +295,7 @@ class Redemptions:
 
     async def _begin(self, row: RedemptionRow, *, confirmed: bool, by_itself: bool) -> None:
         """Write the run down, then have it worked on."""
-        view = self._new_view(row, RunState.RUNNING, by_itself=by_itself)
+        view = self._new_view(row, ChainRunState.RUNNING, by_itself=by_itself)
         body, now = Body(view, confirmed=confirmed), self._ports.now()
         run = ChainRun(
             subject=f"{SUBJECT}{row.key}",
@@ -310,7 +318,7 @@ class Redemptions:
         turn.say()
         self._awake.set()
 
-    def _new_view(self, row: RedemptionRow, state: RunState, *, by_itself: bool) -> RunView:
+    def _new_view(self, row: RedemptionRow, state: ChainRunState, *, by_itself: bool) -> RunView:
         return RunView(
             market_id=row.market_id,
             side=Side(row.side),
@@ -320,7 +328,8 @@ class Redemptions:
             amount=row.amount,
             managed=self._is_managed(),
             by_itself=by_itself,
-            words="asked now" if state is RunState.RUNNING else "waits for your yes",
+            opened_at=self._ports.now(),
+            words="asked now" if state is ChainRunState.RUNNING else "waits for your yes",
         )
 
     def _forget(self, key: str) -> None:
@@ -344,6 +353,9 @@ class Redemptions:
             return
         due = [row for row in view.ready if self._is_due(row)]
         if not due:
+            if view.auto.paused and not view.ready:
+                # What waited has gone another way: there is nothing left to rest from.
+                self._pause("")
             return
         why = await self._held_up()
         self._pause(why)
@@ -359,9 +371,9 @@ class Redemptions:
         run = self._ports.state().redemption.run(row.key)
         if Topic.REDEMPTIONS not in self._ports.state().seen or row.key in self._turns:
             return False
-        if run is None or run.state is RunState.PREPARED:
+        if run is None or run.state is ChainRunState.PREPARED:
             return True
-        if run.state is RunState.DONE or run.reason in _NEVER_AGAIN:
+        if run.state is ChainRunState.DONE or run.reason in _NEVER_AGAIN:
             # The queue is older than this run, or only a person can clear it up.
             return False
         if run.again_at is not None:
@@ -393,14 +405,14 @@ class Redemptions:
         count = 0
         for run in self._ports.state().redemption.runs:
             at = run.steps[-1].at if run.steps else Timestamp(0.0)
-            if run.state is RunState.DONE or at < since:
+            if run.state is ChainRunState.DONE or at < since:
                 break
             count += run.reason is NoReason.REVERTED
         return count
 
     def _count(self, run: RunView) -> None:
         """Say when a run that was refused is tried by itself again."""
-        if run.state is RunState.DONE:
+        if run.state is ChainRunState.DONE:
             self._tried.pop(run.key, None)
             return
         waits = {NoReason.SERVICE, NoReason.CHAIN, NoReason.REVERTED}
@@ -409,7 +421,7 @@ class Redemptions:
         tries = self._tried.get(run.key, 0)
         self._tried[run.key] = tries + 1
         again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
-        self._ports.say(RunChanged(replace(run, again_at=again)))
+        self._ports.say(ChainRunChanged(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:
         """Rest, or go on; told once a change."""

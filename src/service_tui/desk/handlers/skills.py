@@ -25,7 +25,7 @@ from service_tui.desk.facts_fleet import SkillsSeen
 from service_tui.desk.leashing import set_leash
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
-from service_tui.desk.records_fleet import Pace, RunState, SkillRunView
+from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
 from service_tui.desk.skill_home import SkillHome
 from service_tui.desk.skill_runs import SkillRuns
 from service_tui.skills.checking import problems_of
@@ -147,7 +147,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
         pace=order.pace,
         every_s=order.every_s,
         live=order.live and order.mode is not LeashMode.OBSERVE,
-        state=RunState.STARTING,
+        state=SkillRunState.STARTING,
         budget=order.budget,
     )
     own.runs.begin(view, _launch(view, script, own, ports))

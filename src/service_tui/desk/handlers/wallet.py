@@ -17,6 +17,7 @@ from service_tui.desk.chain_line import ChainLine, call_of, micros_down, shown
 from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,
+    TAIL,
     KeepKey,
     LinkWallet,
     RemoveKey,
@@ -28,7 +29,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_wallet import WalletSeen
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
-from service_tui.desk.records_redemption import RunState, RunView
+from service_tui.desk.records_redemption import ChainRunState, RunView
 from service_tui.desk.records_wallet import ApprovalView, Ownership, WalletJob, WalletView
 from service_tui.desk.run_body import Body, frozen, thawed
 from service_tui.desk.run_turn import ASK, CHECK, PREPARED, SIGN
@@ -110,7 +111,14 @@ class WalletKeeper:
             await self._keys(lambda: vault.keep(order.passphrase, order.secret))
 
     async def remove(self, order: RemoveKey) -> None:
-        """Delete a key."""
+        """Delete a key whose address was typed to its end."""
+        if order.tail.lower() != order.address[-TAIL:].lower():
+            words = f"nothing was removed: type the last {TAIL} letters of the address"
+            self._ports.say(Noticed("warn", words))
+            return
+        if self._ports.state().service.read_only:
+            self._ports.say(Noticed("warn", "this desk is read-only: it removes nothing"))
+            return
         async with self._doing:
             await self._keys(lambda: self._line.vault.remove(order.address))
 
@@ -304,7 +312,7 @@ class WalletKeeper:
                 side=Side.YES,
                 venue=Venue.EVM,
                 question=approval.about,
-                state=RunState.RUNNING,
+                state=ChainRunState.RUNNING,
                 call=shown(transaction, judged),
             )
             body = Body(view, call_of(transaction), confirmed=True)

@@ -70,6 +70,9 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         sdk_version=agent.sdk_version,
         wallet=settings.wallet,
         is_own=agent.agent_id == asked.service.operator_agent,
+        wins=agent.win_count,
+        losses=agent.loss_count,
+        spent_today=decimal(agent.spent_today(asked.now)),
         rails=rails_body(world, agent, asked.now),
         venues=tuple(row for venue in REAL if (row := _venue_row(asked, agent, venue))),
     )

@@ -19,7 +19,7 @@ PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
 
 
-async def _past(asked: Asked) -> list[Past]:
+async def past_of(asked: Asked) -> list[Past]:
     """All that the agent did and was paid, oldest first."""
     wanted = History(asked.agent.agent_id, ALL)
     found: list[Past] = []
@@ -35,7 +35,7 @@ async def _past(asked: Asked) -> list[Past]:
 async def outcomes(asked: Asked) -> OutcomesBody:
     """Sums over everything that was closed since a moment."""
     query = asked.query_as(OutcomesQuery)
-    past = await _past(asked)
+    past = await past_of(asked)
     # In a thread: a long life is a matter of seconds.
     return await asyncio.to_thread(_weighed, query, past)
 

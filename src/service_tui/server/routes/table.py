@@ -7,6 +7,7 @@ Used by app, and by the test that compares it with the table of endpoints.
 from typing import Final
 
 from service_tui.server.routes import (
+    agent_results,
     agents,
     batch,
     briefing,
@@ -20,6 +21,7 @@ from service_tui.server.routes import (
     market_context,
     markets,
     monitors,
+    needs,
     orders,
     outcomes,
     positions,
@@ -47,6 +49,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **batch.ROUTES,
     **positions.ROUTES,
     **outcomes.ROUTES,
+    **agent_results.ROUTES,
     **briefing.ROUTES,
     **world.ROUTES,
     **claim.ROUTES,
@@ -63,6 +66,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **redemption.ROUTES,
     **research.ROUTES,
     **fleet.ROUTES,
+    **needs.ROUTES,
 }
 
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}

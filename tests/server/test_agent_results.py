@@ -1,0 +1,153 @@
+"""What an agent's past came to: figures worked out by hand, and the same from a running service."""
+
+from pathlib import Path
+
+import pytest
+
+from service_tui.server.agent_past import AgentFill, AgentPayout
+from service_tui.server.agent_results import POINTS_MAX, pnl_curve, skill_results
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints_desk import DESK_AGENTS
+from service_tui.wire.endpoints_fleet import DESK_AGENT_RESULTS
+from service_tui.wire.trades import TradeRequest
+from support import open_stage
+
+
+def fill(at: float, action: Action, shares: float, money: float, **other: object) -> AgentFill:
+    given = {
+        "trade_id": f"t{at:g}", "venue": Venue.SIM, "market_id": "m", "side": Side.YES,
+        "action": action, "shares": Micros(round(shares * ONE)),
+        "money": Micros(round(money * ONE)), "price": money / shares, "at": Timestamp(at),
+        "skill": "gauge", "reasoning": "", "price_before": money / shares - 0.02,
+        "price_after": money / shares + 0.02,
+    }  # fmt: skip
+    return AgentFill(**{**given, **other})
+
+
+def paid(at: float, *, won: bool, side: Side = Side.YES, market: str = "m") -> AgentPayout:
+    return AgentPayout(Venue.SIM, market, side, Timestamp(at), won)
+
+
+def test_a_skill_is_told_by_what_its_closings_brought_and_how_sure_it_was() -> None:
+    sure = {"edge": 0.06, "confidence": 0.7}
+    past = [
+        # 10 shares for 5, of which 4 are sold for 3, and 6 pay 6: +1 and +3.
+        fill(1, Action.BUY, 10, 5, signals=sure),
+        fill(2, Action.SELL, 4, 3),
+        paid(3, won=True),
+        # 10 shares for 3, worthless: -3.
+        fill(4, Action.BUY, 10, 3, market_id="n", side=Side.NO,
+             signals={"edge": 0.02, "confidence": 0.5}),
+        paid(5, won=False, side=Side.NO, market="n"),
+        # Open still: no closing, no hit, and its edge counts.
+        fill(6, Action.BUY, 10, 4, market_id="o", signals={"edge": 0.01, "confidence": 0.9}),
+    ]  # fmt: skip
+    (one,) = skill_results(past, {}.get)
+    assert (one.skill, one.trades, one.pnl) == ("gauge", 4, 1 * ONE)
+    assert (one.wins, one.losses) == (2, 1)
+    assert one.confidence == pytest.approx(0.6)
+    assert one.hit_rate == pytest.approx(0.5)
+    assert one.brier == pytest.approx((0.3**2 + 0.5**2) / 2)
+    assert one.edge == pytest.approx(0.03)
+    assert one.slippage == pytest.approx(0.02)
+    assert one.kept == pytest.approx(0.01)
+    assert [(each.low, each.count, each.hit_rate) for each in one.buckets] == [
+        (0.4, 1, 0.0), (0.6, 1, 1.0),
+    ]  # fmt: skip
+
+
+def test_skills_are_told_apart_and_the_busiest_comes_first() -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5, skill="rare"),
+        fill(2, Action.BUY, 10, 5, skill="busy"),
+        fill(3, Action.BUY, 10, 5, skill="busy"),
+        paid(4, won=True),
+    ]
+    busy, rare = skill_results(past, {}.get)
+    assert (busy.skill, busy.pnl, busy.wins) == ("busy", 10 * ONE, 1)
+    assert (rare.skill, rare.pnl, rare.wins) == ("rare", 5 * ONE, 1)
+    assert (busy.edge, busy.kept, busy.confidence, busy.buckets) == (None, None, None, ())
+
+
+def test_an_outcome_that_the_world_knows_counts_for_what_was_sold_before_it() -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5, signals={"confidence": 1.0}, side=Side.NO),
+        fill(2, Action.SELL, 10, 6, side=Side.NO),
+    ]
+    (one,) = skill_results(past, {"m": False}.get)
+    assert (one.hit_rate, one.confidence, one.buckets[0].high) == (1.0, 1.0, 1.0)
+
+
+def test_the_curve_follows_money_and_the_price_after_each_trade() -> None:
+    past = [
+        fill(10, Action.BUY, 10, 5),
+        fill(20, Action.BUY, 10, 4, side=Side.NO),
+        fill(30, Action.SELL, 10, 7, price_after=0.6),
+        paid(40, won=False),
+        paid(40, won=True, side=Side.NO),
+    ]
+    curve = pnl_curve(past, Timestamp(50), Micros(8 * ONE))
+    # After the first: 10 shares at 0.52, less 5. After the second YES is at 0.58, NO at 0.42.
+    assert [(at, pnl / ONE) for at, pnl in curve] == [
+        (10, 0.0),
+        (10, pytest.approx(0.2)),
+        (20, pytest.approx(10 * 0.58 + 10 * 0.42 - 9)),
+        (30, pytest.approx(10 * 0.4 - 2)),
+        (40, pytest.approx(10 * 0.4 - 2)),
+        (40, pytest.approx(10 - 2)),
+        (50, 8.0),
+    ]
+
+
+def test_what_was_traded_with_other_money_is_not_added() -> None:
+    assert pnl_curve([fill(1, Action.BUY, 1, 1, venue=Venue.EVM)], Timestamp(2), Micros(0)) == ()
+
+
+@pytest.mark.parametrize("count", [1, 2, POINTS_MAX - 2, POINTS_MAX - 1, POINTS_MAX, 3_000])
+def test_a_long_life_has_a_short_curve_with_both_its_ends(count: int) -> None:
+    past = [fill(at, Action.BUY, 1, 0.5) for at in range(1, count + 1)]
+    curve = pnl_curve(past, Timestamp(9_999), Micros(7))
+    assert 2 <= len(curve) <= POINTS_MAX
+    assert (curve[0], curve[-1]) == ((1.0, 0), (9_999, 7))
+    assert curve[-2][0] == count
+    assert list(curve) == sorted(curve, key=lambda point: point[0])
+
+
+async def test_the_service_tells_what_an_agents_skills_came_to(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        market = stage.open_markets()[0]
+        bought = None
+        for action in (Action.BUY, Action.SELL):
+            await stage.clock.advance(0.3)
+            shares = 0.0 if bought is None else bought.shares_bought
+            order = TradeRequest(
+                market_id=market.market_id,
+                side=Side.YES,
+                action=action,
+                amount=0.0 if shares else 20.0,
+                shares=shares,
+                skill_slug="gauge",
+                signal_data={"edge": 0.06, "confidence": 0.7},
+            )
+            sold = bought
+            bought = (await stage.client.call(PLACE_TRADE, body=order)).answer
+            assert bought.success, bought.error
+        first = sold
+        assert first is not None
+        path = {"agent_id": stage.agent_id}
+        told = (await stage.client.call(DESK_AGENT_RESULTS, path=path)).answer
+        (one,) = told.skills
+        assert (one.skill_slug, one.trades, one.confidence) == ("gauge", 2, None)
+        assert one.edge == pytest.approx(0.06)
+        assert one.slippage == pytest.approx(first.avg_price - first.price_before)
+        assert one.edge_kept == pytest.approx(0.06 - one.slippage)
+        # A round trip loses: by how much the agent's own row says too.
+        rows = (await stage.client.call(DESK_AGENTS)).answer.agents
+        (row,) = [one for one in rows if one.agent_id == stage.agent_id]
+        assert (row.wins, row.losses, row.spent_today) == (0, one.losses, 20.0)
+        assert (row.rails.trades_today, one.losses + one.wins) == (1, 1 if one.pnl else 0)
+        assert one.pnl == pytest.approx(row.pnl_total)
+        assert told.points[-1].pnl == pytest.approx(row.pnl_total)
+        assert told.points[0].pnl == 0.0
