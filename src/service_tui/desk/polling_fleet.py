@@ -77,9 +77,10 @@ async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
         reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
         trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
         now, known = ports.clock.now(), ports.state().supervision.detail
-        is_known = known is not None and known.agent_id == agent_id
-        if is_known and known.trades[:1] == trades[:1] and 0 <= now - known.at < RESULTS_S:
-            return replace(known, trades=trades)
+        if known is not None and known.agent_id == agent_id:
+            is_fresh = 0 <= now - known.at < RESULTS_S
+            if is_fresh and known.trades[:1] == trades[:1]:
+                return replace(known, trades=trades)
         told = (await ports.client.call(DESK_AGENT_RESULTS, path=path)).answer
     except NotFoundError as error:
         return AgentDetailView(agent_id, (), (), str(error))

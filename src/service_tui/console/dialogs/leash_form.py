@@ -120,8 +120,8 @@ class LeashForm(Form[SetLeash]):
         before = None if known is None else known.mode
         if _FREEDOM[result.mode] > _FREEDOM[before]:
             return "It may then do more by itself. Enter once more if that is meant."
-        more = known is not None and known.budget is not None and result.mode is not None
-        if more and (result.budget is None or result.budget > (known.budget or 0)):
+        budget = None if known is None or result.mode is None else known.budget
+        if budget is not None and (result.budget is None or result.budget > budget):
             return "It may then spend more of a day. Enter once more if that is meant."
         return ""
 

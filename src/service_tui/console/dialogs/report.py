@@ -135,8 +135,6 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
     line = Text.assemble(f"{skill.trades_count} trades, ", pnl)
     if skill.win_rate is not None:
         line.append(f", {skill.win_rate:.0%} won")
-    if skill.confidence is not None and skill.hit_rate is not None:
-        line.append(f", sure of {skill.confidence:.0%} and right in {skill.hit_rate:.0%}")
     return line
 
 
