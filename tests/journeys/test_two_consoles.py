@@ -19,6 +19,7 @@ from service_tui.units import ONE
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
+from support import ANSWER_S
 
 SDK = "/api/sdk"
 AT_ONCE_S = 1.0
@@ -52,7 +53,10 @@ async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path)
     async with console(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: ready(s) and s.listening and s.service.address)
         address = state.service.address
-        async with console(tmp_path, clock) as guest, httpx.AsyncClient(base_url=address) as http:
+        async with (
+            console(tmp_path, clock) as guest,
+            httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http,
+        ):
             await until(guest, clock, lambda s: ready(s) and s.listening and s.service.attached)
 
             async def both(is_so: Callable[[DeskState], object]) -> None:
