@@ -28,6 +28,8 @@ from service_tui.wire.endpoints import REGISTER
 
 OPERATOR = "op_test_key_of_the_operator"
 SEED = 7
+ANSWER_S = 60.0
+"""For an answer over a real socket: a machine with other work gives one late."""
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
+from support import ANSWER_S
 from walking import Walk, walking
 
 SDK = "/api/sdk"
@@ -124,7 +125,7 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
     async with console(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: known(s) and s.listening and s.service.address)
         address = state.service.address
-        async with httpx.AsyncClient(base_url=address, timeout=60) as http:
+        async with httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http:
             made = (await http.post(f"{SDK}/agents/register", json={"name": "heron"})).json()
             http.headers["Authorization"] = f"Bearer {made['api_key']}"
             market = next(view for view in state.markets.values() if view.is_open)

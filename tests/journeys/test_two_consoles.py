@@ -19,6 +19,7 @@ from service_tui.units import ONE
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
+from support import ANSWER_S
 
 SDK = "/api/sdk"
 AT_ONCE_S = 1.0
@@ -54,7 +55,7 @@ async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path)
         address = state.service.address
         async with (
             console(tmp_path, clock) as guest,
-            httpx.AsyncClient(base_url=address, timeout=60) as http,
+            httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http,
         ):
             await until(guest, clock, lambda s: ready(s) and s.listening and s.service.attached)
 

@@ -39,7 +39,7 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     WORLD,
 )
-from support import OPERATOR, Stage, open_stage
+from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 Header = tuple[str, str]
 KEYLESS: Final = [one for one in ALL if one.keyless]
@@ -333,7 +333,7 @@ async def test_a_body_that_is_too_large_is_a_413_also_over_a_line(tmp_path: Path
         content = b'{"name":"' + b"a" * (BODY_MAX + 1) + b'"}'
         response = await ask(stage, "PATCH", PATCH_AGENT.path, headers, content=content)
         assert str(BODY_MAX) in body_of(response, 413)["fix"]
-        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=ANSWER_S) as client:
             response = await client.patch(PATCH_AGENT.path, headers=headers, content=content)
         body_of(response, 413)
         assert stage.agent.settings.name == "tester"

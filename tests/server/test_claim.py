@@ -27,7 +27,7 @@ from service_tui.wire.endpoints_desk import (
     DESK_CLAIM_CODE,
     SET_SPEED,
 )
-from support import OPERATOR, Stage, open_stage
+from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 OWN: Final = {**FORM, "Origin": BASE_URL}
@@ -265,7 +265,7 @@ async def test_a_claim_over_the_line_as_a_browser_does_it(tmp_path: Path) -> Non
         stage.sim.service.address = url
         made = (await operate(stage, DESK_CLAIM_CODE.path)).json()
         assert made["claim_url"] == url + page_of(stage)
-        async with httpx.AsyncClient(trust_env=False) as browser:
+        async with httpx.AsyncClient(trust_env=False, timeout=ANSWER_S) as browser:
             assert (await browser.get(made["claim_url"])).status_code == 200
             headers = {"Origin": url, "Sec-Fetch-Site": "same-origin"}
             answer = await browser.post(

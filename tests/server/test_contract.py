@@ -127,7 +127,7 @@ from service_tui.wire.endpoints_wallet import (
     UNLINK_WALLET,
     WALLET,
 )
-from support import OPERATOR, Stage, open_stage
+from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 TRANSPORTS: Final = ("in process", "over loopback")
 PUBLISHED: Final = "service-sdk/0.26.0 (python/3.11; runtime/unknown)"
@@ -570,7 +570,9 @@ async def line_to(stage: Stage, transport: str) -> AsyncGenerator[httpx.AsyncCli
         return
     async with (
         listen(stage.sim.app) as url,
-        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as client,
+        httpx.AsyncClient(
+            base_url=url, headers=headers, trust_env=False, timeout=ANSWER_S
+        ) as client,
     ):
         yield client
 

@@ -39,7 +39,7 @@ from service_tui.wire.endpoints_desk import (
     SET_SPEED,
 )
 from service_tui.wire.events import EventBody
-from support import OPERATOR, SEED, Stage, open_stage
+from support import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 
 WAIT_S: Final = 10.0
 AT: Final = Timestamp(1_800_000_000.0)
@@ -356,7 +356,7 @@ async def test_only_the_operator_listens(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path) as stage,
         listen(stage.sim.app) as url,
-        httpx.AsyncClient(base_url=url, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=ANSWER_S) as client,
     ):
         for headers in ({}, {"Authorization": f"Bearer {stage.key}"}):
             answer = await client.get(EVENTS.path, headers=headers)

@@ -30,7 +30,7 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     WORLD,
 )
-from support import OPERATOR, SEED, Stage, open_directory, open_stage
+from support import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 
 # Wire reference, section 7, with the paths that each line names.
 TABLE: Final = {
@@ -232,7 +232,7 @@ async def test_over_the_line_the_own_agent_reads_freely_and_its_orders_count(
     async with (
         open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage,
         listen(stage.sim.app) as url,
-        httpx.AsyncClient(base_url=url, trust_env=False) as client,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=ANSWER_S) as client,
     ):
         client.headers["Authorization"] = f"Bearer {stage.key}"
         for _ in range(40):

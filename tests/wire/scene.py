@@ -8,7 +8,7 @@ import httpx
 
 from service_tui.engine.market import Market
 from service_tui.units import Timestamp
-from support import OPERATOR
+from support import ANSWER_S, OPERATOR
 from threaded import Threaded
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ class Caller:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         headers |= sent.pop("headers", {})
         where = path if path.startswith("/") else f"/api/sdk/{path}"
-        with httpx.Client(base_url=self.url, headers=headers) as line:
+        with httpx.Client(base_url=self.url, headers=headers, timeout=ANSWER_S) as line:
             return line.request(method, where, **sent)
 
     def get(self, path: str, **params: Any) -> Json:

@@ -48,17 +48,23 @@ MetricName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Metrics = Annotated[dict[MetricName, Figure], Field(max_length=METRICS_MAX)]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{4,64}$")]
 Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:.\-]{1,128}$")]
-KeyName = Annotated[
-    str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]*$")
-]
+KeyName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.\-]{0,63}$")]
 Config = Annotated[
     dict[KeyName, Figure],
-    Field(max_length=THRESHOLDS_MAX, description="min_x at least, max_x at most, x at least"),
+    Field(
+        max_length=THRESHOLDS_MAX,
+        description="min_x at least, max_x at most, x at least",
+        json_schema_extra={"additionalProperties": False},
+    ),
 ]
 Values = Annotated[tuple[Figure, ...], Field(min_length=1, max_length=GRID_MAX)]
 Grid = Annotated[
     dict[KeyName, Values],
-    Field(max_length=THRESHOLDS_MAX, description="values of each threshold to try"),
+    Field(
+        max_length=THRESHOLDS_MAX,
+        description="values of each threshold to try",
+        json_schema_extra={"additionalProperties": False},
+    ),
 ]
 
 

@@ -165,6 +165,11 @@ class DeskWalletPatch(WireModel):
 
     # POL, and play USDC of the chain on which calls are paid.
     gas: Annotated[float, Field(ge=0, le=1_000)] | None = None
-    pay_usdc: Annotated[float, Field(ge=0, le=1_000)] | None = None
-    native_usdc: Annotated[float, Field(ge=0, le=1_000_000)] | None = None
+    pay_usdc: (
+        Annotated[float, Field(ge=0, le=1_000, json_schema_extra={"multipleOf": 0.000001})] | None
+    ) = None
+    native_usdc: (
+        Annotated[float, Field(ge=0, le=1_000_000, json_schema_extra={"multipleOf": 0.000001})]
+        | None
+    ) = None
     restricted: bool | None = None
