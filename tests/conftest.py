@@ -4,6 +4,8 @@ import os
 import sys
 import time
 
+import quiet
+
 # Screens show local times; pictures of them must not depend on where they are taken.
 os.environ["TZ"] = "UTC"
 time.tzset()
@@ -14,3 +16,5 @@ DEEPEST = sys.getrecursionlimit()
 def pytest_runtest_setup() -> None:
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
     sys.setrecursionlimit(DEEPEST)
+    # A console is seen when it has come to rest, however little of the machine it was given.
+    quiet.patch()

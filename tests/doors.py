@@ -13,6 +13,7 @@ from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.commands import Command
+from service_tui.desk.commands_fleet import NoteConfirmed
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -27,6 +28,7 @@ class RecordingDoors:
     def __init__(self, state: DeskState) -> None:
         self.state = state
         self.submitted: list[Command] = []
+        self.confirmed: list[str] = []
         self.is_open = False
         self.was_closed = False
         self.refuses: DeskClosedError | None = None
@@ -64,7 +66,10 @@ class RecordingDoors:
             await self._changed.wait()
 
     def submit(self, command: Command) -> None:
-        self.submitted.append(command)
+        if isinstance(command, NoteConfirmed):
+            self.confirmed.append(command.what)
+        else:
+            self.submitted.append(command)
 
 
 @dataclass

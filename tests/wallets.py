@@ -142,6 +142,7 @@ class External:
             salt=self.salt,
             now_ms=int(self.line.stage.clock.now() * 1_000),
             fee_rate_bps=known["fee_rate_bps"],
+            expires_s=more.pop("expires_s", 0),
         )
         signed = sign_order(order, self.signer, is_neg_risk=known["polymarket_neg_risk"])
         body: Json = {
@@ -178,7 +179,7 @@ class External:
 _POLY: Final = ("poly_address", "poly_signature", "poly_timestamp", "poly_nonce")
 
 
-async def ready(stage: Stage, **settings: object) -> External:
+async def ready(stage: Stage, key: str = KEYS[0], **settings: object) -> External:
     """A claimed agent with real trading on, and a wallet that has everything."""
     rights: dict[str, object] = {
         "claimed": True,
@@ -187,7 +188,7 @@ async def ready(stage: Stage, **settings: object) -> External:
         "auto_risk_monitor_enabled": False,
     }
     await change(stage, **rights | settings)
-    own = External(line_to(stage))
+    own = External(line_to(stage), LocalSigner(key))
     await own.activate()
     return own
 

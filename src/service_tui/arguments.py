@@ -5,6 +5,7 @@ Used by cli.
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -56,10 +57,8 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
     if given.door in {"halt", "resume"} and given.read_only:
         parser.error(f"{given.door} changes the service: no --read-only")
-    if given.door == "autoresearch":
-        needs_skill = given.word in {"reset", "off"}
-        if needs_skill != bool(given.skill):
-            parser.error("autoresearch takes nothing, status, reset SKILL, off SKILL, or a SKILL")
+    if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
+        parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
@@ -135,7 +134,29 @@ def parser_of(environment: Environment) -> Parser:
     logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
     _add_common(logs)
     logs.add_argument("act", choices=("verify",))
+    logs.add_argument(
+        "--holds", metavar="HASH", default="", help="a hash that you kept: the log must have it"
+    )
+    _add_reports(doors.add_parser)
     return parser
+
+
+def _add_reports(door: Callable[..., Parser]) -> None:
+    """The two doors that tell what agents did."""
+    report = door(
+        "report", help="a day's summary of each agent, as Markdown or CSV", allow_abbrev=False
+    )
+    _add_common(report)
+    report.add_argument(
+        "--agent", metavar="NAME", default="", help="only the one of this name, or id"
+    )
+    report.add_argument("--format", choices=("md", "csv"), default="md")
+    report.add_argument("--to", metavar="FILE", type=Path, help="a new file (default: print it)")
+    export = door(
+        "export", help="trades, positions, alerts, experiments as CSV and JSON", allow_abbrev=False
+    )
+    _add_common(export)
+    export.add_argument("folder", metavar="DIR", type=Path)
 
 
 def _add_skills(skills: Parser) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from service_tui import __version__
 from service_tui.arguments import LOG_FILE, check, parser_of
 from service_tui.config import (
+    EXCHANGE_VARIABLE,
     KEY_VARIABLE,
     WALLET_VARIABLE,
     Environment,
@@ -37,11 +38,21 @@ CANNOT: Final = 1
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume"})
+KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume", "report", "export"})
 OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
+
+FRAMES: Final = "240"
+"""Paints a second at most; so many are never wanted, but a key waits for no more than two."""
+
+NICENESS: Final = 5
+"""Of the service without a console. With it, twenty agents that never rest leave a console that
+is attached its turn: a key is painted eight times as soon."""
+
+TURN_S: Final = 0.001
+"""How long a thread goes on while another one waits."""
 
 
 class CannotError(Exception):
@@ -120,7 +131,20 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         limits=given.door != "serve" or given.limits == "on",
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
+        exchange=_exchange(environment.exchange),
     )
+
+
+def _exchange(said: str) -> str:
+    """The venue's exchange that the environment names; the first where it names none."""
+    if not said:
+        return "v1"
+    from service_tui.signing.book import exchange_of  # noqa: PLC0415
+
+    try:
+        return exchange_of(said)
+    except ValueError as error:
+        raise CannotError(f"{EXCHANGE_VARIABLE} cannot be used: {error}") from None
 
 
 def _check_wallet_key(key: str) -> None:
@@ -182,6 +206,10 @@ def _console(options: Options, _: argparse.Namespace) -> int:
         raise CannotError("the console needs a terminal for its keys and its screen; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
+    # After a paint the next one may wait for two frames: a key would, too.
+    os.environ.setdefault("TEXTUAL_FPS", FRAMES)
+    # The thread that reads the keyboard gets its turn as soon.
+    sys.setswitchinterval(TURN_S)
     from service_tui.wiring.picture import shown  # noqa: PLC0415
 
     with shown(options.data_dir):
@@ -201,6 +229,9 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
+        # ours: the service gives way to a console beside it, for which a person waits.
+        if hasattr(os, "nice"):
+            os.nice(NICENESS)
         serve(options)
     except (DeskClosedError, PortTakenError) as error:
         raise CannotError(str(error)) from error
@@ -345,18 +376,48 @@ def _skills(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
-def _log(options: Options, _: argparse.Namespace) -> int:
+def _log(options: Options, given: argparse.Namespace) -> int:
     """Follow the chain of the action log, and say whether it holds."""
     from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
 
     path = options.data_dir / FILE
     try:
-        found = verify(path)
+        found = verify(path, given.holds)
     except OSError as error:
         raise CannotError(f"{path} cannot be read: {error.strerror}") from error
     if found.problem:
         raise CannotError(f"{path}: {found.problem}; {found.count} entries before it hold")
     sys.stdout.write(f"{found.count} entries, the chain holds; last hash {found.last_hash}\n")
+    return OK
+
+
+def _report(options: Options, given: argparse.Namespace) -> int:
+    """A day's summary of each agent, to read, to send or to keep."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import report_door  # noqa: PLC0415
+
+    try:
+        text = report_door.day(options, given.agent, as_table=given.format == "csv")
+        if given.to is None:
+            sys.stdout.write(text)
+        else:
+            report_door.keep(given.to, text)
+            sys.stdout.write(f"{given.to}\n")
+    except (DeskClosedError, report_door.ReportError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _export(options: Options, given: argparse.Namespace) -> int:
+    """Every table as CSV and JSON, into a folder."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import report_door  # noqa: PLC0415
+
+    try:
+        count = report_door.export(options, given.folder)
+    except (DeskClosedError, report_door.ReportError) as error:
+        raise CannotError(str(error)) from error
+    sys.stdout.write(f"{count} files are in {given.folder}\n")
     return OK
 
 
@@ -372,4 +433,6 @@ _DOORS: Final = {
     "doctor": _doctor,
     "skills": _skills,
     "log": _log,
+    "report": _report,
+    "export": _export,
 }

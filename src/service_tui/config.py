@@ -16,6 +16,9 @@ KEY_VARIABLE: Final = "SERVICE_API_KEY"
 URL_VARIABLE: Final = "SERVICE_API_URL"
 INSECURE_VARIABLE: Final = "SERVICE_ALLOW_INSECURE_BASE_URL"
 WALLET_VARIABLE: Final = "WALLET_PRIVATE_KEY"
+EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
+"""Source: wire reference, 6.1."""
+
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
 TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
 
@@ -30,6 +33,7 @@ class Environment:
     data_dir: Path
     config_dir: Path
     wallet_key: str | None = field(default=None, repr=False)
+    exchange: str = ""
 
 
 def read_environment(environ: MutableMapping[str, str]) -> Environment:
@@ -45,6 +49,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
         data_dir=_at_home(own) if own else folders.user_data_path,
         config_dir=folders.user_config_path,
         wallet_key=wallet_key or None,
+        exchange=environ.get(EXCHANGE_VARIABLE, ""),
     )
 
 

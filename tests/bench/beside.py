@@ -29,6 +29,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from service_tui import cli
+
 SIZE = (120, 40)
 LOST_S = 5.0
 BOOT_S = 15.0
@@ -44,7 +46,7 @@ ADDRESS = b"serving http://"
 
 
 def console(out: str, arguments: list[str]) -> None:
-    """The program itself, with a note of how many keys had had their effect at each paint."""
+    """The program itself, with a note of the last key that had had its effect at each paint."""
     from textual._compositor import ChopsUpdate  # noqa: PLC0415
     from textual.app import App  # noqa: PLC0415
 
@@ -60,12 +62,12 @@ def console(out: str, arguments: list[str]) -> None:
     def moved(self: Any, *given: Any) -> None:
         nonlocal done
         move(self, *given)
-        done += 1
+        done = self.app._number
 
     async def brought(self: Any, *given: Any) -> None:
         nonlocal done
         await bring(self, *given)
-        done += 1
+        done = self.app._number
 
     def shows_cursor(self: Any, update: Any) -> bool:
         """Whether an update paints the line under the cursor, where every key leaves its trace."""
@@ -111,6 +113,8 @@ class Terminal:
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
             os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+            # As the program sets it, for here Textual is imported before.
+            os.environ["TEXTUAL_FPS"] = cli.FRAMES
             command = [sys.executable, __file__, "--console", str(out), *arguments]
             os.execvp(command[0], command)
         self.read = 0

@@ -7,15 +7,9 @@ from hypothesis import strategies as st
 from console.snapshot import assert_snapshot
 from doors import Running, running, seen_before
 from samples import NOW, QUESTIONS, sample_state
-from service_tui.console.needs import (
-    AWAY,
-    DISMISSED,
-    MOVED_MAX,
-    SETTLED_FOR_S,
-    Need,
-    meanwhile,
-    needs,
-)
+from service_tui.console.needs import AWAY, DISMISSED, meanwhile, needs
+from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
+from service_tui.console.ranking import Need
 from service_tui.console.screens.attention import AttentionScreen
 from service_tui.console.screens.away_text import away_text
 from service_tui.desk.commands import SetPreference
@@ -31,7 +25,7 @@ from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Probability, Timestamp
 
 STATE = seen_before(sample_state())
-CALM = replace(STATE, tickets=(), positions=())
+CALM = replace(STATE, tickets=(), positions=(), fleet=None, rails=None)
 AWAY_FOR = MeanwhileView(
     closed_at=Timestamp(NOW - 90_000),
     opened_at=Timestamp(NOW - 20),
@@ -86,11 +80,10 @@ def rows(seen: Running) -> list[Need]:
 # -- what needs somebody ------------------------------------------------------------------------
 
 
-def test_unknown_orders_come_first_and_moves_last() -> None:
+def test_what_runs_out_comes_before_what_only_stands() -> None:
     found = words(STATE)
-    assert found[0] == "unknown"
-    assert found[-1] == "moved"
-    assert found.index("resolves") < found.index("refused")
+    assert found[:2] == ["resolves", "unknown"]
+    assert found.index("unclaimed") > found.index("refused")
 
 
 def test_calm_is_empty() -> None:
@@ -102,7 +95,7 @@ def test_what_only_the_cache_knows_asks_for_nothing() -> None:
 
 
 def test_refusals_are_forgotten_after_ten_minutes_and_unknown_orders_never() -> None:
-    later = replace(STATE, positions=())
+    later = replace(STATE, positions=(), fleet=None, rails=None)
     assert "refused" in words(later, NOW + 400)
     assert words(later, NOW + 700) == ["unknown"]
 
@@ -200,7 +193,7 @@ def test_paused_trading_needs_somebody_and_leads_to_the_settings() -> None:
 def test_only_what_has_ended_can_be_put_aside() -> None:
     keys = "\n".join(need.key for need in needs(STATE, NOW))
     left = needs(replace(STATE, preferences={DISMISSED: keys}), NOW)
-    assert {need.word for need in left} == {"unknown", "resolves", "moved"}
+    assert {need.word for need in left} == {"unknown", "resolves", "moved", "skill"}
 
 
 def test_privacy_masks_amounts() -> None:
@@ -258,18 +251,21 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
 
 async def test_calm_says_so() -> None:
     async with running(CALM) as seen:
-        assert "Nothing needs you." in seen.text
+        assert "All is well since" in seen.text
         await seen.press("enter", "d", "u")
         assert seen.app.front is screen(seen)
 
 
 async def test_enter_leads_to_the_thing() -> None:
     async with running(STATE) as seen:
+        unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
+        screen(seen).focus_row(f"ticket {unknown.ticket_id}")
         await seen.press("enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
-        unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
         assert seen.app.front.current_row() == unknown.ticket_id
-        await seen.press("0", "j", "enter")
+        await seen.press("0")
+        screen(seen).focus_row(next(need.key for need in rows(seen) if need.word == "moved"))
+        await seen.press("enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
 
 

@@ -10,8 +10,11 @@ from samples import NOW, sample_state
 from service_tui.console.screens.blotter import BlotterScreen
 from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
 from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records_redemption import ChainRunState, RunView
+from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
+from wallet_samples import HASH, redemption_of, run_of
 
 STATE = seen_before(sample_state())
 UNKNOWN = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.UNKNOWN)
@@ -191,3 +194,43 @@ def test_searched_numbers_are_milliseconds_money_and_seconds() -> None:
     assert number_of(ticket, "amount", NOW) == 25.0
     assert number_of(ticket, "age", NOW) == pytest.approx(5)
     assert number_of(UNKNOWN, "took", NOW) is None
+
+
+RUNS = redemption_of().runs
+
+
+def redeemed(*runs: RunView) -> DeskState:
+    return replace(STATE, tickets=(), redemption=redemption_of(runs=runs))
+
+
+async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> None:
+    under_way = replace(run_of(0), opened_at=Timestamp(NOW - 26))
+    refused = replace(RUNS[1], opened_at=Timestamp(NOW - 60), settled_at=Timestamp(NOW - 59))
+    done = replace(RUNS[2], opened_at=Timestamp(NOW - 7_200), settled_at=Timestamp(NOW - 7_180))
+    prepared = run_of(3, state=ChainRunState.PREPARED, steps=(), tx_hash="")
+    state = redeemed(under_way, refused, done, prepared)
+    async with running(state, first="blotter", size=(160, 50)) as seen:
+        assert rows(seen) == [f"redeem:{run.key}" for run in (under_way, refused, done)]
+        screen(seen).focus_row(f"redeem:{done.key}")
+        await seen.pilot.pause()
+        told = detail(seen)
+        for words in ("redeem YES for 50.00", "✓ done", done.question, "came to the wallet"):
+            assert words in told
+        # Broken over lines, but whole.
+        assert HASH in "".join(told.split())
+        screen(seen).focus_row(f"redeem:{refused.key}")
+        await seen.pilot.pause()
+        assert "the venue has not finalized the market" in detail(seen)
+        await seen.press("o")
+        assert rows(seen) == [f"redeem:{under_way.key}"]
+        assert "→ sent" in detail(seen)
+        unconfirmed = replace(under_way, state=ChainRunState.UNCONFIRMED, words="not confirmed")
+        await seen.bring(redeemed(unconfirmed, refused, done))
+        assert "? unknown" in detail(seen)
+
+
+def test_a_run_of_an_earlier_version_and_one_without_an_amount_have_a_row_too() -> None:
+    early, bare = run_tickets((run_of(0), run_of(1, amount=Micros(0), steps=())))
+    assert early.opened_at == run_of(0).steps[0].at
+    assert bare.what == "redeem YES"
+    assert bare.state is TicketState.QUEUED

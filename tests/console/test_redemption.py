@@ -8,10 +8,13 @@ from service_tui.console.dialogs import redeem
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.passphrase import NewKeyDialog, SecretInput
 from service_tui.console.dialogs.redeem import RedeemDialog
+from service_tui.console.dialogs.stored_keys import StoredKeys
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.dialogs.wallet import WalletPanel
+from service_tui.console.dialogs.wallet_code import WalletCode
 from service_tui.console.qr import qr_lines
 from service_tui.console.screens.redemption import RedemptionScreen
+from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_wallet import (
     AskApprovals,
@@ -21,6 +24,7 @@ from service_tui.desk.commands_wallet import (
     PrepareRedemption,
     Redeem,
     RedeemAll,
+    RemoveKey,
     SetApprovals,
     SetAutoRedeem,
     SetLive,
@@ -28,7 +32,7 @@ from service_tui.desk.commands_wallet import (
 )
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import AutoView, ChainRunState, NoReason
-from service_tui.desk.records_wallet import KeyState, Ownership
+from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 from wallet_samples import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
@@ -230,6 +234,50 @@ async def test_a_new_key_wants_its_passphrase_twice() -> None:
         assert "abab" not in repr(given(seen))
 
 
+async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
+    other = "0x" + "22" * 18 + "abCD"
+    kept = (StoredKeyView(other), StoredKeyView(ADDRESS))
+    state = replace(STATE, wallet=wallet_of(stored=kept))
+    async with running(state, first="redemption", size=(80, 24)) as seen:
+        await seen.press("W", "D")
+        assert isinstance(seen.app.screen, StoredKeys)
+        assert f"▌ {other}" in seen.text
+        assert f"{ADDRESS}  open, linked" in seen.text
+        await seen.press("j", "d")
+        assert isinstance(seen.app.screen, TypedWord)
+        assert "key of the linked wallet" in seen.text
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"ABCDEF", "enter")
+        assert isinstance(seen.app.screen, TypedWord)
+        assert given(seen) == []
+        line = seen.app.screen.query_one(PlainInput)
+        line.value = ADDRESS[-6:]
+        await seen.press("enter")
+        assert given(seen) == [RemoveKey(ADDRESS, ADDRESS[-6:])]
+        await seen.press("D", "enter")
+        assert other in seen.text
+        await seen.press(*"canary99", "enter")
+        assert given(seen)[-1] == UnlockWallet("canary99", other)
+
+
+async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
+    hidden = replace(
+        STATE,
+        wallet=wallet_of(stored=(StoredKeyView(ADDRESS),)),
+        preferences={**STATE.preferences, "privacy": "on"},
+    )
+    async with running(hidden, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "D")
+        assert ADDRESS not in seen.text
+        await seen.press("d")
+        assert isinstance(seen.app.screen, StoredKeys)
+        await seen.bring(replace(hidden, wallet=wallet_of()))
+        assert "No key lies here" in seen.text
+        await seen.press("d", "enter")
+        assert isinstance(seen.app.screen, StoredKeys)
+        assert given(seen) == []
+
+
 async def test_linking_and_approvals_are_confirmed() -> None:
     managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
     async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
@@ -257,6 +305,30 @@ async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
         await seen.bring(replace(STATE, wallet=wallet_of(live=True)))
         await seen.press("L")
         assert given(seen)[-1] == SetLive(on=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_code_stands_whole_on_one_page(size: tuple[int, int]) -> None:
+    async with running(STATE, first="redemption", size=size) as seen:
+        await seen.press("W", "o")
+        assert isinstance(seen.app.screen, WalletCode)
+        frame = seen.app.screen.query_one("#frame")
+        assert frame.max_scroll_y == 0
+        left, top, wide, high = frame.region
+        shown = [line[left : left + wide] for line in seen.lines[top : top + high]]
+        code = qr_lines(ADDRESS, on_dark=True)
+        begins = next(place for place, line in enumerate(shown) if code[0] in line)
+        for offset, line in enumerate(code):
+            assert line in shown[begins + offset]
+        assert any(ADDRESS in line for line in shown[begins + len(code) :])
+
+
+async def test_a_masked_address_has_no_code() -> None:
+    masked = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
+    async with running(masked, first="redemption", size=(80, 24)) as seen:
+        await seen.press("W", "o")
+        assert isinstance(seen.app.screen, WalletPanel)
+        assert any("masked" in toast for toast in seen.toasts)
 
 
 def test_a_code_is_read_on_dark_and_on_light() -> None:

@@ -4,12 +4,19 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fleet_samples import sample_supervision
 from samples import NOW, sample_state
-from service_tui.desk.exports import TABLES, as_csv, as_json, day_in_markdown, safe_cell
+from service_tui.desk.exports import TABLES, as_json, day_in_markdown, files_of, safe_cell
+from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.records_research import ExperimentView, ResearchView
+from service_tui.desk.report import day_reports, known_pasts, midnight, report_markdown
+from service_tui.desk.written import write_files, write_new
+from service_tui.terms import ExperimentStatus
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), supervision=sample_supervision())
 
@@ -26,20 +33,125 @@ def test_what_is_none_stays(value: str | float) -> None:
     assert safe_cell(value) == value
 
 
-@pytest.mark.parametrize("name", TABLES)
+TRADE = STATE.trades[0]
+
+
+def traded(**change: object) -> ReasonedTradeView:
+    return ReasonedTradeView(
+        replace(TRADE, at=Timestamp(NOW - 60), **change), "gauge", {"edge": 0.1}
+    )
+
+
+PASTS = {
+    "a-2": AgentDetailView(
+        "a-2",
+        (
+            traded(trade_id="t-3", action="sell", cost=Micros(9 * ONE), pnl=Micros(-2 * ONE)),
+            traded(trade_id="t-2", action="sell", cost=Micros(30 * ONE), pnl=Micros(5 * ONE)),
+            traded(trade_id="t-1", action="buy", cost=Micros(25 * ONE), pnl=None,
+                   reasoning="=cheap\n# enough"),
+            ReasonedTradeView(replace(TRADE, trade_id="t-0", at=Timestamp(midnight(NOW) - 1))),
+        ),
+        (),
+    ),
+    "a-3": AgentDetailView("a-3", (), (), "refused with 404"),
+}  # fmt: skip
+EXPERIMENT = ExperimentView(
+    "gauge", 1, 4, ExperimentStatus.KEEP, 1.25, "@wider", NOW, {"sharpe": 0.5}, session="s",
+)  # fmt: skip
+FULL = replace(STATE, research=ResearchView(experiments=(EXPERIMENT,)))
+
+
+@pytest.mark.parametrize("name", ["agents", "trades", *TABLES])
 def test_every_table_reads_back_in_both_forms(name: str) -> None:
-    rows = TABLES[name](STATE)
-    read = list(csv.DictReader(io.StringIO(as_csv(rows))))
-    told = json.loads(as_json(rows))
-    assert len(read) == len(told) == len(rows)
-    assert name == "alerts" or rows
-    for before, after in zip(rows, told, strict=True):
-        assert dict(before) == after
+    files = files_of(FULL, NOW, PASTS)
+    read = list(csv.DictReader(io.StringIO(files[f"{name}.csv"])))
+    told = json.loads(files[f"{name}.json"])
+    assert len(read) == len(told)
+    assert name == "alerts" or read
+    assert as_json(told) == files[f"{name}.json"]
+    for before, after in zip(told, read, strict=True):
+        assert [str(safe_cell(cell)) for cell in before.values()] == list(after.values())
+
+
+def test_experiments_are_exported_with_numbers_that_stay_numbers() -> None:
+    (row,) = json.loads(files_of(FULL, NOW, PASTS)["experiments.json"])
+    assert (row["metric"], row["number"], row["description"]) == (1.25, 4, "@wider")
+    assert "'@wider" in files_of(FULL, NOW, PASTS)["experiments.csv"]
+
+
+def test_the_trades_of_every_agent_are_exported_with_their_reasons() -> None:
+    rows = json.loads(files_of(FULL, NOW, PASTS)["trades.json"])
+    assert {row["agent"] for row in rows} == {"a-2"}
+    assert json.loads(rows[0]["signal_data"]) == {"edge": 0.1}
+
+
+def test_a_day_counts_what_happened_since_midnight() -> None:
+    reports = {one.agent.agent_id: one for one in day_reports(FULL, NOW, PASTS)}
+    day = reports["a-2"]
+    assert (day.buys, day.bought, day.sales, day.sold) == (1, 25 * ONE, 2, 39 * ONE)
+    assert day.realized == 3 * ONE
+    assert (day.best.trade.trade_id, day.worst.trade.trade_id) == ("t-2", "t-3")
+    assert reports["a-3"].problem == "refused with 404"
+    assert reports["a-1"].problem == "its trades were not read"
+    assert "a-1" in known_pasts(FULL)
+
+
+def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
+    told = report_markdown(day_reports(FULL, NOW, PASTS))
+    assert "Traded: 1 buys for 25.00, 2 sales for 39.00; realized +3.00" in told
+    assert "- Best: +5.00" in told
+    assert "- It said: =cheap \\# enough" in told
+    assert "- Not known: refused with 404" in told
+    assert [line for line in told.splitlines() if line.startswith("#")] == [
+        f"## {one.agent.name}".replace("[", "\\[").replace("]", "\\]")
+        for one in day_reports(FULL, NOW, PASTS)
+    ]
 
 
 def test_a_day_is_a_table_that_no_name_breaks() -> None:
-    text = day_in_markdown(STATE, NOW)
+    text = day_in_markdown(STATE, NOW, PASTS)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + len(STATE.fleet.agents)
     assert "tide \\[/red\\]" in text
     assert "2 trades wait for approval." in text
+    one = day_in_markdown(STATE, NOW, PASTS, "heron")
+    assert "## heron" in one
+    assert "## moss-runner" not in one
+
+
+# -- on the disk --------------------------------------------------------------------------------
+
+
+def test_files_are_whole_private_and_never_over_another(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    write_files(folder, {"a.csv": "1\n", "b.csv": "2\n"})
+    assert [path.name for path in sorted(folder.iterdir())] == ["a.csv", "b.csv"]
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    with pytest.raises(FileExistsError, match=r"b\.csv is there already: nothing was written"):
+        write_files(folder, {"c.csv": "3", "b.csv": "9"})
+    assert not (folder / "c.csv").exists()
+    assert (folder / "b.csv").read_text() == "2\n"
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    (tmp_path / "day.md").symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "day.md", "x")
+    assert not target.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["day.md"]
+
+
+def test_a_file_system_without_links_still_keeps_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object, **__: object) -> None:
+        raise PermissionError(1, "no links here")
+
+    monkeypatch.setattr("os.link", no_links)
+    write_new(tmp_path / "one", "1")
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "one", "2")
+    assert (tmp_path / "one").read_text() == "1"
+    assert len(list(tmp_path.iterdir())) == 1

@@ -10,6 +10,8 @@ from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState, Topic
 from service_tui.engine.market import Market
+from service_tui.signing.book import Exchange
+from service_tui.signing.policy import Policy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
@@ -41,11 +43,15 @@ async def live(desk: Desk, stage: Stage) -> None:
     await until(desk, lambda s: s.wallet.live, stage)
 
 
-async def test_an_order_on_the_chain_venue_is_signed_and_filled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exchange", list(Exchange))
+async def test_an_order_on_the_chain_venue_is_signed_and_filled(
+    tmp_path: Path, exchange: Exchange
+) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
+        stage.sim.service.exchange = exchange
         await ready(stage)
         signer = CountingSigner()
-        async with open_wallet_desk(stage, signer) as desk:
+        async with open_wallet_desk(stage, signer, policy=Policy(exchange=exchange)) as desk:
             await live(desk, stage)
             market = market_on_chain(stage)
             state, words = await placed(desk, stage, buy(market))

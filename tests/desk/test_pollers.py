@@ -14,6 +14,7 @@ from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.wire.endpoints import (
     BRIEFING,
+    HEALTH,
     MARKETS,
     POSITIONS,
 )
@@ -53,8 +54,10 @@ async def test_an_outage_is_asked_through_ever_more_seldom_and_noticed_once(
         pauses = [later - earlier for earlier, later in pairwise(times)]
         assert max(pauses) > 8
         assert max(pauses) <= 30
-        # Six topics, each at most three tries a round, and the probe every four seconds.
-        assert len(line.sent) - begun < 400
+        # Three tries at most: of the probe every four seconds, of a topic ever more seldom.
+        asked = Counter(one.url.path for one in line.sent[begun:])
+        assert asked.pop(HEALTH.path) <= 3 * (150 / 4 + 1)
+        assert max(asked.values()) <= 45, asked
         assert desk.state.markets == known.markets
         assert desk.state.positions == known.positions
         assert known.seen.items() <= desk.state.seen.items()

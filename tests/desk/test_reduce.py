@@ -5,13 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fleet_samples as supervised
+import wallet_samples as chained
 from reactor_samples import reactor
+from research_samples import backtest_of, experiment_of, session_of
 from risk_samples import alert_of, exit_of, monitor_of, price_alert_of
 from samples import NOW, market, position, sample_state
 from service_tui.desk import reduce as reducing
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (
     AccountSeen,
+    Acted,
     BriefingSeen,
     DetailSeen,
     EquityMarked,
@@ -21,6 +25,7 @@ from service_tui.desk.facts import (
     HaltChanged,
     LimitsSeen,
     Listening,
+    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
@@ -37,6 +42,16 @@ from service_tui.desk.facts import (
     TradesSeen,
     WorldSeen,
 )
+from service_tui.desk.facts_fleet import (
+    AgentDetailSeen,
+    HeldSeen,
+    LeashesSeen,
+    LogTailSeen,
+    PastsSeen,
+    SkillRunChanged,
+    SkillRunGone,
+    SkillsSeen,
+)
 from service_tui.desk.facts_reactor import (
     BreakerSeen,
     KnownWalletsSeen,
@@ -45,6 +60,13 @@ from service_tui.desk.facts_reactor import (
     SignalChanged,
     SignalsSeen,
     WalletChosen,
+)
+from service_tui.desk.facts_research import (
+    BacktestAsked,
+    BacktestSeen,
+    DiffSeen,
+    FilesSeen,
+    ResearchSeen,
 )
 from service_tui.desk.facts_risk import (
     AlertChanged,
@@ -56,6 +78,13 @@ from service_tui.desk.facts_risk import (
     PriceAlertChanged,
     PriceAlertGone,
 )
+from service_tui.desk.facts_wallet import (
+    AutoChanged,
+    ChainRunChanged,
+    PaySeen,
+    QueueSeen,
+    WalletSeen,
+)
 from service_tui.desk.fleet import RevealedView
 from service_tui.desk.records import (
     EquityPoint,
@@ -66,12 +95,17 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
+from service_tui.desk.records_fleet import AgentDetailView, LogTailView, SkillRunState
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_log import Deed, LogView
 from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
+from service_tui.desk.records_redemption import ChainRunState
+from service_tui.desk.records_research import DiffView, Source
 from service_tui.desk.records_risk import AlertState
+from service_tui.desk.records_wallet import PayView
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import HeldStatus, MarketStatus, Side
 from service_tui.units import Micros, Probability, Timestamp
 
 SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
@@ -120,6 +154,11 @@ accounts = st.builds(
     money,
     st.none() | money,
 )
+sources = st.sampled_from([
+    Source(),
+    Source((session_of(),)),
+    Source((session_of(count=3),), (experiment_of(2), experiment_of(1))),
+])
 
 FACTS = {
     MarketsSeen: st.builds(MarketsSeen, seen_markets, st.booleans(), st.integers(0, 9)),
@@ -211,6 +250,56 @@ FACTS = {
         st.sampled_from(Policy),
     ),
     HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
+    LogSeen: st.sampled_from([LogSeen(LogView()), LogSeen(LogView(count=3, problem="broken"))]),
+    Acted: st.builds(Acted, texts, st.sampled_from(Deed), texts, texts),
+    LeashesSeen: st.sampled_from([LeashesSeen(()), LeashesSeen((supervised.leash_of(),))]),
+    HeldSeen: st.builds(
+        lambda waits, status: HeldSeen(
+            tuple(supervised.held_of(name) for name in waits),
+            (supervised.held_of("h2", status=status),),
+        ),
+        st.sampled_from([(), ("h1",), ("h1", "h3")]),
+        st.sampled_from(HeldStatus),
+    ),
+    AgentDetailSeen: st.sampled_from([
+        AgentDetailSeen(None),
+        AgentDetailSeen(AgentDetailView("a-2", (), (), "it is gone")),
+    ]),
+    SkillsSeen: st.just(SkillsSeen(supervised.sample_supervision().skills)),
+    SkillRunChanged: st.builds(
+        lambda name, state: SkillRunChanged(supervised.run_of(name, state=state)),
+        st.sampled_from(["r1", "r2"]),
+        st.sampled_from(SkillRunState),
+    ),
+    SkillRunGone: st.builds(SkillRunGone, st.sampled_from(["r1", "r9"])),
+    LogTailSeen: st.sampled_from([LogTailSeen(None), LogTailSeen(LogTailView("r1", ("so",)))]),
+    PastsSeen: st.builds(
+        PastsSeen,
+        st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),
+        at=st.floats(0, 9e9).map(Timestamp),
+    ),
+    QueueSeen: st.builds(
+        QueueSeen,
+        st.sampled_from([(), chained.redemption_of().rows]),
+        st.integers(0, 9),
+    ),
+    ChainRunChanged: st.builds(
+        lambda index, state: ChainRunChanged(chained.run_of(index, state=state)),
+        st.integers(0, 3),
+        st.sampled_from(ChainRunState),
+    ),
+    AutoChanged: st.builds(
+        AutoChanged, st.none() | st.booleans(), st.none() | st.booleans(), st.none() | texts
+    ),
+    WalletSeen: st.just(WalletSeen(chained.wallet_of())),
+    PaySeen: st.builds(PaySeen, st.builds(PayView, st.none() | money, money)),
+    ResearchSeen: st.builds(ResearchSeen, sources, st.booleans()),
+    FilesSeen: st.builds(FilesSeen, sources),
+    BacktestAsked: st.builds(BacktestAsked, st.integers(0, 9)),
+    BacktestSeen: st.builds(
+        BacktestSeen, st.integers(0, 9), st.sampled_from([None, backtest_of()]), texts
+    ),
+    DiffSeen: st.sampled_from([DiffSeen(None), DiffSeen(DiffView("k", "c0ffee", "+ a line"))]),
 }
 
 
@@ -276,6 +365,10 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
     first_answer = (old, new) == (Phase.CONNECTING, Phase.ONLINE)
     if isinstance(fact, AlertsSeen | SignalsSeen | ReactorSeen | ReactorBarred | BreakerSeen):
         # One for each alert that is new, or came to its end; signals are told together.
+        assert 0 <= more <= 5
+        return
+    if isinstance(fact, HeldSeen | SkillRunChanged):
+        # One for each trade that waits now or was decided by nobody, and for a run that fell over.
         assert 0 <= more <= 5
         return
     assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))
@@ -476,3 +569,9 @@ class _Chance(_Rng):
 
 def test_the_grace_is_longer_than_two_pauses_of_the_busiest_poller() -> None:
     assert reducing.OFFLINE_AFTER_S > 2 * 2.0
+
+
+def test_rows_of_the_queue_that_are_none_are_counted_like_any_other() -> None:
+    after = reduce(STATE, QueueSeen((), dropped=3))
+    assert after.service.dropped_rows == STATE.service.dropped_rows + 3
+    assert reduce(after, QueueSeen(())).service.dropped_rows == STATE.service.dropped_rows

@@ -131,5 +131,8 @@ async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> Non
             await until(desk, lambda s: s.wallet.key_state is KeyState.UNLOCKED, stage)
             desk.submit(LockWallet())
             await until(desk, lambda s: s.wallet.key_state is KeyState.LOCKED, stage)
-            desk.submit(RemoveKey(address))
+            desk.submit(RemoveKey(address, "nothing"))
+            await until(desk, lambda s: any("last 6" in one.text for one in s.notices), stage)
+            assert desk.state.wallet.key_state is KeyState.LOCKED
+            desk.submit(RemoveKey(address, address[-6:].lower()))
             await until(desk, lambda s: s.wallet.key_state is KeyState.NONE, stage)

@@ -1,21 +1,15 @@
 """A stop is reached on an external wallet: the alert, the exit, the end of the monitor, the row."""
 
-import asyncio
-import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from service_tui.clock import ManualClock
-from service_tui.console.app import ConsoleApp
 from service_tui.console.exit_estimate import exit_at
-from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState
 from service_tui.desk.records_risk import AlertState, MonitorView
 from service_tui.desk.state import DeskState
@@ -25,74 +19,19 @@ from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
 )
-from service_tui.wiring.live import embedded_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
-
-SIZE = (140, 40)
-
-
-class Walk:
-    """One console on the embedded service, its keys and its clock."""
-
-    def __init__(self, app: ConsoleApp, pilot: Pilot[int], clock: ManualClock) -> None:
-        self.app = app
-        self.pilot = pilot
-        self.clock = clock
-        self.desk: Desk | None = None
-        self.alert_states: set[AlertState] = set()
-
-    async def until(self, is_so: Callable[[DeskState], object]) -> DeskState:
-        for _ in range(400):
-            state = self.app.desk_state
-            self.alert_states |= {alert.state for alert in state.risk.alerts}
-            if is_so(state):
-                await self.pilot.pause()
-                return state
-            await self.clock.advance(0.25)
-            await asyncio.sleep(0.005)
-            await self.pilot.pause()
-        raise AssertionError("the console never showed the wanted state")
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.rest()
-
-    async def rest(self) -> None:
-        for _ in range(4):
-            await self.clock.advance(0.25)
-            await self.pilot.pause(0.05)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+from walking import Walk, walking
 
 
 @asynccontextmanager
-async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=0)
-    initial = first_state(options)
-    opened: list[Desk] = []
-
-    @asynccontextmanager
-    async def open_desk() -> AsyncIterator[Desk]:
-        async with embedded_parts(options, initial, clock, random.Random(5)) as desk:
-            opened.append(desk)
-            yield desk
-
-    app = ConsoleApp(
-        open_desk=open_desk,
-        initial=initial,
-        now=clock.now,
-        themes=load_themes(shipped_folder()),
-        log_path="log",
-        first="markets",
-    )
-    async with app.run_test(size=SIZE) as pilot:
-        walk = Walk(app, pilot, clock)
-        await walk.until(lambda s: opened and not s.from_cache and s.limits and len(s.markets) > 60)
-        walk.desk = opened[0]
-        await pilot.press("escape")
+async def console(
+    path: Path, clock: ManualClock, *, listen: int | None = None
+) -> AsyncGenerator[Walk]:
+    """A console whose desk is open and knows its markets, on the list of them."""
+    async with walking(path, clock, first="markets", listen=listen) as walk:
+        await walk.until(
+            lambda s: walk.is_open and not s.from_cache and s.limits and len(s.markets) > 60
+        )
+        await walk.pilot.press("escape")
         yield walk
 
 
@@ -109,8 +48,7 @@ def buy(state: DeskState, market_id: str, side: Side, amount: int) -> PlaceTrade
 
 async def guarded_position(walk: Walk) -> MonitorView:
     """Link an outside wallet, buy, and wait for the monitor that comes with it."""
-    state, desk = walk.app.desk_state, walk.desk
-    assert desk is not None
+    state, desk = walk.state, walk.desk
     assert state.account is not None
     market = next(
         one
@@ -139,8 +77,7 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
     async with console(tmp_path, clock) as walk:
         # A buy is guarded by itself, and the person moves its stop closer.
         guarded = await guarded_position(walk)
-        state, desk = walk.app.desk_state, walk.desk
-        assert desk is not None
+        state, desk = walk.state, walk.desk
         market = state.markets[guarded.market_id]
         assert (guarded.automatic, guarded.stop_pct) == (True, 0.2)
         found = exit_at(guarded, guarded.mark, market)
@@ -170,7 +107,6 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
         assert [ticket.state for ticket in exits] == [TicketState.DONE]
         assert exits[0].shares == guarded.shares
         assert [alert.state for alert in state.risk.alerts] == [AlertState.EXECUTED]
-        assert walk.alert_states & {AlertState.PENDING, AlertState.EXITING, AlertState.EXECUTED}
 
         # What happened stands in the alerts, in the history, and in the blotter.
         await walk.press("o")
@@ -193,14 +129,13 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
     async with console(tmp_path, clock) as walk:
         guarded = await guarded_position(walk)
         desk = walk.desk
-        assert desk is not None
         await walk.press("3", "e")
         walk.app.screen.query_one("#stop-percent", Input).value = "4"
         await walk.press("enter")
         await walk.until(lambda s: s.risk.monitors[0].stop_pct == 0.04)
         # As if the console closed in this very moment: it begins no exit any more.
         desk._exits.close()
-        desk.submit(buy(walk.app.desk_state, guarded.market_id, Side.NO, 300))
+        desk.submit(buy(walk.state, guarded.market_id, Side.NO, 300))
         state = await walk.until(lambda s: s.risk.open_alerts)
         alert = state.risk.open_alerts[0]
         assert alert.state is AlertState.PENDING

@@ -8,94 +8,42 @@ from pathlib import Path
 
 import httpx
 from textual import events
-from textual.pilot import Pilot
 
 from faults import buy
 from faults import ready as known
 from service_tui.clock import ManualClock
-from service_tui.console.app import ConsoleApp
 from service_tui.console.dialogs.halt import HaltPanel
 from service_tui.console.dialogs.typed_word import TypedWord
-from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.commands import Halt, Resume, SetPreference
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.live import embedded_parts, local_parts
+from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
-from support import ANSWER_S
+from walking import Walk, walking
 
 SDK = "/api/sdk"
 BUYS = 40
 
 
-class Walk:
-    """A console on a real embedded world, its desk, and a hand on the clock."""
-
-    app: ConsoleApp
-    pilot: Pilot[int]
-    desk: Desk
-
-    def __init__(self, clock: ManualClock) -> None:
-        self.clock = clock
-
-    @property
-    def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
-
-    async def until(self, is_so: Callable[[DeskState], object], step_s: float = 0.25) -> DeskState:
-        for _ in range(400):
-            if is_so(self.app.desk_state):
-                await self.pilot.pause()
-                return self.app.desk_state
-            await self.clock.advance(step_s)
-            await asyncio.sleep(0.005)
-            await self.pilot.pause()
-        raise AssertionError("the console never showed the wanted state")
-
-    async def word(self, key: str, word: str) -> None:
-        """Ask for something that only a typed word confirms, and type it."""
-        await self.pilot.press(key)
-        for _ in range(200):
-            dialog = self.app.screen
-            if isinstance(dialog, TypedWord) and dialog._is_armed:
-                break
-            await self.pilot.pause(0.05)
-        await self.pilot.press(*word, "enter")
-        await self.pilot.pause()
-
-
-@asynccontextmanager
-async def walking(path: Path, clock: ManualClock, chance: int = 5) -> AsyncGenerator[Walk]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=0)
-    initial = first_state(options)
-    walk = Walk(clock)
-
-    @asynccontextmanager
-    async def doors() -> AsyncGenerator[Desk]:
-        async with embedded_parts(options, initial, clock, random.Random(chance)) as desk:
-            walk.desk = desk
-            yield desk
-
-    app = ConsoleApp(
-        open_desk=doors,
-        initial=initial,
-        now=clock.now,
-        themes=load_themes(shipped_folder()),
-        log_path="log",
-    )
-    walk.app = app
-    async with app.run_test(size=(120, 40)) as pilot:
-        walk.pilot = pilot
-        yield walk
+async def type_word(walk: Walk, key: str, word: str) -> None:
+    """Ask for something that only a typed word confirms, and type it."""
+    await walk.pilot.press(key)
+    for _ in range(200):
+        dialog = walk.app.screen
+        if isinstance(dialog, TypedWord) and dialog._is_armed:
+            break
+        await walk.pilot.pause(0.05)
+    await walk.pilot.press(*word, "enter")
+    await walk.pilot.pause()
 
 
 async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Path) -> None:
     clock = ManualClock()
-    async with walking(tmp_path, clock) as walk:
+    async with walking(tmp_path, clock, size=(120, 40)) as walk:
         await walk.until(known)
         desk = walk.desk
         desk.submit(SetPreference("welcome", "seen"))
@@ -127,20 +75,20 @@ async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Pat
         assert late.view.state is TicketState.REFUSED
         assert state.account.trades_count == done
     assert (kept_halts(tmp_path)[0]).on
-    async with walking(tmp_path, clock, chance=6) as walk:
+    async with walking(tmp_path, clock, size=(120, 40), chance=6) as walk:
         # In the first frame, before any desk is open.
         assert "HALTED" in walk.text
         await walk.until(lambda s: known(s) and s.halt and s.halt.acks and not s.halt.missing)
         desk = walk.desk
         assert desk.ports.gate.is_closed
         await walk.pilot.press("f9")
-        await walk.word("x", "EXIT")
+        await type_word(walk, "x", "EXIT")
         state = await walk.until(
             lambda s: s.halt.exits and s.halt.exits.is_over and not s.positions
         )
         assert len(state.halt.exits.tickets) == done
         assert desk.submit(buy(markets[0])).view.state is TicketState.REFUSED
-        await walk.word("R", "RESUME")
+        await type_word(walk, "R", "RESUME")
         await walk.until(lambda s: s.halted_since is None and not s.limits.paused)
         assert not isinstance(walk.app.screen, HaltPanel)
         ticket = desk.submit(buy(markets[0]))
@@ -161,7 +109,7 @@ async def until(
     """The wanted state; the two lines are real, so each step of time gives them a moment."""
     end = clock.monotonic() + within_s
     while clock.monotonic() < end:
-        for _ in range(60 if within_s > 1.0 else 200):
+        for _ in range(60 if within_s > 1.0 else 400):
             if is_so(desk.state):
                 return desk.state
             await asyncio.sleep(0.005)
@@ -176,7 +124,7 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
     async with console(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: known(s) and s.listening and s.service.address)
         address = state.service.address
-        async with httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http:
+        async with httpx.AsyncClient(base_url=address, timeout=60) as http:
             made = (await http.post(f"{SDK}/agents/register", json={"name": "heron"})).json()
             http.headers["Authorization"] = f"Bearer {made['api_key']}"
             market = next(view for view in state.markets.values() if view.is_open)

@@ -5,12 +5,16 @@ And what a whole such session leaves behind: no trace of the key or of the passp
 
 import asyncio
 import base64
+import html
+import json
 import logging
 import random
+import re
 import traceback
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,7 +24,11 @@ from textual.pilot import Pilot
 from desk.redeeming import Won, balance, hold, settle
 from service_tui.console.app import ConsoleApp
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
-from service_tui.console.dialogs.passphrase import PassphraseDialog, SecretInput
+from service_tui.console.dialogs.passphrase import (
+    NewKeyDialog,
+    PassphraseDialog,
+    SecretInput,
+)
 from service_tui.console.dialogs.redeem import RedeemDialog
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.commands_wallet import KeepKey, UnlockWallet
@@ -31,14 +39,15 @@ from service_tui.desk.records_redemption import ChainRunState, Stage
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
-from service_tui.signing.errors import KeystoreError
+from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.wiring.wallet_keys import FOLDER, WalletKeys
 from support import Stage as Setting
 from support import first_state, open_stage
-from wallets import KEYS, ready
+from wallets import ready
 
 SIZE = (120, 40)
 PASSPHRASE = "correct horse & battery staple"  # noqa: S105 - a canary
+KEY = sha256(b"a canary").hexdigest()
 WORK = 2**4
 
 
@@ -71,9 +80,9 @@ class Session:
         await self.pilot.pause(0.05)
         self.pictures.append(self.app.export_screenshot())
 
-    async def write(self, text: str) -> None:
-        line = self.app.screen.query_one(SecretInput)
-        line.value = text
+    async def write(self, *texts: str) -> None:
+        for line, text in zip(self.app.screen.query(SecretInput), texts, strict=True):
+            line.value = text
         await self.pilot.pause()
         self.pictures.append(self.app.export_screenshot())
 
@@ -81,18 +90,16 @@ class Session:
 @asynccontextmanager
 async def session(path: Path) -> AsyncGenerator[tuple[Session, Won]]:
     async with open_stage(path, speed=60) as stage:
-        own = await ready(stage)
+        own = await ready(stage, KEY)
         held = await hold(stage, own)
         await settle(stage, held)
-        keys = WalletKeys(path, work=WORK)
-        keys.keep(PASSPHRASE, KEYS[0])
         around = Surroundings(
             stage.client,
             stage.database,
             stage.clock,
             lambda: f"{random.getrandbits(128):032x}",
             random.Random(2),
-            vault=Vault(keys),
+            vault=Vault(WalletKeys(path, work=WORK)),
         )
         known = replace(first_state(), preferences={"welcome": "seen"})
 
@@ -114,8 +121,13 @@ async def session(path: Path) -> AsyncGenerator[tuple[Session, Won]]:
 
 async def walked(walk: Session, held: Won) -> None:
     """The whole way, by keys."""
-    await walk.until(lambda s: s.redemption.rows and s.wallet.key_state is KeyState.LOCKED)
-    await walk.press("5", "W", "U")
+    await walk.until(lambda s: s.redemption.rows and s.wallet.key_state is KeyState.NONE)
+    await walk.press("5", "W", "K")
+    assert isinstance(walk.app.screen, NewKeyDialog)
+    await walk.write(KEY, PASSPHRASE, PASSPHRASE)
+    await walk.press("enter")
+    await walk.until(lambda s: s.wallet.key_state is KeyState.LOCKED)
+    await walk.press("U")
     assert isinstance(walk.app.screen, PassphraseDialog)
     await walk.write("a wrong passphrase")
     await walk.press("enter")
@@ -137,7 +149,7 @@ async def walked(walk: Session, held: Won) -> None:
     await walk.press("y")
     await walk.until(lambda s: s.redemption.run(held.key).state is ChainRunState.DONE)
     await walk.until(lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED)
-    await walk.press("0", "9", "8", "5")
+    await walk.press("0", "9", "8", "5", "W", "D", "escape", "o", "escape", "escape", "z")
 
 
 async def test_a_win_becomes_cash(tmp_path: Path) -> None:
@@ -151,29 +163,57 @@ async def test_a_win_becomes_cash(tmp_path: Path) -> None:
         )
         await walked(walk, held)
         assert balance(walk.stage) == before + due
+        # The blotter has a row of it, with the whole hash and the times.
+        await walk.press("9")
+        shown = read(walk.pictures[-1])
+        for words in ("redeem", "✓ done", walk.state.redemption.run(held.key).tx_hash[:20]):
+            assert words in shown
+
+
+BASE_58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def base58(secret: bytes) -> str:
+    number, letters = int.from_bytes(secret, "big"), ""
+    while number:
+        number, rest = divmod(number, len(BASE_58))
+        letters = BASE_58[rest] + letters
+    return letters
 
 
 def shapes(secret: bytes, text: str) -> dict[str, str]:
-    """A secret in every usual writing."""
-    hexed = secret.hex()
+    """A secret in every usual writing, and in halves."""
+    hexed, half = secret.hex(), len(secret.hex()) // 2
     return {
         "text": text,
+        "text backwards": text[::-1],
         "hex": hexed,
-        "hex, upper case": hexed.upper(),
-        "hex with 0x": f"0x{hexed}",
+        "hex, first half": hexed[:half],
+        "hex, second half": hexed[half:],
+        "hex backwards": hexed[::-1],
+        "hex of the bytes backwards": secret[::-1].hex(),
+        "hex of the text": text.encode().hex(),
         "decimal": str(int.from_bytes(secret, "big")),
+        "decimal, little end first": str(int.from_bytes(secret, "little")),
+        "base32": base64.b32encode(secret).decode().rstrip("="),
+        "base58": base58(secret),
         "base64": base64.b64encode(secret).decode().rstrip("="),
         "base64 of the text": base64.b64encode(text.encode()).decode().rstrip("="),
         "base64, url-safe": base64.urlsafe_b64encode(secret).decode().rstrip("="),
         "bytes": repr(secret)[2:-1],
+        "raw bytes": secret.decode("latin-1"),
         "list of numbers": ", ".join(map(str, secret)),
+        "list of numbers, close": ",".join(map(str, secret)),
+        "list of hex numbers": ", ".join(map(hex, secret)),
         "url": quote(text, safe=""),
-        "backwards": hexed[::-1],
+        "json": json.dumps(text)[1:-1],
+        "markup": html.escape(text),
+        "picture": html.escape(text).replace(" ", "&#160;"),
     }
 
 
 CANARIES = {
-    **{f"key, {name}": text for name, text in shapes(bytes.fromhex(KEYS[0]), KEYS[0]).items()},
+    **{f"key, {name}": text for name, text in shapes(bytes.fromhex(KEY), KEY).items()},
     **{
         f"passphrase, {name}": text
         for name, text in shapes(PASSPHRASE.encode(), PASSPHRASE).items()
@@ -182,12 +222,13 @@ CANARIES = {
 
 
 def traces(text: str) -> list[str]:
-    # The test's key is a small number: its plain digits stand everywhere.
-    return [
-        name
-        for name, canary in CANARIES.items()
-        if len(canary) >= 8 and canary.lower() in text.lower() and name != "key, decimal"
-    ]
+    lowered = text.lower()
+    return [name for name, canary in CANARIES.items() if canary.lower() in lowered]
+
+
+def read(picture: str) -> str:
+    """The letters of a picture, as a person reads them: no marks between, hard spaces plain."""
+    return html.unescape(re.sub(r"<[^>]*>", "", picture)).replace("\xa0", " ")
 
 
 def files_of(path: Path) -> dict[str, str]:
@@ -209,24 +250,34 @@ async def test_a_session_leaves_no_trace_of_key_or_passphrase(
         left["state"] = repr(walk.state)
         left["commands"] = repr((
             UnlockWallet(PASSPHRASE),
-            KeepKey(PASSPHRASE, KEYS[0]),
+            KeepKey(PASSPHRASE, KEY),
             walk.app.screen_stack,
         ))
         left["pictures"] = "\n".join(walk.pictures)
-    try:
-        WalletKeys(tmp_path, work=WORK).opened(held.own.address, "not " + PASSPHRASE)
-    except KeystoreError as error:
-        left["traceback"] = "".join(traceback.format_exception(error)) + repr(error)
+        left["what is read in them"] = "\n".join(map(read, walk.pictures))
+    keys = WalletKeys(tmp_path, work=WORK)
+    with pytest.raises(KeystoreError) as wrong:
+        keys.opened(held.own.address, "not " + PASSPHRASE)
+    with pytest.raises(KeyFormatError) as spoilt:
+        keys.keep(PASSPHRASE, KEY[:-1] + "g")
+    with pytest.raises(KeystoreError) as twice:
+        keys.keep(PASSPHRASE, KEY)
+    for name, raised in (("wrong", wrong), ("spoilt", spoilt), ("twice", twice)):
+        left[name] = "".join(traceback.format_exception(raised.value)) + repr(raised.value)
     left.update(files_of(tmp_path))
     assert any(FOLDER in name for name in left)
     left["log"] = caplog.text
     left["output"] = "".join(capfd.readouterr())
-    assert "Ready to Redeem" in left["pictures"] or "Redeemed" in left["pictures"]
+    # The search reads what it ought to: screens with letters, and the key's own file.
+    assert "Ready to Redeem" in left["what is read in them"]
+    assert held.own.address[2:].lower() in "".join(left[name] for name in left if FOLDER in name)
     found = {where: names for where, text in left.items() if (names := traces(text))}
     assert found == {}
 
 
 def test_the_search_would_find_each_of_them() -> None:
+    assert all(len(canary) >= 16 for canary in CANARIES.values())
     for name, canary in CANARIES.items():
-        if name != "key, decimal" and len(canary) >= 8:
-            assert name in traces(f"... {canary} ...")
+        assert name in traces(f"... {canary} ...")
+    in_parts = "".join(f"<text>{html.escape(letter)}</text>" for letter in PASSPHRASE)
+    assert "passphrase, text" in traces(read(in_parts.replace(" ", "&#160;")))

@@ -1,129 +1,63 @@
 """A wallet is followed, its signal mirrored by a key; five failures open the breaker."""
 
-import asyncio
-import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from textual.pilot import Pilot
-
 from service_tui.clock import ManualClock
-from service_tui.console.app import ConsoleApp
 from service_tui.console.dialogs.choose_policy import ChoosePolicy
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.wallet_form import FollowForm
 from service_tui.console.screens.reactor import ReactorScreen
-from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.commands_reactor import SetReactorConfig
-from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState
 from service_tui.desk.records_reactor import Policy, SignalState, SignalView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
-from service_tui.wiring.live import embedded_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
+from walking import Walk, walking
 
-SIZE = (140, 40)
 HOUR_S = 3_600.0
 
 
-class Walk:
-    """One console on the embedded service, its keys and its clock."""
+def front(walk: Walk) -> ReactorScreen:
+    screen = walk.app.front
+    assert isinstance(screen, ReactorScreen)
+    return screen
 
-    def __init__(self, app: ConsoleApp, pilot: Pilot[int], clock: ManualClock) -> None:
-        self.app = app
-        self.pilot = pilot
-        self.clock = clock
 
-    @property
-    def state(self) -> DeskState:
-        return self.app.desk_state
+async def confirm(walk: Walk, key: str) -> None:
+    asked = walk.app.screen
+    assert isinstance(asked, Confirm | ChoosePolicy)
+    for _ in range(500):
+        if asked.is_armed:
+            break
+        await walk.pilot.pause(0.02)
+    await walk.press(key)
+    assert walk.app.screen is not asked
 
-    @property
-    def screen(self) -> ReactorScreen:
-        front = self.app.front
-        assert isinstance(front, ReactorScreen)
-        return front
 
-    async def until(
-        self, is_so: Callable[[DeskState], object], *, step_s: float = 0.25, times: int = 600
-    ) -> DeskState:
-        for _ in range(times):
-            if is_so(self.state):
-                await self.pilot.pause()
-                return self.state
-            await self.clock.advance(step_s)
-            await asyncio.sleep(0.005)
-            await self.pilot.pause()
-        raise AssertionError("the console never showed the wanted state")
+async def follow(walk: Walk, name: str) -> str:
+    """Follow a known wallet by its name.
 
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.rest()
-
-    async def rest(self) -> None:
-        for _ in range(3):
-            await self.clock.advance(0.05)
-            await self.pilot.pause(0.03)
-
-    async def confirm(self, key: str) -> None:
-        asked = self.app.screen
-        assert isinstance(asked, Confirm | ChoosePolicy)
-        for _ in range(100):
-            if asked.is_armed:
-                break
-            await self.pilot.pause(0.02)
-        await self.press(key)
-        assert self.app.screen is not asked
-
-    async def follow(self, name: str) -> str:
-        """Follow a known wallet by its name.
-
-        Returns:
-            Its address.
-        """
-        await self.press("n")
-        assert isinstance(self.app.screen, FollowForm)
-        await self.press(*name.replace(" ", ""), "backspace")
-        found = next(one for one in self.state.reactor.known.values() if one.label == name)
-        await self.press("enter")
-        await self.until(lambda s: s.reactor.config and found.address in s.reactor.config.wallets)
-        return found.address
-
-    @property
-    def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+    Returns:
+        Its address.
+    """
+    await walk.press("n")
+    assert isinstance(walk.app.screen, FollowForm)
+    await walk.press(*name.replace(" ", ""), "backspace")
+    found = next(one for one in walk.state.reactor.known.values() if one.label == name)
+    await walk.press("enter")
+    await walk.until(lambda s: s.reactor.config and found.address in s.reactor.config.wallets)
+    return found.address
 
 
 @asynccontextmanager
-async def console(
-    path: Path, clock: ManualClock, speed: int = 60
-) -> AsyncGenerator[tuple[Walk, Desk]]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=speed)
-    initial = first_state(options)
-    opened: list[Desk] = []
-
-    @asynccontextmanager
-    async def open_desk() -> AsyncIterator[Desk]:
-        async with embedded_parts(options, initial, clock, random.Random(5)) as desk:
-            opened.append(desk)
-            yield desk
-
-    app = ConsoleApp(
-        open_desk=open_desk,
-        initial=initial,
-        now=clock.now,
-        themes=load_themes(shipped_folder()),
-        log_path="log",
-        first="reactor",
-    )
-    async with app.run_test(size=SIZE) as pilot:
-        walk = Walk(app, pilot, clock)
+async def console(path: Path, clock: ManualClock, speed: int = 60) -> AsyncGenerator[Walk]:
+    """A console whose desk knows its wallets, on the screen of the reactor."""
+    async with walking(path, clock, first="reactor", speed=speed, pace_s=0.15) as walk:
         await walk.until(
             lambda s: (
-                opened
+                walk.is_open
                 and not s.from_cache
                 and s.limits
                 and s.reactor.config
@@ -131,8 +65,8 @@ async def console(
                 and len(s.markets) > 60
             )
         )
-        await pilot.press("escape")
-        yield walk, opened[0]
+        await walk.pilot.press("escape")
+        yield walk
 
 
 def of(state: DeskState, *states: SignalState) -> list[SignalView]:
@@ -155,12 +89,12 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
     tmp_path: Path,
 ) -> None:
     clock = ManualClock()
-    async with console(tmp_path, clock) as (walk, desk):
+    async with console(tmp_path, clock) as walk:
         # Nothing is watched; a wallet is followed by its name, and the reactor is switched on.
         assert "No wallet is followed" in walk.text
-        wallet = await walk.follow("Windvane")
+        wallet = await follow(walk, "Windvane")
         await walk.press("H")
-        await walk.confirm("y")
+        await confirm(walk, "y")
         await walk.until(lambda s: s.reactor.is_enabled)
         assert "● running" in walk.text
 
@@ -168,8 +102,8 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         state = await walk.until(can_be_mirrored)
         signal = can_be_mirrored(state)[0]
         assert signal.wallet == wallet
-        walk.screen.focus_row(signal.signal_id)
-        await walk.until(lambda _: walk.screen.preview.is_seen(signal, walk.app.now))
+        front(walk).focus_row(signal.signal_id)
+        await walk.until(lambda _: front(walk).preview.is_seen(signal, walk.app.now))
         assert "f mirrors it now" in walk.text
         await walk.press("f")
         state = await walk.until(lambda s: of(s, SignalState.MIRRORED))
@@ -192,13 +126,13 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
 
         # A wallet whose every mirror fails is put on auto: five failures open the breaker.
         await walk.press("4")
-        backroom = await walk.follow("Backroom")
-        desk.submit(SetReactorConfig(max_size=Micros(20 * ONE)))
+        backroom = await follow(walk, "Backroom")
+        walk.desk.submit(SetReactorConfig(max_size=Micros(20 * ONE)))
         await walk.press("o")
-        walk.screen.focus_row(backroom)
+        front(walk).focus_row(backroom)
         await walk.press("P")
         assert "standing authorisation" in walk.text
-        await walk.confirm("2")
+        await confirm(walk, "2")
         await walk.until(lambda s: s.reactor.policy_of(backroom) is Policy.AUTO)
         await walk.press("o")
         state = await walk.until(lambda s: s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)
@@ -222,7 +156,7 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
 
     # Nearly an hour later, after a restart, it is open still; then it runs again by itself.
     await clock.advance(resets_at - clock.now() - 60.0)
-    async with console(tmp_path, clock, speed=0) as (walk, _):
+    async with console(tmp_path, clock, speed=0) as walk:
         assert walk.state.reactor.breaker.is_paused(walk.app.now)
         assert "■ breaker open" in walk.text
         await walk.until(lambda s: not s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)

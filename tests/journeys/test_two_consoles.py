@@ -19,7 +19,6 @@ from service_tui.units import ONE
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
-from support import ANSWER_S
 
 SDK = "/api/sdk"
 AT_ONCE_S = 1.0
@@ -38,7 +37,7 @@ async def until(
     """The wanted state; the two lines are real, so each step of time gives them a moment."""
     end = clock.monotonic() + within_s
     # What is to come at once has few steps, each of them long: the disk may be slow.
-    patience = 60 if within_s > AT_ONCE_S else 200
+    patience = 60 if within_s > AT_ONCE_S else 400
     while clock.monotonic() < end:
         for _ in range(patience):
             if is_so(desk.state):
@@ -55,7 +54,7 @@ async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path)
         address = state.service.address
         async with (
             console(tmp_path, clock) as guest,
-            httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http,
+            httpx.AsyncClient(base_url=address, timeout=60) as http,
         ):
             await until(guest, clock, lambda s: ready(s) and s.listening and s.service.attached)
 

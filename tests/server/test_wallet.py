@@ -18,6 +18,7 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_fleet import DESK_SET_LEASH, HELD_TRADES
 from service_tui.wire.endpoints_wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
@@ -231,6 +232,29 @@ async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).trades_count == 0
 
 
+@pytest.mark.parametrize("exchange", list(Exchange))
+async def test_an_order_with_an_end_rests_until_then(tmp_path: Path, exchange: Exchange) -> None:
+    async with staged(tmp_path) as stage:
+        stage.sim.service.exchange = exchange
+        own = await ready(stage)
+        market, dies_s = market_on_chain(stage), int(stage.clock.now()) + 600
+        how = {"price": 0.05, "order_type": "GTD", "exchange": exchange}
+        body = await own.order(market, 20, expires_s=dies_s, **how)
+        assert body["signed_order"]["expiration"] == str(dies_s)
+        for altered in ({"order_type": "GTC"}, {"expiration": dies_s + 60}):
+            said = await own.line.said(PLACE_TRADE, json=body | altered)
+            assert said["error_code"] == "SIGNED_ORDER_INVALID", altered
+        # The request may repeat what is signed, or leave it to the signature.
+        said = await own.line.said(PLACE_TRADE, json=body | {"expiration": dies_s})
+        assert (said["success"], said["status"]) == (True, "submitted"), said
+        second = await own.order(market, 20, expires_s=dies_s, **how)
+        assert (await own.line.said(PLACE_TRADE, json=second))["success"]
+        resting = stage.world.venues.orders(stage.agent_id)
+        assert [one.expires_at for one in resting] == [dies_s] * 2
+        await own.line.wait(700)
+        assert stage.world.venues.orders(stage.agent_id) == []
+
+
 async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = await ready(stage)
@@ -248,6 +272,19 @@ async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> 
         other = External(own.line, LocalSigner(KEYS[1]))
         said = await own.line.said(PLACE_TRADE, json=await other.order(market, 20))
         assert "maker is not the linked wallet" in said["error"]
+
+
+async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = await ready(stage)
+        body = await own.order(market_on_chain(stage), 20)
+        await operate(
+            stage, DESK_SET_LEASH, path={"agent_id": stage.agent_id}, json={"mode": "ask"}
+        )
+        said = await own.line.said(PLACE_TRADE, json=body)
+        assert (said["success"], said["error_code"]) == (False, "CANNOT_WAIT")
+        assert "longer leash" in said["fix"]
+        assert (await own.line.said(HELD_TRADES))["held"] == []
 
 
 async def test_a_restricted_or_unready_wallet_is_told_what_to_do(tmp_path: Path) -> None:

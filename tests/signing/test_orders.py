@@ -177,6 +177,31 @@ def test_the_fields_of_each_generation_are_those_of_the_reference() -> None:
     assert second["timestamp"] == str(NOW_MS)
 
 
+@pytest.mark.parametrize("exchange", list(Exchange))
+def test_when_an_order_dies_is_told_and_in_the_first_generation_signed(exchange: Exchange) -> None:
+    signer = CountingSigner()
+    dies_s = NOW_MS // 1_000 + 600
+    made = build_order(
+        SELL, signer.address, exchange=exchange, salt=1, now_ms=NOW_MS, expires_s=dies_s
+    )
+    signed = sign_order(made, signer, is_neg_risk=False)
+    body = dict[str, object](signed.body())
+    assert body["expiration"] == str(dies_s)
+    assert read_order(body, exchange) == signed
+    assert order_signer(signed, is_neg_risk=False) == signer.address
+    later = read_order({**body, "expiration": str(dies_s + 1)}, exchange)
+    same = order_signer(later, is_neg_risk=False) == signer.address
+    assert same is (exchange is Exchange.V2)
+
+
+@pytest.mark.parametrize("expires_s", [-1, 1, NOW_MS // 1_000, 10**11])
+def test_an_order_that_dies_before_it_is_made_is_not_built(expires_s: int) -> None:
+    with pytest.raises(PolicyRefusedError):
+        build_order(
+            SELL, "0x" + "11" * 20, exchange=Exchange.V1, salt=1, now_ms=NOW_MS, expires_s=expires_s
+        )
+
+
 def test_a_builder_of_zeros_opts_out() -> None:
     signer = CountingSigner()
     order = build_order(
@@ -199,7 +224,8 @@ def test_a_builder_of_zeros_opts_out() -> None:
         {"signatureType": 2},
         {"taker": "0x" + "11" * 20},
         {"nonce": "1"},
-        {"expiration": "1"},
+        {"expiration": "-1"},
+        {"expiration": "1.5"},
         {"signer": "0x" + "11" * 20},
         {"feeRateBps": ["1"]},
         {"signature": {}},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.action_log import START, ActionLog, verify
+from service_tui.storage.action_log import START, ActionLog, head_path, newest, verify
 
 ENTRIES = [{"who": "person", "words": f"order {number}"} for number in range(5)]
 
@@ -65,3 +65,56 @@ def test_a_torn_last_line_does_not_swallow_the_next_entry(tmp_path: Path) -> Non
     lines = path.read_bytes().splitlines()
     assert len(lines) == 6
     assert verify(path).problem == "line 5 is torn, or no entry"
+
+
+@pytest.mark.parametrize("left", [0, 1, 4])
+def test_a_tail_that_is_cut_shows_against_the_head(tmp_path: Path, left: int) -> None:
+    path = written(tmp_path / "log")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:left]))
+    found = verify(path)
+    assert found.problem == f"the end is cut off: {5 - left} of 5 are missing"
+    assert found.count == left
+
+
+def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    path.unlink()
+    assert verify(path).problem == "the log is gone; it had 5 entries"
+
+
+def test_another_log_in_its_place_is_not_taken_for_it(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    ActionLog(tmp_path / "other").append([{"who": "else", "words": str(one)} for one in range(7)])
+    path.write_bytes((tmp_path / "other").read_bytes())
+    assert verify(path).problem == "line 5 is not the one that was written last"
+
+
+def test_a_head_that_lags_after_a_kill_is_no_fault(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    before = head_path(path).read_bytes()
+    ActionLog(path).append([{"who": "person"}])
+    head_path(path).write_bytes(before)
+    assert verify(path).problem == ""
+    head_path(path).unlink()
+    assert (verify(path).count, verify(path).problem) == (6, "")
+
+
+def test_who_kept_a_hash_finds_out_that_head_and_log_were_both_cut(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    kept = verify(path).last_hash
+    assert verify(path, kept).problem == ""
+    path.unlink()
+    head_path(path).unlink()
+    ActionLog(path).append(ENTRIES[:4])
+    assert verify(path).problem == ""
+    assert verify(path, kept).problem == f"no line has the hash {kept}"
+
+
+def test_the_newest_entries_come_with_their_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    made = ActionLog(path).append([{"who": "tide", "at": 2.5}])
+    found = newest(path, 3)
+    assert [line.number for line in found] == [6, 5, 4]
+    assert found[0] == made[0]
+    assert found[1].entry["words"] == "order 4"
+    assert newest(tmp_path / "none", 3) == ()

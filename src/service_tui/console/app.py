@@ -18,7 +18,7 @@ from service_tui.console.doors import DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
 from service_tui.console.hand_keys import HandKeys
 from service_tui.console.keys import Key, action_name, bindings_of
-from service_tui.console.messages import CommandGiven
+from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import meanwhile, needs
 from service_tui.console.outbox import Outbox
 from service_tui.console.screens.base import Surroundings, TakesState
@@ -28,6 +28,7 @@ from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.commands import Command, Halt, Refresh, SetPreference, SetSpeed
+from service_tui.desk.commands_fleet import NoteConfirmed
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -37,6 +38,9 @@ SPEEDS: Final = (0, 1, 10, 60)
 
 REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
+
+TYPED_S: Final = 0.2
+"""The same while somebody types: what a key does is painted at once, and nothing is in its way."""
 
 BREATH_MAX_S: Final = 0.4
 """So that with everything else a trade is still seen within a second."""
@@ -106,6 +110,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self._telling = Telling(self, newest)
         self._absence_told = False
         self._last_speed = 1
+        self.housekeeping: Callable[..., None] | None = None
 
     # -- state down -------------------------------------------------------------------------
 
@@ -115,7 +120,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self.dress(self.desk_state.preferences.get("theme", ""))
         self.show_state()
         self.front.focus_row(None)
-        self.set_interval(TICK_S, self.show_state)
+        self.set_interval(TICK_S, self._tick)
         self.call_after_refresh(self._begin)
 
     @on(events.Unmount)
@@ -141,11 +146,11 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             async with self._open_desk() as desk:
                 self._outbox.open(desk)
                 async for state in desk.changes():
-                    began = loop.time()
+                    began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
                     self.take(state)
-                    await asyncio.sleep(REPAINT_S)
+                    await asyncio.sleep(pace_s)
                     # What we woke too late went into paint, or into other programs.
-                    await asyncio.sleep(breath(loop.time() - began - REPAINT_S))
+                    await asyncio.sleep(breath(loop.time() - began - pace_s))
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
@@ -177,14 +182,22 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self.now = now = self._wall_time()
         if front.name_in_keys in LOOKED_AT and self.app_focus:
             self._telling.seen()
+        needing = len(needs(state, now))
+        self._around.calm.look(now, needed=needing > 0, known=not state.from_cache)
+        self._telling.ring(state, now)
         base.query_one(TopBar).take(state, now, self._telling.unseen)
         lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)
         base.query_one(Banner).show(lasting)
         front.take(state, now)
-        base.query_one(KeyBar).show(front, len(needs(state, now)))
+        base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
                 dialog.take(state, now)
+
+    def _tick(self) -> None:
+        self.show_state()
+        if self.housekeeping is not None:
+            self.housekeeping(idle=self.is_idle)
 
     def _tell(self) -> None:
         """Each notice once, in the ways that are chosen for it; and how long nobody looked."""
@@ -203,6 +216,10 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     @on(CommandGiven)
     def _command_given(self, message: CommandGiven) -> None:
         self.give(message.command)
+
+    @on(ConfirmGiven)
+    def _confirmed(self, message: ConfirmGiven) -> None:
+        self.give(NoteConfirmed(message.what))
 
     def give(self, command: Command) -> str:
         """Hand a command to the desk, or say why not; nobody waits for its end.

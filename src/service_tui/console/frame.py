@@ -15,7 +15,9 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import Notification, Notify, SeverityLevel
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from service_tui.console import fatal, formats
@@ -68,6 +70,14 @@ class TooSmall(Static):
         )
 
 
+class Base(Screen[object]):
+    """The screen under all others. A focus that moves paints two widgets, not the whole screen."""
+
+    BLANK = True
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+
 class Frame(KeyQueue):
     """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
 
@@ -116,7 +126,7 @@ class Frame(KeyQueue):
         """The screen, with the classes of its size: so the first frame is laid out once."""
         tiers = ((self.size.width, _WIDTHS), (self.size.height, _HEIGHTS))
         names = (max(tier for tier in table if tier[0] <= cells)[1] for cells, table in tiers)
-        return Screen(id="_default", classes=" ".join(names))
+        return Base(id="_default", classes=" ".join(names))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our names under a theme that does not know them."""

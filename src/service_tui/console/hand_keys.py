@@ -4,9 +4,12 @@ Knows the views and the dialog of an approval. Must not know a screen's layout.
 Used by the app, which stands on it.
 """
 
+from textual import on
+
 from service_tui.console.halt_keys import HaltKeys
-from service_tui.console.messages import Said
-from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
+from service_tui.console.messages import ApprovalWanted, Said
+from service_tui.desk.commands_fleet import ApproveHeld, ReadDay, RefuseHeld
+from service_tui.desk.records_fleet import HeldView
 
 
 class HandKeys(HaltKeys):
@@ -14,12 +17,34 @@ class HandKeys(HaltKeys):
 
     def action_approvals(self) -> None:
         """The waiting trade with the nearest deadline; decided, the key brings the next one."""
-        from service_tui.console.dialogs.approval import ApprovalForm  # noqa: PLC0415 - not at first
-
         held = self.desk_state.supervision.held
         if not held:
             self.post_message(Said("no trade waits for you", "info"))
             return
+        self._decide(held[0])
+
+    def action_report(self) -> None:
+        """The day of every agent, as a page; the one in focus on its screen comes first."""
+        from service_tui.console.dialogs.report import Report  # noqa: PLC0415 - not at first
+
+        if any(isinstance(screen, Report) for screen in self.screen_stack):
+            return
+        first = self.front.current_row() if self.front.name_in_keys == "agents" else None
+        self.give(ReadDay())
+        self.push_screen(Report(self.desk_state, self.now, first=first or ""))
+
+    @on(ApprovalWanted)
+    def _wanted(self, message: ApprovalWanted) -> None:
+        """This one and no other: it may have been decided a moment ago."""
+        for held in self.desk_state.supervision.held:
+            if held.held_id == message.held_id:
+                self._decide(held)
+                return
+        self.post_message(Said("that trade waits no longer", "info"))
+
+    def _decide(self, held: HeldView) -> None:
+        from service_tui.console.dialogs.approval import ApprovalForm  # noqa: PLC0415 - not at first
+
         if any(isinstance(screen, ApprovalForm) for screen in self.screen_stack):
             return
 
@@ -27,4 +52,4 @@ class HandKeys(HaltKeys):
             if decision is not None:
                 self.give(decision)
 
-        self.push_screen(ApprovalForm(self.desk_state, self.now, held[0]), decided)
+        self.push_screen(ApprovalForm(self.desk_state, self.now, held), decided)

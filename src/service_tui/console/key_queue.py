@@ -5,6 +5,7 @@ Used by the frame. Textual hands a key to whatever has the focus when it arrives
 opens comes later, so that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
 """
 
+import asyncio
 from collections import deque
 from typing import Final
 
@@ -14,6 +15,9 @@ from textual.message import Message
 from textual.timer import Timer
 
 LOOK_AGAIN_S: Final = 0.01
+IDLE_S: Final = 2.0
+"""Who has typed nothing for so long is reading, and notices no pause."""
+
 SETTLE_S: Final = 1.0
 """How long a key waits for what the one before it opened; then it goes where the focus is."""
 
@@ -36,6 +40,12 @@ class KeyQueue(App[int]):
         self._number = 0
         self._waited_s = 0.0
         self._patience: Timer | None = None
+        self._typed_at = -IDLE_S
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody has typed for a while."""
+        return not self._is_busy and asyncio.get_running_loop().time() - self._typed_at >= IDLE_S
 
     def forget_typed(self) -> None:
         """Drop the keys that have not had their turn."""
@@ -53,6 +63,7 @@ class KeyQueue(App[int]):
 
     async def _give(self, event: events.Key | events.Paste) -> None:
         self._is_busy = True
+        self._typed_at = asyncio.get_running_loop().time()
         self._number += 1
         target = self.focused or self.screen
         await super().on_event(event)

@@ -53,7 +53,8 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("app.wallet", "app", ("W",), "wallet", "wallet", "Key, link, approvals, real money"),
     Key("app.privacy", "app", ("z",), "privacy", "privacy", "Mask amounts"),
     Key("app.theme", "app", ("f8",), "next_theme", "theme", "Next theme"),
-    Key("app.log", "app", ("at",), "go('blotter')", "action log", shown="@"),
+    Key("app.log", "app", ("at",), "go('log')", "action log", "All deeds, chained", shown="@"),
+    Key("app.report", "app", ("f5",), "report", "report", "The day of each agent", shown="F5"),
     Key("app.approvals", "app", ("ampersand",), "approvals", "approve", "Trades that wait for you"),
     Key("app.themes", "app", ("f7",), "themes", "themes", "Choose one by name", shown="F7"),
     Key("app.welcome", "app", ("f12",), "welcome", "welcome", "The first page again"),
@@ -101,6 +102,7 @@ KEYS: Final[tuple[Key, ...]] = (
         "portfolio.monitor", "portfolio", ("m",), "monitor", "monitor", "Stop, target", footer=True
     ),
     Key("portfolio.alert", "portfolio", ("a",), "price_alert", "price alert", "Tell at a price"),
+    Key("portfolio.why", "portfolio", ("Q",), "why", "why", "Why did it trade: signal to exit"),
     # monitors
     Key("monitors.edit", "monitors", ("e", "m"), "edit", "edit", "Stop and target", footer=True),
     Key("monitors.all", "monitors", ("E",), "edit_all", "edit all", "All that are shown"),
@@ -151,38 +153,60 @@ KEYS: Final[tuple[Key, ...]] = (
     # the wallet
     Key("wallet.unlock", "wallet", ("U",), "unlock", "unlock, lock", "The key, by its passphrase"),
     Key("wallet.keep", "wallet", ("K",), "keep", "keep a key", "Import one, or make one"),
+    Key("wallet.keys", "wallet", ("D",), "stored", "keys here", "Open another one, or remove one"),
     Key("wallet.link", "wallet", ("l",), "link", "link", "Trade with this wallet"),
     Key("wallet.approve", "wallet", ("A",), "approve", "approvals", "See and give them"),
     Key("wallet.credentials", "wallet", ("C",), "credentials", "credentials", "Of the venue"),
     Key("wallet.live", "wallet", ("L",), "live", "real money", "On by a typed word; off at once"),
     Key("wallet.pay", "wallet", ("P",), "pay", "pay per call", "A cap a day, or off"),
+    Key("wallet.code", "wallet", ("o",), "code", "QR code", "The address, for a camera"),
     Key(
         "wallet.copy", "wallet", ("y",), "copy_address", "copy address", "To send gas or USDC.e to"
     ),
+    # the keys that lie here
+    Key("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
+    Key("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
     # what needs me
-    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key(
+        "attention.open",
+        "attention",
+        ("enter",),
+        "open",
+        "do it",
+        "What the row says",
+        footer=True,
+        shown="enter",
+    ),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
     Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
     # the blotter
     Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
     Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
+    Key("blotter.why", "blotter", ("Q",), "why", "why", "Why did it trade: signal to exit"),
+    # the action log
+    Key("log.open", "log", ("enter",), "open", "whole entry", "With its hash", footer=True),
+    Key("log.verify", "log", ("V",), "verify", "verify", "Follow the chain anew", footer=True),
+    Key("log.who", "log", ("w",), "only_who", "this one", "Only what the same one did"),
     # agents
     Key("agents.open", "agents", ("enter",), "open", "details", "All about it", footer=True),
     Key(
         "agents.pause", "agents", ("H",), "pause", "pause", "Hold its buys, or resume", footer=True
     ),
-    Key("agents.claim", "agents", ("C",), "claim", "claim", "Claim it from here", footer=True),
+    Key("agents.claim", "agents", ("C",), "claim", "claim", "Claim it from here"),
     Key("agents.code", "agents", ("O",), "code", "claim code", "For its claim page"),
-    Key("agents.plan", "agents", ("P",), "plan", "plan", "Free, Pro or Elite", footer=True),
+    Key("agents.plan", "agents", ("P",), "plan", "plan", "Free, Pro or Elite"),
     Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
-    Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent of its own"),
+    Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent", footer=True),
+    Key("agents.install", "agents", ("I",), "install_skill", "install", "A folder, an archive"),
     Key("agents.stop", "agents", ("T",), "stop_skill", "stop", "Its skills, in order"),
     Key("agents.again", "agents", ("R",), "restart_skill", "restart", "Its last skill"),
     Key("agents.detach", "agents", ("L",), "detach_skill", "detach", "Let it run without us"),
-    Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto, free"),
-    Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "All but your own"),
+    Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto", footer=True),
+    Key("agents.budget", "agents", ("e",), "budget", "budget", "Of its skill, a day"),
+    Key("agents.list", "agents", ("o",), "next_list", "next list", "It, or the trades of all"),
+    Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "Or let all buy again"),
     Key("agents.export", "agents", ("W",), "export", "export", "CSV, JSON and a day's summary"),
     # autoresearch
     Key(
@@ -214,6 +238,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
     Key("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
     Key("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),
+    # the form of a leash
+    Key("leash.whose", "leash_form", ("f5",), "whose", "whose", "Its own, or a skill's"),
+    Key("leash.mode", "leash_form", ("f7",), "mode", "next leash", shown="F7"),
     # the form of a price alert
     Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
     Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),

@@ -4,10 +4,15 @@ Knows the desk's commands. Must not know a screen.
 Used by screens and dialogs (which post them) and by the app (which handles them, once).
 """
 
+from typing import Final
+
 from textual.message import Message
 
 from service_tui.console.keys import Key
 from service_tui.desk.commands import Command
+
+NEW_SESSION: Final = "new:"
+"""Begins the row of autoresearch that is a session to begin; a session's key may follow."""
 
 
 class CommandGiven(Message):
@@ -19,12 +24,21 @@ class CommandGiven(Message):
 
 
 class GoTo(Message):
-    """Show another screen, and there the row with this key, if any."""
+    """Show another screen, and there the row with this key, if any; then do what a key does."""
 
-    def __init__(self, screen: str, row: str | None = None) -> None:
+    def __init__(self, screen: str, row: str | None = None, act: Key | None = None) -> None:
         super().__init__()
         self.screen_name = screen
         self.row = row
+        self.act = act
+
+
+class ApprovalWanted(Message):
+    """The person wants to decide this waiting trade."""
+
+    def __init__(self, held_id: str) -> None:
+        super().__init__()
+        self.held_id = held_id
 
 
 class Said(Message):
@@ -42,6 +56,14 @@ class Copied(Message):
     def __init__(self, text: str, what: str) -> None:
         super().__init__()
         self.text = text
+        self.what = what
+
+
+class ConfirmGiven(Message):
+    """A person said yes to a question; `what` are its words, for the action log."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
         self.what = what
 
 

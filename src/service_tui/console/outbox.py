@@ -17,6 +17,7 @@ from service_tui.desk.commands import (
     SetPreference,
     WatchMarket,
 )
+from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.state import DeskState
@@ -93,9 +94,9 @@ class Outbox:
         match command:
             case SetPreference():
                 self._kept[f"{command.kind} {command.name}"] = command
-            case WatchMarket():
+            case WatchMarket() | ReadLog():
                 self._kept[command.kind] = command
-            case AskQuote():
+            case AskQuote() | NoteConfirmed() | ReadDay():
                 # A ticket that is open says itself that nothing can be traded yet.
                 pass
             case _:

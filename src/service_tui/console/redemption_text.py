@@ -4,6 +4,7 @@ Knows the desk's records and the formats. Must not know a widget.
 Used by the redemption screen and its dialog.
 """
 
+import textwrap
 from typing import Final
 
 from rich.text import Text
@@ -27,7 +28,10 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
 
 _LABEL: Final = 12
-_WIDE_LABEL: Final = 18
+_STEP: Final = 12
+_NARROWEST: Final = 24
+"""Cells of labels and of a step's word; what a value gets at least before it is broken."""
+
 _BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
 
 _DOING: Final = {
@@ -136,7 +140,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
         told = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
             when = formats.clock_time(at)
-            line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_LABEL - 2), ""), when)
+            line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
             if told:
                 line.append("  ")
                 line.append_text(_told(step, told))
@@ -145,9 +149,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
             pending = False
             is_next = glyph == "▶ "
             word = _DOING[step] if is_next else step.value
-            line = Text.assemble(
-                (glyph, tone), (word.ljust(_LABEL - 2), tone if is_next else "muted")
-            )
+            line = Text.assemble((glyph, tone), (word.ljust(_STEP), tone if is_next else "muted"))
             if is_next and run.steps:
                 since = formats.age(run.steps[-1].at, now)
                 line = Text.assemble(line, ("for ", "muted"), since)
@@ -179,7 +181,7 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     tx_hash = (run.tx_hash if run is not None else "") or row.tx_hash
     if tx_hash:
         figures.append(("transaction", formats.address(tx_hash, masked=masked)))
-    rest = labelled(figures, _WIDE_LABEL)
+    rest = labelled(figures)
     if run is None:
         return head_of(row), section("next", formats.plain(row.next_words, 300)), rest
     title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
@@ -188,26 +190,40 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     return head_of(row), section("step by step", steps_text(run, now)), rest
 
 
-def call_text(call: CallView, *, is_short: bool = False) -> Text:
-    """A transaction decoded: contract, function, arguments, gas and fee; hashes cut if short."""
-    contract = Text(call.contract, "bold")
+def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text:
+    """A transaction decoded: contract, function, arguments, gas and fee.
+
+    Args:
+        call: what would be signed, or was.
+        width: cells of a line, beyond which a value goes on below itself; 0 leaves it whole.
+        is_short: cut addresses and hashes in their middle.
+
+    Returns:
+        A line a fact, or more where one is long.
+    """
+    to = formats.address(call.to).plain if is_short else call.to
+    arguments = (
+        (_NAMES.get(name, name), _argument(value, is_short=is_short))
+        for name, value in call.arguments
+    )
     lines = [
-        (
-            "contract",
-            Text.assemble(contract, "  ", formats.address(call.to) if is_short else call.to),
-        ),
-        ("function", formats.plain(call.function, 60)),
-        *((name, _argument(value, is_short=is_short)) for name, value in call.arguments),
-        ("chain", Text(str(call.chain_id))),
-        ("nonce", Text(str(call.nonce))),
-        ("value", Text("0")),
-        (
-            "gas, at most",
-            Text.assemble(f"{call.gas:,}", (" at ", "muted"), f"{call.fee_gwei:,.1f} gwei"),
-        ),
-        ("fee, at most", fee_text(call)),
+        ("contract", f"{call.contract}  {to}"),
+        ("function", call.function),
+        *arguments,
+        ("chain", f"{call.chain_id}, nonce {call.nonce}, value 0"),
+        ("gas", f"{call.gas:,} at {call.fee_gwei:,.1f} gwei, at most"),
     ]
-    return labelled(lines, _WIDE_LABEL)
+    told = [
+        (label, hanging(formats.plain(value, 200).plain, width or len(value) + _LABEL, _LABEL))
+        for label, value in lines
+    ]
+    if is_short:
+        told.append(("fee", fee_text(call)))
+    return labelled(told)
+
+
+_NAMES: Final = {"parent collection": "parent"}
+"""Arguments whose name is longer than a label."""
 
 
 def fee_text(call: CallView) -> Text:
@@ -216,15 +232,21 @@ def fee_text(call: CallView) -> Text:
     if call.fee_money is None:
         return Text(pol)
     return Text.assemble(
-        (pol, "bold"), (f"  about {decimal(call.fee_money):,.4f} in money", "muted")
+        (pol, "bold"), (f", about {decimal(call.fee_money):,.4f} in money", "muted")
     )
 
 
-def _argument(value: str, *, is_short: bool) -> Text:
-    first, _, rest = value.partition(" ")
-    if is_short and first.startswith("0x"):
-        return Text.assemble(formats.address(first), f" {rest}" if rest else "")
-    return formats.plain(value, 120)
+def _argument(value: str, *, is_short: bool) -> str:
+    if not is_short:
+        return value
+    words = value.split(" ")
+    return " ".join(formats.address(one).plain if one.startswith("0x") else one for one in words)
+
+
+def hanging(text: str, width: int, indent: int) -> Text:
+    """A value that goes on below itself, beside its label; what has no gaps is broken anywhere."""
+    lines = textwrap.wrap(text, max(_NARROWEST, width - indent), break_on_hyphens=False) or [""]
+    return Text(("\n" + " " * indent).join(lines))
 
 
 def labelled(lines: list[tuple[str, Text]], width: int = _LABEL) -> Text:

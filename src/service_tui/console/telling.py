@@ -12,11 +12,14 @@ from service_tui.console.amounts import told
 from service_tui.console.deliveries import (
     KINDS,
     Toast,
+    Way,
     choices_of,
     deliveries,
     desktop_bytes,
+    is_quiet,
 )
 from service_tui.console.freshness import is_private
+from service_tui.console.needs_risk import last_alerts
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -54,6 +57,7 @@ class Telling:
         self._newest = newest
         self._standing: dict[NoticeKind, tuple[Toast, Notification]] = {}
         self._counted: frozenset[str] = frozenset()
+        self._rung: frozenset[str] = frozenset()
         self.unseen = 0
         """Notices that are counted in the bar until somebody looks."""
 
@@ -77,6 +81,23 @@ class Telling:
         if found.desktop:
             text = told(found.desktop, masked=masked)
             self._frame.signal(desktop_bytes(text, choices.protocol))
+
+    def ring(self, state: DeskState, now: Timestamp) -> None:
+        """Ring once for each alert that has come into its last ten minutes.
+
+        In quiet hours nothing rings; what is still in its last minutes when they end rings then.
+        Who took the bell away from alerts hears none.
+        """
+        last = last_alerts(state, now)
+        if last <= self._rung:
+            return
+        choices = choices_of(state.preferences)
+        if is_quiet(choices.quiet, now):
+            return
+        self._rung |= last
+        ways = choices.ways.get(NoticeKind.ALERT)
+        if ways is None or Way.BELL in ways:
+            self._frame.signal(BELL)
 
     def seen(self) -> None:
         """Somebody has looked: nothing is unseen."""

@@ -37,6 +37,7 @@ SCREENS: Final = {
     "agents": ("service_tui.console.screens.agents", "AgentsScreen"),
     "settings": ("service_tui.console.screens.settings", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.blotter", "BlotterScreen"),
+    "log": ("service_tui.console.screens.log", "LogScreen"),
 }
 """Where each screen lives; it is imported at its first visit."""
 
@@ -54,7 +55,12 @@ class Views(Frame):
 
     COMMANDS: ClassVar = {
         partial(_provider, name)
-        for name in ("ActionsProvider", "MarketsProvider", "PositionsProvider")
+        for name in (
+            "ActionsProvider",
+            "MarketsProvider",
+            "PositionsProvider",
+            "SessionsProvider",
+        )
     }
 
     def __init__(
@@ -138,11 +144,16 @@ class Views(Frame):
     @on(GoTo)
     async def _sent_to(self, message: GoTo) -> None:
         await self.action_go(message.screen_name, message.row)
+        if message.act is not None:
+            await self._do(message.act)
 
     @on(KeyChosen)
     async def _key_chosen(self, message: KeyChosen) -> None:
+        await self._do(message.key)
+
+    async def _do(self, key: Key) -> None:
         """Do what a key does, for the mouse and the palette; or say why it cannot be done."""
-        key, front = message.key, self.front
+        front = self.front
         why = self.why_not(key)
         if why:
             self.say(f"{key.label}: {why}", "warn")

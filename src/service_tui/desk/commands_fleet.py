@@ -200,6 +200,44 @@ class ExportData:
         return f"export to {self.folder}" if self.folder else "export"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """Read the action log, and follow its chain. A reading."""
+
+    kind: ClassVar[str] = "log"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "verify the action log"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDay:
+    """Read what every agent traded today, for the report on the screen. A reading."""
+
+    kind: ClassVar[str] = "day"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "read the day of all agents"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteConfirmed:
+    """Write down that a person said yes to a question; `what` are the words of the question."""
+
+    kind: ClassVar[str] = "confirm"
+    moves_money: ClassVar[bool] = False
+
+    what: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return self.what
+
+
 FleetCommand = (
     SetLeash
     | ApproveHeld
@@ -212,5 +250,8 @@ FleetCommand = (
     | DetachSkill
     | InstallSkill
     | ExportData
+    | ReadLog
+    | ReadDay
+    | NoteConfirmed
 )
 """What a person may order of agents and skills."""

@@ -17,6 +17,9 @@ LIVE_WORD: Final = "LIVE"
 APPROVE_WORD: Final = "APPROVE"
 """What a person types to let contracts move tokens."""
 
+TAIL: Final = 6
+"""Last letters of its address that a person types before a key is deleted."""
+
 REDEEM_WORD: Final = "REDEEM"
 """What a person types to redeem several positions, or to have that done from now on."""
 
@@ -141,12 +144,13 @@ class KeepKey:
 
 @dataclass(frozen=True, slots=True)
 class RemoveKey:
-    """Delete an encrypted key from this machine."""
+    """Delete an encrypted key from this machine; `tail` is the end of its address, typed."""
 
     kind: ClassVar[str] = "wallet"
     moves_money: ClassVar[bool] = False
 
     address: str
+    tail: str = ""
 
     def in_words(self) -> str:
         """The order as a person would say it."""

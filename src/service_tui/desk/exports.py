@@ -12,10 +12,18 @@ from datetime import UTC, datetime
 from typing import Final
 
 from service_tui.desk.records_fleet import ReasonedTradeView
+from service_tui.desk.report import (
+    Cell,
+    DayReport,
+    Pasts,
+    day_reports,
+    plain,
+    report_markdown,
+    report_rows,
+)
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
 
-Cell = str | float | int | None
 Row = Mapping[str, Cell]
 Rows = Sequence[Row]
 
@@ -56,16 +64,11 @@ def _money(amount: Micros | None) -> float | None:
     return None if amount is None else decimal(amount)
 
 
-def trade_rows(state: DeskState) -> Rows:
-    """The own trades, and those of the agent in focus, with their reasons."""
-    detail = state.supervision.detail
-    own = [ReasonedTradeView(trade) for trade in state.trades]
-    others = [] if detail is None else list(detail.trades)
-    name = "" if state.account is None else state.account.agent_id
-    return [
-        *(_trade_row(name, one) for one in own),
-        *(_trade_row("" if detail is None else detail.agent_id, one) for one in others),
-    ]
+def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
+    """What every agent traded, as far as it was read, with its reasons; the own trades first."""
+    own = "" if state.account is None else state.account.agent_id
+    first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
+    return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
 
 
 def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
@@ -87,8 +90,13 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "skill": one.skill_slug,
         "source": trade.source,
         "reasoning": trade.reasoning,
-        "signal_data": json.dumps(dict(one.signal_data), sort_keys=True) if one.signal_data else "",
+        "signal_data": _signal_data(one),
     }
+
+
+def _signal_data(one: ReasonedTradeView) -> str:
+    data = dict(one.signal_data) or dict(one.trade.signal_data)
+    return json.dumps(data, sort_keys=True) if data else ""
 
 
 def position_rows(state: DeskState) -> Rows:
@@ -157,63 +165,86 @@ def held_rows(state: DeskState) -> Rows:
     ]
 
 
-def agent_rows(state: DeskState) -> Rows:
+def experiment_rows(state: DeskState) -> Rows:
+    """Every experiment that is known, of every agent."""
+    return [
+        {
+            "agent": one.agent,
+            "skill": one.skill,
+            "session": one.session,
+            "segment": one.segment,
+            "number": one.number,
+            "at": _at(one.at),
+            "status": one.status.value,
+            "metric": one.metric,
+            "metric_name": one.metric_name,
+            "unit": one.metric_unit,
+            "direction": one.direction.value,
+            "change": one.change,
+            "is_best": str(one.is_best).lower(),
+            "commit": one.commit,
+            "description": one.description,
+            "metrics": json.dumps(dict(one.metrics), sort_keys=True) if one.metrics else "",
+        }
+        for one in state.research.experiments
+    ]
+
+
+def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
     """A day's summary, one row an agent."""
-    view, fleet = state.supervision, state.fleet
-    rows: list[Row] = []
-    for agent in () if fleet is None else fleet.agents:
-        leash = view.leash_of(agent.agent_id)
-        runs = view.runs_of(agent.agent_id)
-        fills = [fill for fill in state.fills if fill.agent_id == agent.agent_id]
-        rows.append({
-            "agent": agent.agent_id,
-            "name": agent.name,
-            "status": "paused" if agent.paused else agent.status.value,
-            "plan": agent.plan.value,
-            "leash": "free" if leash is None else leash.mode.value,
-            "equity": _money(agent.equity),
-            "day_pnl": _money(agent.day_pnl),
-            "total_pnl": _money(agent.total_pnl),
-            "positions": agent.positions_count,
-            "trades": agent.trades_count,
-            "last_trade": _at(agent.last_trade_at),
-            "spent_today": None if leash is None else _money(leash.spent),
-            "budget": None if leash is None else _money(leash.budget),
-            "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in runs),
-            "bought_and_sold_lately": len(fills),
-        })
-    return rows
+    return report_rows(day_reports(state, now, pasts))
 
 
 TABLES: Final[Mapping[str, Callable[[DeskState], Rows]]] = {
-    "agents": agent_rows,
-    "trades": trade_rows,
     "positions": position_rows,
     "alerts": alert_rows,
     "approvals": held_rows,
+    "experiments": experiment_rows,
 }
-"""What can be exported, by the name of its file."""
+"""What can be exported of the state alone, by the name of its file."""
 
 
-def day_in_markdown(state: DeskState, now: Timestamp) -> str:
-    """The day of all agents, for a person to read or to send."""
-    rows = agent_rows(state)
-    names = ("name", "status", "leash", "equity", "day_pnl", "total_pnl", "positions", "skills")
+def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
+    """Every file of an export, by its name."""
+    day = agent_rows(state, pasts, now)
+    tables = {
+        "agents": day,
+        "trades": trade_rows(state, pasts),
+        **{name: table(state) for name, table in TABLES.items()},
+    }
+    files = {"day.md": day_in_markdown(state, now, pasts), "day.csv": as_csv(day)}
+    for name, rows in tables.items():
+        files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
+    return files
+
+
+def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
+    """The day of all agents, or of one, for a person to read or to send."""
+    reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
+    rows = report_rows(reports)
+    names = (
+        "name",
+        "status",
+        "leash",
+        "equity",
+        "day_pnl",
+        "total_pnl",
+        "positions",
+        "buys",
+        "sales",
+    )
     lines = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
         f"| {' | '.join(names)} |",
         f"|{'---|' * len(names)}",
-        *(f"| {' | '.join(_plain(row[name]) for name in names)} |" for row in rows),
+        *(f"| {' | '.join(plain(row[name]) for name in names)} |" for row in rows),
         "",
     ]
     waiting = len(state.supervision.held)
-    return "\n".join([*lines, f"{waiting} trades wait for approval.", ""])
+    told = [*lines, f"{waiting} trades wait for approval.", "", report_markdown(reports)]
+    return "\n".join(told)
 
 
-def _plain(cell: Cell) -> str:
-    """A cell of a table in Markdown: what would end it or mark it up stands as it is."""
-    if isinstance(cell, float):
-        return f"{cell:,.2f}"
-    text = "" if cell is None else str(cell)
-    return "".join(f"\\{letter}" if letter in "\\|`*_[]<>" else letter for letter in text)
+def _is_wanted(report: DayReport, agent: str) -> bool:
+    return not agent or agent in {report.agent.agent_id, report.agent.name}

@@ -29,6 +29,7 @@ from service_tui.desk.records import (
     WorldView,
 )
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_log import Deed, LogView
 from service_tui.desk.records_rails import RailsView
 from service_tui.units import Micros, Timestamp
 
@@ -138,7 +139,7 @@ class ServiceAnswered:
 class ServiceFailed:
     """A call failed; what was known stays, and grows old.
 
-    `offline` is False when the service was there and said no in order.
+    `offline` is False when the service was there and said no in order, with `status`.
     """
 
     topic: Topic
@@ -147,6 +148,14 @@ class ServiceFailed:
     unauthorized: bool = False
     offline: bool = True
     by_operator: bool = False
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogSeen:
+    """The action log was read, followed or written."""
+
+    log: LogView
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +201,16 @@ class FleetSeen:
     """The embedded service told of all its agents."""
 
     fleet: FleetView
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Something that an agent did, or that was done to it, beside a trade; for the action log."""
+
+    who: str
+    deed: Deed
+    kind: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +281,8 @@ Fact = (
     | RiskFact
     | FleetFact
     | HaltChanged
+    | LogSeen
+    | Acted
     | ReactorFact
     | WalletFact
     | ResearchFact

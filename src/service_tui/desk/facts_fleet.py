@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from service_tui.desk.records_fleet import (
     AgentDetailView,
+    AgentNeedView,
     HeldView,
     LeashView,
     LogTailView,
     SkillRunView,
     SkillView,
 )
+from service_tui.units import Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,14 @@ class SkillsSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChanged:
+class SkillRunChanged:
     """A skill's run began, went on or ended."""
 
     run: SkillRunView
 
 
 @dataclass(frozen=True, slots=True)
-class RunGone:
+class SkillRunGone:
     """A run that had ended is not remembered any longer."""
 
     run_id: str
@@ -66,7 +68,30 @@ class LogTailSeen:
     tail: LogTailView | None
 
 
+@dataclass(frozen=True, slots=True)
+class PastsSeen:
+    """What every agent traded lately was read, at wall time `at`."""
+
+    pasts: tuple[AgentDetailView, ...]
+    at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedsSeen:
+    """The service told what the other agents wait for."""
+
+    needs: tuple[AgentNeedView, ...]
+
+
 FleetFact = (
-    LeashesSeen | HeldSeen | AgentDetailSeen | SkillsSeen | RunChanged | RunGone | LogTailSeen
+    LeashesSeen
+    | HeldSeen
+    | AgentDetailSeen
+    | SkillsSeen
+    | SkillRunChanged
+    | SkillRunGone
+    | LogTailSeen
+    | PastsSeen
+    | AgentNeedsSeen
 )
 """Every fact of the fleet."""

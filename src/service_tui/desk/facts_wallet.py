@@ -19,7 +19,7 @@ class QueueSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChanged:
+class ChainRunChanged:
     """A redemption was prepared, or has come further."""
 
     run: RunView
@@ -48,5 +48,5 @@ class PaySeen:
     pay: PayView
 
 
-WalletFact = QueueSeen | RunChanged | AutoChanged | WalletSeen | PaySeen
+WalletFact = QueueSeen | ChainRunChanged | AutoChanged | WalletSeen | PaySeen
 """Every fact about redemptions, the wallet and pay per call."""

@@ -13,6 +13,9 @@ from service_tui.desk.state import DeskState
 SKEW_SHOWN_S: Final = 5.0
 """Source: failures, F-09."""
 
+REAL_MONEY: Final = "REAL MONEY"
+"""The word for what is said louder than the rest."""
+
 
 def lasting_words(state: DeskState) -> Iterator[tuple[str, str]]:
     """A word and a sentence for each thing that lasts.
@@ -27,7 +30,7 @@ def lasting_words(state: DeskState) -> Iterator[tuple[str, str]]:
             said = f"{ticket.what} cannot be looked up, what it may take stays reserved"
             yield "unknown order", f"{said}: {service.lookup_problem}"
     if state.wallet.live:
-        yield "REAL MONEY", "orders for real money may leave this desk: W, then L switches it off"
+        yield REAL_MONEY, "orders for real money may leave this desk: W, then L switches it off"
     if state.redemption.auto.paused:
         yield "auto-redeem rests", state.redemption.auto.paused
     if state.risk.briefing_late:

@@ -17,6 +17,7 @@ from service_tui.desk.fleet import FillView
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.translate import fill_view
+from service_tui.desk.translate_acts import acts_of
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
 
 log = logging.getLogger(__name__)
@@ -111,6 +112,8 @@ class Ears:
         if body.fill is not None:
             self._fills.append(fill_view(body, body.fill))
             self._traded.set()
+        for acted in acts_of(body):
+            self._ports.say(acted)
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
             said = f"{body.agent.name} has registered; 7 shows the agents"
             self._ports.say(Noticed("info", said))

@@ -149,7 +149,10 @@ class PositionView:
 
 @dataclass(frozen=True, slots=True)
 class TradeView:
-    """One accepted order, or a payout (`action` redeem)."""
+    """One accepted order, or a payout (`action` redeem).
+
+    `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    """
 
     trade_id: str
     market_id: str
@@ -168,6 +171,8 @@ class TradeView:
     at: Timestamp
     pnl: Micros | None
     client_ref: str = ""
+    skill_slug: str = ""
+    signal_data: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +283,7 @@ class ServiceView:
     lookup_problem: str = ""
     address: str = ""
     attached: bool = False
+    problem_status: int = 0
 
     @property
     def dropped_rows(self) -> int:

@@ -116,6 +116,7 @@ class RunView:
 
     `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
     is tried again by itself. `call` is what is, or was, signed; `managed`: the service signs.
+    `opened_at` and `settled_at` are when it was ordered and when it had its end.
     """
 
     market_id: str
@@ -133,6 +134,8 @@ class RunView:
     again_at: Timestamp | None = None
     managed: bool = False
     by_itself: bool = False
+    opened_at: Timestamp | None = None
+    settled_at: Timestamp | None = None
 
     @property
     def key(self) -> str:

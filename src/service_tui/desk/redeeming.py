@@ -230,6 +230,7 @@ class Redeeming(RunTurn):
             asked,
             self.wallet,
             collateral=policy.book.collateral(policy.exchange),
+            others=policy.older_collaterals,
             token_id=int(token) if token.isascii() and token.isdecimal() else None,
         )
         self.body = self.body.with_run(amount=Micros(found.payout))

@@ -10,6 +10,7 @@ from typing import Final
 from service_tui.desk import reduce_reactor as reactors
 from service_tui.desk.facts import (
     AccountSeen,
+    Acted,
     BriefingSeen,
     DetailSeen,
     EquityMarked,
@@ -19,6 +20,7 @@ from service_tui.desk.facts import (
     HaltChanged,
     LimitsSeen,
     Listening,
+    LogSeen,
     LookedUp,
     MarketsSeen,
     Noticed,
@@ -54,7 +56,13 @@ from service_tui.desk.facts_research import (
     ResearchSeen,
 )
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen, RiskFact
-from service_tui.desk.facts_wallet import AutoChanged, PaySeen, QueueSeen, RunChanged, WalletSeen
+from service_tui.desk.facts_wallet import (
+    AutoChanged,
+    ChainRunChanged,
+    PaySeen,
+    QueueSeen,
+    WalletSeen,
+)
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -71,6 +79,7 @@ from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
+from service_tui.desk.rows import in_place
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Probability, Timestamp, decimal
@@ -153,6 +162,10 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, listening=fact.on)
         case Noticed():
             return _noticed(state, fact)
+        case LogSeen():
+            return replace(state, log=fact.log)
+        case Acted():
+            return state
         case HaltChanged():
             return replace(state, halt=fact.halt)
         case (
@@ -165,8 +178,11 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             | WalletChosen()
         ):
             return _with_reactor(state, fact)
-        case QueueSeen() | RunChanged() | AutoChanged():
-            return replace(state, redemption=reduce_redemption(state.redemption, fact))
+        case QueueSeen() | ChainRunChanged() | AutoChanged():
+            redeemed = replace(state, redemption=reduce_redemption(state.redemption, fact))
+            if isinstance(fact, QueueSeen):
+                return _dropped(redeemed, Topic.REDEMPTIONS, fact.dropped)
+            return redeemed
         case WalletSeen():
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
         case PaySeen():
@@ -297,9 +313,7 @@ def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
 
 def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[TicketView, ...]:
     """The list with this ticket in its place, or first."""
-    if any(old.ticket_id == ticket.ticket_id for old in tickets):
-        return tuple(ticket if old.ticket_id == ticket.ticket_id else old for old in tickets)
-    return capped((ticket, *tickets))
+    return in_place(tickets, ticket, lambda one: one.ticket_id) or capped((ticket, *tickets))
 
 
 def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
@@ -326,7 +340,7 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     )
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
-        service = replace(service, problem="", problem_of=None)
+        service = replace(service, problem="", problem_of=None, problem_status=0)
     # What stood in the cache is shown as old until markets and positions were both heard of.
     fresh = Topic.MARKETS in seen and Topic.POSITIONS in seen
     cached = state.from_cache and not fresh
@@ -343,7 +357,13 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
         return state
     elif fact.offline and not _heard_lately(service, fact.at):
         phase = Phase.OFFLINE
-    failed = replace(service, phase=phase, problem=fact.problem, problem_of=fact.topic)
+    failed = replace(
+        service,
+        phase=phase,
+        problem=fact.problem,
+        problem_of=fact.topic,
+        problem_status=fact.status,
+    )
     return _phase_notice(state, replace(state, service=failed))
 
 

@@ -10,16 +10,19 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts_fleet import (
     AgentDetailSeen,
+    AgentNeedsSeen,
     FleetFact,
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
-    RunChanged,
-    RunGone,
+    PastsSeen,
+    SkillRunChanged,
+    SkillRunGone,
     SkillsSeen,
 )
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView, SkillRunState, SkillRunView, SupervisionView
+from service_tui.desk.rows import in_place
 from service_tui.terms import Action, HeldStatus
 from service_tui.units import decimal
 
@@ -32,7 +35,7 @@ RUNS_MAX: Final = 100
 _TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
 
-def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: PLR0911  (one closed union, one line a kind)
+def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # noqa: C901, PLR0911, PLR0912  (one closed union, one line a kind)
     """The slice after a fact."""
     match fact:
         case LeashesSeen():
@@ -43,25 +46,30 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, held=fact.held, decided=fact.decided)
         case AgentDetailSeen():
             return replace(view, detail=fact.detail)
+        case AgentNeedsSeen():
+            return view if fact.needs == view.needs else replace(view, needs=fact.needs)
+        case PastsSeen():
+            return replace(view, pasts=fact.pasts, pasts_at=fact.at)
         case SkillsSeen():
             return replace(view, skills=fact.skills)
         case LogTailSeen():
             return replace(view, tail=fact.tail)
-        case RunChanged() | RunGone():
+        case SkillRunChanged() | SkillRunGone():
             return replace(view, runs=_with_run(view.runs, fact))
         case _:
             assert_never(fact)
 
 
 def _with_run(
-    runs: tuple[SkillRunView, ...], fact: RunChanged | RunGone
+    runs: tuple[SkillRunView, ...], fact: SkillRunChanged | SkillRunGone
 ) -> tuple[SkillRunView, ...]:
     """The list with this run in its place, or first; of the ended ones the oldest go."""
-    if isinstance(fact, RunGone):
+    if isinstance(fact, SkillRunGone):
         return tuple(run for run in runs if run.run_id != fact.run_id)
     run = fact.run
-    if any(old.run_id == run.run_id for old in runs):
-        return tuple(run if old.run_id == run.run_id else old for old in runs)
+    known = in_place(runs, run, lambda one: one.run_id)
+    if known is not None:
+        return known
     listed = (run, *runs)
     over = [old.run_id for old in listed if not old.state.is_alive][RUNS_MAX:]
     return tuple(old for old in listed if old.run_id not in over)

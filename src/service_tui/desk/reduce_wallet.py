@@ -7,7 +7,7 @@ Used by desk.reduce.
 from dataclasses import replace
 from typing import Final
 
-from service_tui.desk.facts_wallet import AutoChanged, QueueSeen, RunChanged
+from service_tui.desk.facts_wallet import AutoChanged, ChainRunChanged, QueueSeen
 from service_tui.desk.records_redemption import RedemptionView, RunView
 
 RUNS_MAX: Final = 200
@@ -15,13 +15,13 @@ RUNS_MAX: Final = 200
 
 
 def reduce_redemption(
-    view: RedemptionView, fact: QueueSeen | RunChanged | AutoChanged
+    view: RedemptionView, fact: QueueSeen | ChainRunChanged | AutoChanged
 ) -> RedemptionView:
     """The queue after a fact about it."""
     match fact:
         case QueueSeen():
             return replace(view, rows=fact.rows)
-        case RunChanged():
+        case ChainRunChanged():
             return replace(view, runs=_with_run(view.runs, fact.run))
         case AutoChanged():
             auto = view.auto

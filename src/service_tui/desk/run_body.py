@@ -36,6 +36,8 @@ class Changes(TypedDict, total=False):
     fix: str
     again_at: Timestamp | None
     managed: bool
+    opened_at: Timestamp | None
+    settled_at: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

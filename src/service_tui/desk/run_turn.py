@@ -18,7 +18,7 @@ from typing import Final, Unpack
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain_line import ChainLine, Watch
 from service_tui.desk.facts import Noticed
-from service_tui.desk.facts_wallet import RunChanged
+from service_tui.desk.facts_wallet import ChainRunChanged
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_redemption import (
@@ -86,7 +86,11 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self._doubted_at: float | None = None
         self.raw = run.raw or ""
         self.nonce = run.nonce
-        self.body = body if run.tx_hash is None else body.with_run(tx_hash=run.tx_hash)
+        self.body = body.with_run(
+            tx_hash=run.tx_hash or body.run.tx_hash,
+            opened_at=Timestamp(run.opened_at),
+            settled_at=None if run.settled_at is None else Timestamp(run.settled_at),
+        )
 
     @property
     def view(self) -> RunView:
@@ -307,7 +311,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     def say(self) -> None:
         """Show the run as it stands."""
-        self.ports.say(RunChanged(self.body.run))
+        self.ports.say(ChainRunChanged(self.body.run))
 
     def told(self, done: Step | None, said: str) -> Body:
         """The body with one step more."""
@@ -329,8 +333,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self, step: str, *, done: Step | None = None, **changes: Unpack[Changes]
     ) -> None:
         """Write down the end, then show it."""
-        body = self.told(done, "").with_run(**changes)
-        await self.line.runs.settle(self.number, step, frozen(body), now=self.ports.now())
+        now = self.ports.now()
+        body = self.told(done, "").with_run(**changes).with_run(settled_at=now)
+        await self.line.runs.settle(self.number, step, frozen(body), now=now)
         self.step, self.body = step, body
         self.say()
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
-from service_tui.desk.facts_fleet import LogTailSeen, RunChanged
+from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
 from service_tui.desk.records_fleet import LogTailView, Pace, SkillRunState, SkillRunView
 from service_tui.skills.process import (
@@ -55,6 +55,9 @@ RUN_MAX_S: Final = 300.0
 RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
+HEARD_S: Final = 30.0
+"""So often it is told at most that a run writes."""
+
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
 ENDED_WITH_CONSOLE: Final = "the console ended"
@@ -71,6 +74,7 @@ class _Run:
     due: float = 0.0
     kill_at: float | None = None
     is_held: bool = False
+    log_size: int = 0
     then: tuple[SkillRunView, Launch] | None = None
 
     @property
@@ -190,6 +194,7 @@ class SkillRuns:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
+        self._hear(run)
         code = run.process.exit_code()
         if code is not None:
             self._ended(run, code, now)
@@ -204,6 +209,15 @@ class SkillRuns:
             self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
         else:
             self._tell_held(run)
+
+    def _hear(self, run: _Run) -> None:
+        """Whether it wrote anything: who does not for long is called silent."""
+        with suppress(OSError):
+            size = (run.launch.folder / LOG).stat().st_size
+            now, told = self._clock.now(), run.view.output_at
+            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+                run.log_size = size
+                self._tell(run, output_at=now)
 
     def _tell_held(self, run: _Run) -> None:
         """The halt came or went: nobody else says so."""
@@ -290,7 +304,7 @@ class SkillRuns:
     def _tell(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
-        self._say(RunChanged(run.view))
+        self._say(SkillRunChanged(run.view))
         path = run.launch.folder / STATE
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -318,7 +332,7 @@ class SkillRuns:
     def _find_again(self, run: _Run) -> None:
         view = run.view
         if not view.state.is_alive:
-            self._say(RunChanged(view))
+            self._say(SkillRunChanged(view))
             return
         if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
             run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)

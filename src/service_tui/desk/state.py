@@ -27,6 +27,7 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_log import LogView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_reactor import ReactorView
 from service_tui.desk.records_redemption import RedemptionView
@@ -48,7 +49,7 @@ class DeskState:
     `halt` is this desk's own halt, None while there is none. `reactor` is the feed of signals.
     `redemption` is how positions on real venues become money, `wallet` the wallet behind them,
     `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
-    that wait, and the skills that this desk runs.
+    that wait, and the skills that this desk runs. `log` is the action log, once read.
     """
 
     service: ServiceView
@@ -83,6 +84,7 @@ class DeskState:
     wallet: WalletView = field(default_factory=WalletView)
     research: ResearchView = field(default_factory=ResearchView)
     supervision: SupervisionView = field(default_factory=SupervisionView)
+    log: LogView = field(default_factory=LogView)
 
     @property
     def halted_since(self) -> Timestamp | None:

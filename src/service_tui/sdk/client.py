@@ -119,7 +119,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         # Source: decisions, "Does opening a client trade?".
         key = signing_key(private_key, os.environ)
         self._exits: Final = live and bool(key)
-        self._wallet: Final = wallet_of(line, key, self._opening.base_url, clock) if live else None
+        self._wallet: Final = wallet_of(line, key, self._opening, clock) if live else None
         if self._exits:
             try:
                 self.execute_risk_alerts()
@@ -169,6 +169,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         allow_rebuy: bool = False,
         dry_run: bool = False,
         skip_preflight: bool = False,
+        expiration: float | None = None,
     ) -> TradeResult:
         """Buy or sell; with `dry_run` ask what it would bring.
 
@@ -188,6 +189,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             allow_rebuy: buy although the market is held already.
             dry_run: change nothing.
             skip_preflight: on a real venue, do not ask first whether the agent may trade.
+            expiration: when a GTD order dies, Unix seconds.
 
         Returns:
             What became of it. `skip_reason` tells when nothing was sent.
@@ -205,6 +207,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             "action": action,
             "venue": self.venue if venue is None else venue_of(venue),
             "order_type": order_type,
+            "expiration": expiration,
             "price": price,
             "reasoning": reasoning,
             "source": source,

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.config import (
+    EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
     TRUE_WORDS,
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
+from service_tui.signing.book import Exchange, exchange_of
 
 CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
 _PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
@@ -35,6 +37,7 @@ class Opening:
     allow_insecure: bool = False
     skip_preflight: bool = False
     exposure_cap: float | None = None
+    exchange: Exchange = Exchange.V1
 
 
 def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, str]) -> Opening:
@@ -60,6 +63,7 @@ def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, 
         allow_insecure=may_be_plain(environ),
         skip_preflight=environ.get(SKIP_VARIABLE, "").lower() in TRUE_WORDS,
         exposure_cap=_cap(environ.get(CAP_VARIABLE, "")),
+        exchange=exchange_of(environ.get(EXCHANGE_VARIABLE, "")),
     )
 
 

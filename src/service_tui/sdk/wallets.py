@@ -15,6 +15,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from service_tui.clock import Clock
 from service_tui.sdk.line import Line
+from service_tui.sdk.opening import Opening
 from service_tui.signing.approvals import Approval, approvals, missing
 from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
@@ -89,12 +90,12 @@ class Approvals:
 class OwnWallet:
     """One key, towards one service."""
 
-    def __init__(self, line: Line, signer: LocalSigner, base_url: str, clock: Clock) -> None:
+    def __init__(self, line: Line, signer: LocalSigner, opening: Opening, clock: Clock) -> None:
         self._line = line
         self._signer = signer
-        self._host = urlsplit(base_url).hostname or ""
+        self._host = urlsplit(opening.base_url).hostname or ""
         self._clock = clock
-        self._policy = Policy()
+        self._policy = Policy(exchange=opening.exchange)
         self._chain = Chain(self._rpc)
         self._contracts = Contracts(self._rpc, self._policy.book)
         self._spent: tuple[int, int] = (0, 0)
@@ -211,6 +212,7 @@ class OwnWallet:
             salt=secrets.randbits(52),
             now_ms=int(self._clock.now() * 1_000),
             fee_rate_bps=market.fee_rate_bps,
+            expires_s=int(request.expiration or 0),
         )
         signed = sign_order(order, self._signer, is_neg_risk=wish.is_neg_risk)
         body = SignedOrderBody.model_validate(signed.body())
@@ -256,6 +258,7 @@ class OwnWallet:
                 bare,
                 self.address,
                 collateral=self._policy.book.collateral(self._policy.exchange),
+                others=self._policy.older_collaterals,
                 token_id=int(token),
             )
         )
@@ -381,9 +384,9 @@ def _done(work: Coroutine[Any, Any, Value]) -> Value:
     raise RuntimeError("the node's answer was waited for")
 
 
-def wallet_of(line: Line, key: str, base_url: str, clock: Clock) -> OwnWallet | None:
+def wallet_of(line: Line, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:
     """The wallet of a key; None where there is no key."""
-    return OwnWallet(line, LocalSigner(key), base_url, clock) if key else None
+    return OwnWallet(line, LocalSigner(key), opening, clock) if key else None
 
 
 def redeemed_by_service(line: Line, market_id: str, side: str) -> Redeemed:

@@ -22,6 +22,7 @@ from service_tui.server.app import create_app
 from service_tui.server.idempotency import recall
 from service_tui.server.keeper import Keeper, begin, restore
 from service_tui.server.service import Service
+from service_tui.signing.book import Exchange
 from service_tui.skills.package import BUNDLED
 from service_tui.storage.database import Database
 from service_tui.terms import Plan
@@ -39,7 +40,8 @@ class SimSettings:
 
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
-    `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S.
+    `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
+    is the generation of the EVM venue that is simulated.
     """
 
     seed: int
@@ -48,6 +50,7 @@ class SimSettings:
     operator_key: str = field(default="", repr=False)
     limits: bool = True
     signal_ttl_s: float = SIGNAL_TTL_S
+    exchange: Exchange = Exchange.V1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> A
         repeats=await asyncio.to_thread(recall, database, now),
         limits=settings.limits,
         signal_ttl_s=settings.signal_ttl_s,
+        exchange=settings.exchange,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
     )
     app = create_app(service, Access(hash_of(settings.operator_key)))

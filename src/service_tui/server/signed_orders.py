@@ -23,7 +23,7 @@ from service_tui.server.relay import order_keys
 from service_tui.signing.book import Exchange
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.orders import Order, SignedOrder, order_signer, read_order, typed_order
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.trades import TradeRequest
 
@@ -39,11 +39,12 @@ CENT: Final = 10_000
 
 
 class Signed(NamedTuple):
-    """A signed order that holds: its hash, its limit and its size, micros."""
+    """A signed order that holds: its hash, its limit and size, micros, and when it dies."""
 
     order_hash: str
     price: Micros
     size: Micros
+    expires_at: Timestamp | None = None
 
 
 def verified(
@@ -79,6 +80,7 @@ def verified(
     except MalformedError as error:
         raise OrderNotAsSigned(f"signed order refused: {error}") from error
     _check_time(signed.order, at)
+    _check_expiration(signed.order, request)
     order_hash = digest.hex()
     if order_hash in world.chain.hashes.get(agent.agent_id, {}):
         raise OrderReplayed("this signed order was sent before: its salt is used")
@@ -119,6 +121,15 @@ def _check_time(order: Order, at: Timestamp) -> None:
         raise OrderNotAsSigned("signed order refused: it has expired, or its time is wrong")
 
 
+def _check_expiration(order: Order, request: TradeRequest) -> None:
+    """Only a GTD order dies by itself, when both its signature and its request say so."""
+    if order.expires_s and request.order_type is not OrderType.GTD:
+        raise OrderNotAsSigned("signed order refused: an expiration belongs to GTD orders")
+    asked = request.expiration
+    if asked is not None and int(asked) != order.expires_s:
+        raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
+
+
 def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str) -> Signed:
     """Compare what was signed with what was asked for, figure by figure."""
     if order.token_id != int(token_of(request.market_id, request.side)):
@@ -140,4 +151,5 @@ def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str
         raise OrderNotAsSigned("signed order refused: its price lies between two ticks")
     if request.price is not None and abs(price - round(request.price * ONE)) > tick // 2:
         raise OrderNotAsSigned("signed order refused: its price is not that of the request")
-    return Signed(order_hash, price, Micros(order.maker_amount))
+    expires_at = Timestamp(order.expires_s) if order.expires_s else None
+    return Signed(order_hash, price, Micros(order.maker_amount), expires_at)

@@ -19,6 +19,21 @@ class Exchange(StrEnum):
     V2 = "v2"
 
 
+def exchange_of(text: str) -> Exchange:
+    """The generation that a setting names; nothing said is the first.
+
+    Returns:
+        The generation.
+
+    Raises:
+        ValueError: it names none.
+    """
+    try:
+        return Exchange(text.strip().lower() or Exchange.V1)
+    except ValueError:
+        raise ValueError("the venue's exchange is v1 or v2") from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressBook:
     """Contracts by their role; checksummed. Source: wire reference, 6.1."""

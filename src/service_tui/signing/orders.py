@@ -64,7 +64,11 @@ class OrderWish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One order as it is signed. V1 alone has `fee_rate_bps`, V2 alone `at_ms` and `builder`."""
+    """One order as it is signed. V1 alone has `fee_rate_bps`, V2 alone `at_ms` and `builder`.
+
+    `expires_s` is when a GTD order dies, Unix seconds; 0 for every other. V1 signs it, in V2 it
+    only travels beside what is signed.
+    """
 
     exchange: Exchange
     salt: int
@@ -76,6 +80,7 @@ class Order:
     fee_rate_bps: int = 0
     at_ms: int = 0
     builder: bytes = BUILDER
+    expires_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ class SignedOrder:
             "side": order.action.value,
             "signatureType": 0,
             "signature": self.signature,
-            "expiration": "0",
+            "expiration": str(order.expires_s),
         }
         if order.exchange is Exchange.V1:
             fee = str(order.fee_rate_bps)
@@ -147,6 +152,7 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     now_ms: int,
     fee_rate_bps: int = 0,
     builder: bytes = BUILDER,
+    expires_s: int = 0,
 ) -> Order:
     """An order for a wish.
 
@@ -158,6 +164,7 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
         now_ms: milliseconds since 1970; part of a v2 order.
         fee_rate_bps: the market's fee; part of a v1 order.
         builder: 32 bytes; part of a v2 order. Zeros opt out.
+        expires_s: when a GTD order dies, Unix seconds; 0 never.
 
     Returns:
         The order, ready to sign.
@@ -171,9 +178,12 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
         _MILLIS_MIN <= now_ms < _MILLIS_MAX,
         0 <= fee_rate_bps < MILLION // 100,
         len(builder) == len(ZERO_32),
+        expires_s == 0 or (not wish.is_immediate and now_ms < expires_s * 1_000 < _MILLIS_MAX),
     )
     if not all(in_range):
-        raise PolicyRefusedError(Rule.FORM, "token, salt, time, fee or builder is out of range")
+        raise PolicyRefusedError(
+            Rule.FORM, "token, salt, time, fee, builder or expiration is out of range"
+        )
     maker_amount, taker_amount = amounts(wish)
     is_first = exchange is Exchange.V1
     return Order(
@@ -187,6 +197,7 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
         fee_rate_bps=fee_rate_bps if is_first else 0,
         at_ms=0 if is_first else now_ms,
         builder=ZERO_32 if is_first else builder,
+        expires_s=expires_s,
     )
 
 
@@ -248,7 +259,7 @@ def _fields_v1(order: Order) -> tuple[Field, ...]:
         *_head(order),
         Field("address", "taker", ZERO_ADDRESS),
         *_body(order),
-        Field("uint256", "expiration", 0),
+        Field("uint256", "expiration", order.expires_s),
         Field("uint256", "nonce", 0),
         Field("uint256", "feeRateBps", order.fee_rate_bps),
         *_tail(order),
@@ -318,6 +329,7 @@ def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
             fee_rate_bps=_decimal(text["feeRateBps"]) if exchange is Exchange.V1 else 0,
             at_ms=_decimal(text["timestamp"]) if exchange is Exchange.V2 else 0,
             builder=bytes_of_hex(text["builder"]) if exchange is Exchange.V2 else ZERO_32,
+            expires_s=_decimal(text["expiration"]),
         )
         signed = SignedOrder(order, text["signature"])
     except (KeyError, ValueError) as error:

@@ -110,6 +110,14 @@ class Policy:
     exchange: Exchange = Exchange.V1
     limits: Limits = Limits()
 
+    @property
+    def older_collaterals(self) -> tuple[str, ...]:
+        """What older positions pay in. Those of both generations are redeemed in the second.
+
+        Source: wire reference, 6.6.
+        """
+        return () if self.exchange is Exchange.V1 else (self.book.usdc_bridged,)
+
     def redemption(self, asked: Redemption, unsigned: Unsigned, own_address: str) -> Judged:
         """Judge what a service wants signed for a redemption.
 
@@ -241,11 +249,7 @@ class Policy:
         return narrowed
 
     def _check_collateral(self, call: RedeemPositions, lines: tuple[str, ...]) -> None:
-        money = {self.book.collateral(self.exchange)}
-        if self.exchange is Exchange.V2:
-            # Positions of both generations are redeemed there. Source: wire reference, 6.6.
-            money.add(self.book.usdc_bridged)
-        if call.collateral not in money:
+        if call.collateral not in {self.book.collateral(self.exchange), *self.older_collaterals}:
             raise PolicyRefusedError(Rule.ARGUMENT, "it names a foreign collateral", lines)
         if call.parent_collection_id != ZERO_32:
             raise PolicyRefusedError(Rule.ARGUMENT, "it names a parent collection", lines)

@@ -27,6 +27,7 @@ async def check_redeemable(
     owner: str,
     *,
     collateral: str,
+    others: tuple[str, ...] = (),
     token_id: int | None = None,
 ) -> Redeemable:
     """Ask the chain whether a redemption brings money now.
@@ -36,6 +37,7 @@ async def check_redeemable(
         asked: which side of which condition.
         owner: who holds it.
         collateral: the token in which a standard position pays.
+        others: tokens in which it may pay as well, where its token id says so.
         token_id: the side's token as the service names it, None where it does not.
 
     Returns:
@@ -60,13 +62,14 @@ async def check_redeemable(
         raise NotRedeemableError(
             Obstacle.POSITION_LOST, "the position lost: it pays nothing, and nothing is burned"
         )
-    derived = await contracts.token_id(
-        condition_id,
-        is_yes=asked.is_yes,
-        collateral=collateral,
-        is_neg_risk=asked.is_neg_risk,
-    )
-    if token_id is not None and token_id != derived:
+    derived = 0
+    for money in (collateral, *others):
+        derived = await contracts.token_id(
+            condition_id, is_yes=asked.is_yes, collateral=money, is_neg_risk=asked.is_neg_risk
+        )
+        if token_id is None or token_id == derived:
+            break
+    else:
         raise MalformedError("the position's token is not that of its condition")
     shares = await contracts.token_balance(owner, derived)
     if shares == 0:

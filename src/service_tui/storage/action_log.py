@@ -3,20 +3,23 @@
 Knows files. Must not know what an action means.
 Used by the desk (which appends) and by the command line (which verifies). Each line holds the hash
 of the one before: a line that is changed, taken out or put in breaks the chain from there on. What
-is cut off at the end shows only to who has kept a later hash.
+is cut off at the end shows against the head, a file beside the log that names its last line; who
+puts back both is found out only by who has kept a later hash.
 """
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeGuard
 
 FILE: Final = "actions.jsonl"
 START: Final = "0" * 64
 LINE_MAX: Final = 65_536
+TAIL_MAX: Final = 4 << 20
+"""Bytes of the end that are read to show the last entries."""
 
 Entry = Mapping[str, str | float | int]
 
@@ -30,23 +33,41 @@ class Verdict:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry that stands in the log: its number from 1, its hash, and what it says."""
+
+    number: int
+    hash: str
+    entry: Mapping[str, object]
+
+
 class ActionLog:
     """The log of one data directory; one process appends to it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._last: str | None = None
+        self._count = 0
 
-    def append(self, entries: Sequence[Entry]) -> None:
-        """Write entries and wait until they are on disk; an OSError says that they are not."""
+    def append(self, entries: Sequence[Entry]) -> tuple[Line, ...]:
+        """Write entries and wait until they are on disk; an OSError says that they are not.
+
+        Returns:
+            The lines that they are now.
+        """
         if not entries:
-            return
+            return ()
+        if self._last is None:
+            self._count = _count_lines(self._path)
         last = self._last if self._last is not None else _last_hash(self._path)
         lines: list[str] = []
-        for entry in entries:
+        made_lines: list[Line] = []
+        for number, entry in enumerate(entries, self._count + 1):
             said = _said(entry)
             last = _hash(last, said)
             lines.append(f'{{"hash":"{last}","entry":{said}}}\n')
+            made_lines.append(Line(number, last, entry))
         made = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with os.fdopen(made, "ab") as file:
             if file.tell() and not _ends_whole(self._path):
@@ -55,22 +76,117 @@ class ActionLog:
             file.write("".join(lines).encode())
             file.flush()
             os.fsync(file.fileno())
-        self._last = last
+        self._last, self._count = last, self._count + len(lines)
+        _write_head(self._path, self._count, last)
+        return tuple(made_lines)
 
 
-def verify(path: Path) -> Verdict:
-    """Follow the chain from its first line; an OSError where the log cannot be read."""
-    last, count = START, 0
+def verify(path: Path, holds: str = "") -> Verdict:
+    """Follow the chain from its first line, and look whether it ends before its head says.
+
+    Args:
+        path: the log.
+        holds: a hash that somebody has kept; the log must have a line that bears it.
+
+    Returns:
+        How many lines follow from one another, and the first thing that is wrong.
+
+    Raises:
+        OSError: the log cannot be read.
+    """
+    head = _head_of(path)
+    try:
+        found, at_head, is_held = _followed(path, head, holds)
+    except FileNotFoundError:
+        if head is None:
+            raise
+        return Verdict(0, START, f"the log is gone; it had {head[0]} entries")
+    problem = found.problem
+    if not problem and head is not None and found.count < head[0]:
+        missing = head[0] - found.count
+        problem = f"the end is cut off: {missing} of {head[0]} are missing"
+    elif not problem and head is not None and at_head != head[1]:
+        problem = f"line {head[0]} is not the one that was written last"
+    elif not problem and holds and not is_held:
+        problem = f"no line has the hash {holds}"
+    return replace(found, problem=problem)
+
+
+def _followed(path: Path, head: tuple[int, str] | None, holds: str) -> tuple[Verdict, str, bool]:
+    """The chain line by line.
+
+    Returns:
+        What it comes to, the hash at the line of the head, and whether the hash wanted was met.
+    """
+    last, count, at_head, is_held = START, 0, START, False
     with path.open("rb") as file:
         for number, raw in enumerate(file, 1):
             found = _read(raw)
             if found is None:
-                return Verdict(count, last, f"line {number} is torn, or no entry")
+                torn = f"line {number} is torn, or no entry"
+                return Verdict(count, last, torn), at_head, is_held
             said, claimed = found
             if _hash(last, said) != claimed:
-                return Verdict(count, last, f"line {number} does not follow from the one before it")
+                odd = f"line {number} does not follow from the one before it"
+                return Verdict(count, last, odd), at_head, is_held
             last, count = claimed, count + 1
-    return Verdict(count, last)
+            is_held |= claimed == holds
+            if head is not None and count == head[0]:
+                at_head = last
+    return Verdict(count, last), at_head, is_held
+
+
+def newest(path: Path, most: int) -> tuple[Line, ...]:
+    """The last entries, newest first; lines that are none are passed over. Empty without a log."""
+    try:
+        total = _count_lines(path)
+        lines = _tail(path, TAIL_MAX)
+    except FileNotFoundError:
+        return ()
+    found: list[Line] = []
+    for place, raw in enumerate(reversed(lines)):
+        read = _read(raw)
+        if read is not None and len(found) < most:
+            entry: object = json.loads(read[0])
+            if _is_object(entry):
+                found.append(Line(total - place, read[1], entry))
+    return tuple(found)
+
+
+def head_path(path: Path) -> Path:
+    """The file that names the last line of a log."""
+    return path.with_name(f"{path.name}.head")
+
+
+def _head_of(path: Path) -> tuple[int, str] | None:
+    """How many lines there were, and the last one's hash; None where nobody has said."""
+    try:
+        count, _, last = head_path(path).read_text(encoding="ascii").strip().partition(" ")
+        return int(count), last
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def _write_head(path: Path, count: int, last: str) -> None:
+    """Name the last line. A head that lags behind a log, as after a kill, is no fault."""
+    draft = path.with_name(f".{path.name}.head.new")
+    made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(made, "w", encoding="ascii") as file:
+        file.write(f"{count} {last}\n")
+    draft.replace(head_path(path))
+
+
+def _count_lines(path: Path) -> int:
+    """Lines of a log, a torn last one too; 0 without a log."""
+    count, end = 0, b"\n"
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                count += chunk.count(b"\n")
+                end = chunk[-1:]
+    except FileNotFoundError:
+        return 0
+    return count + (end != b"\n")
 
 
 def _said(entry: Mapping[str, object]) -> str:
@@ -111,10 +227,7 @@ def _ends_whole(path: Path) -> bool:
 def _last_hash(path: Path) -> str:
     """The hash on which the next line builds: of the last whole line, else the start."""
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            file.seek(max(0, size - 2 * LINE_MAX))
-            lines = file.read().splitlines(keepends=True)
+        lines = _tail(path, 2 * LINE_MAX)
     except FileNotFoundError:
         return START
     for raw in reversed(lines):
@@ -122,3 +235,11 @@ def _last_hash(path: Path) -> str:
         if found is not None:
             return found[1]
     return START
+
+
+def _tail(path: Path, most: int) -> list[bytes]:
+    """The last lines within so many bytes; the first of them may be half a line."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - most))
+        return file.read().splitlines(keepends=True)

@@ -23,6 +23,8 @@ from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.state import DeskState
+from service_tui.signing.book import Exchange
+from service_tui.signing.policy import Policy
 from service_tui.storage.cold import read_preferences
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.errors import Holder, StorageError
@@ -187,6 +189,7 @@ async def attached_parts(
             executes=False,
             halts=kept_halts(options.data_dir),
             vault=vault_of(options),
+            policy=Policy(exchange=Exchange(options.exchange)),
             notes=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))

@@ -70,9 +70,9 @@ def resume(options: Options) -> Outcome:
 
 
 async def _halt(desk: Desk) -> Outcome:
-    await _until(desk, lambda state: state.limits is not None, KNOWN_S)
+    await until(desk, lambda state: state.limits is not None, KNOWN_S)
     desk.submit(Halt())
-    await _until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
+    await until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
     halted = desk.state.halt
     acks = () if halted is None else halted.acks
     missing = [ack for ack in acks if ack.state is not AckState.DONE]
@@ -83,7 +83,7 @@ async def _halt(desk: Desk) -> Outcome:
 async def _resume(desk: Desk) -> Outcome:
     """The service is heard first: only then is it known whether anything is halted."""
     last = desk.state.notices[-1].notice_id if desk.state.notices else 0
-    is_known = await _until(desk, _is_known, ANSWERS_S)
+    is_known = await until(desk, _is_known, ANSWERS_S)
     if is_known and desk.state.halted_since is None:
         return Outcome(is_done=True, lines=(NOTHING,))
     desk.submit(Resume(RESUME_WORD))
@@ -99,7 +99,7 @@ async def _resume(desk: Desk) -> Outcome:
         refused = any(not text.startswith(RESUMED) for text in said(state))
         return refused or state.halted_since is None
 
-    await _until(desk, is_over, ANSWERS_S)
+    await until(desk, is_over, ANSWERS_S)
     is_done = desk.state.halted_since is None
     return Outcome(is_done, said(desk.state) or (() if is_done else (NO_ANSWER,)))
 
@@ -114,7 +114,7 @@ def _line(ack: AckView) -> str:
     return f"{_SIGNS[ack.state]:<8}{ack.what}{detail}"
 
 
-async def _until(desk: Desk, wanted: Callable[[DeskState], bool], seconds: float) -> bool:
+async def until(desk: Desk, wanted: Callable[[DeskState], bool], seconds: float) -> bool:
     """Wait for a state, but not for ever.
 
     Returns:
@@ -141,10 +141,10 @@ def _run(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome
 
 async def _with_desk(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
     async with AsyncExitStack() as stack:
-        return await act(await _opened(stack, options))
+        return await act(await opened(stack, options))
 
 
-async def _opened(stack: AsyncExitStack, options: Options) -> Desk:
+async def opened(stack: AsyncExitStack, options: Options) -> Desk:
     """The desk, attached to whoever holds the directory, whether that one answers or not."""
     initial = first_state(options)
     if options.url is not None:

@@ -25,6 +25,7 @@ from service_tui.desk.state import DeskState
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
 from service_tui.server.loopback import listen
+from service_tui.signing.book import Exchange
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
@@ -72,6 +73,7 @@ async def open_embedded(
         operator_key=keys.operator,
         limits=options.limits,
         signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
+        exchange=Exchange(options.exchange),
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.addresses import checked_address
+from service_tui.desk.commands_wallet import TAIL
 from service_tui.signing.errors import KeystoreError, SigningError
 from service_tui.wiring.wallet_keys import WalletKeys
-
-_TAIL: Final = 6
-"""Digits of the address that a person types before its key is deleted."""
 
 
 class KeyWordsError(Exception):
@@ -86,8 +84,8 @@ def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
     address = checked_address(asked.address)
     if all(key.address != address for key in keys.stored()):
         raise KeystoreError(f"no key of {address} lies here")
-    tail = asked.ask(f"This deletes the key for good. Type the last {_TAIL} digits of {address}: ")
-    if tail.lower() != address[-_TAIL:].lower():
+    tail = asked.ask(f"This deletes the key for good. Type the last {TAIL} digits of {address}: ")
+    if tail.lower() != address[-TAIL:].lower():
         raise KeystoreError("those are other digits; nothing was removed")
     keys.remove(address)
     return [f"removed {address}"]

@@ -30,6 +30,8 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim
+from service_tui.signing.book import Exchange
+from service_tui.signing.policy import Policy
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,
@@ -129,6 +131,7 @@ async def embedded_parts(
                 replace(
                     around(client, data.database, clock, rng),
                     vault=vault_of(options),
+                    policy=Policy(exchange=Exchange(options.exchange)),
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
@@ -177,6 +180,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
             replace(
                 around(client, data.database, clock, random.SystemRandom()),
                 vault=vault_of(options),
+                policy=Policy(exchange=Exchange(options.exchange)),
                 halts=kept_halts(options.data_dir),
                 executes=options.exits,
                 # What works for another service lies beside its folder.
@@ -229,7 +233,7 @@ def closed_in_plain_words() -> Generator[None]:
     try:
         yield
     except Exception as error:
-        reason = _only(error)
+        reason = only_reason(error)
         fix = next((fix for kind, fix in _FIXES.items() if isinstance(reason, kind)), None)
         if fix is None:
             raise
@@ -237,8 +241,8 @@ def closed_in_plain_words() -> Generator[None]:
         raise DeskClosedError(str(reason), fix) from reason
 
 
-def _only(error: Exception) -> Exception:
+def only_reason(error: Exception) -> Exception:
     """What a TaskGroup on the way has wrapped, where it is one thing."""
     # Only groups have members; their type says nothing about whose.
     members: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return _only(members[0]) if len(members) == 1 else error
+    return only_reason(members[0]) if len(members) == 1 else error

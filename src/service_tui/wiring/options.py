@@ -14,7 +14,8 @@ class Options:
     not at all. `limits` False takes every limit off the embedded service. `signal_ttl_s` is the
     life of its reactor signals, None the usual minute. `exits` False leaves the exits of alerts to
     the next desk. `wallet_key` is what the environment held of
-    the wallet, which the signer checks.
+    the wallet, which the signer checks. `exchange` is the generation of the EVM venue for which
+    orders are signed, and which the embedded service simulates.
     """
 
     data_dir: Path
@@ -33,3 +34,4 @@ class Options:
     signal_ttl_s: float | None = None
     exits: bool = True
     wallet_key: str | None = field(default=None, repr=False)
+    exchange: str = "v1"

@@ -24,6 +24,7 @@ from service_tui.desk.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
+from service_tui.wiring.collecting import Collecting
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.logfile import note_stacks
 from service_tui.wiring.options import Options
@@ -99,6 +100,9 @@ def open_console(options: Options) -> int:
         data_path=str(options.data_dir),
     )
     app.ending = Ending(note=note_stacks)
+    collecting = Collecting()
+    collecting.begin()
+    app.housekeeping = collecting.look
     app.run()
     keep(options.data_dir, app.picture)
     return app.return_code or 0

@@ -5,18 +5,21 @@ Used before leaving while orders are under way.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from rich.text import Text
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
 from service_tui.console.keys import bindings_of
+from service_tui.console.messages import ConfirmGiven
 from service_tui.console.theme import content
+
+Result = TypeVar("Result")
 
 ARMED_AFTER_S: Final = 0.15
 """Keys typed ahead confirm nothing. Source: ux, "Danger"."""
@@ -37,6 +40,12 @@ class Question:
     body: Text
     confirm: str
     key: str = "y"
+
+
+def say_confirmed(dialog: Screen[Result], what: str) -> None:
+    """Have a yes written down; by the app, as the dialog is about to go."""
+    app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    app.post_message(ConfirmGiven(what))
 
 
 class Confirm(ModalScreen[bool]):
@@ -73,6 +82,7 @@ class Confirm(ModalScreen[bool]):
     def action_confirm(self) -> None:
         """Say yes, once the dialog has been seen."""
         if self.is_armed:
+            say_confirmed(self, self._question.title)
             self.dismiss(True)  # noqa: FBT003 - the dialog's result
 
     def action_close(self) -> None:

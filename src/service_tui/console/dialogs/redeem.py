@@ -8,18 +8,24 @@ yes only once there is something to say yes to.
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
 from service_tui.console import formats
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.redemption_text import call_text, labelled, steps_text
+from service_tui.console.redemption_text import (
+    call_text,
+    fee_text,
+    hanging,
+    labelled,
+    steps_text,
+)
 from service_tui.console.redemption_words import side_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
@@ -28,6 +34,10 @@ from service_tui.desk.records_redemption import ChainRunState, RedemptionRow, Ru
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+_LABEL: Final = 12
+_WIDTH: Final = 70
+"""Cells of a label, and of a line before the first layout."""
 
 _MANAGED: Final = (
     "The service holds the key of this wallet: it signs and sends the redemption, and pays the gas."
@@ -90,6 +100,7 @@ class RedeemDialog(ModalScreen[str | None]):
         if self._is_done or not self._is_armed or run is None or self._why_not(run):
             return
         self._is_done = True
+        say_confirmed(self, "redeem this position")
         self.dismiss("" if run.call is None else run.call.digest)
 
     def action_close(self) -> None:
@@ -119,6 +130,16 @@ class RedeemDialog(ModalScreen[str | None]):
             return "the key is locked: esc, then W and U unlock it"
         return ""
 
+    @on(events.Resize)
+    def _resized(self) -> None:
+        # Once the new width stands, lines are broken anew.
+        self.call_after_refresh(self._show)
+
+    def _width(self) -> int:
+        """Cells of a line; the usual ones before there are any."""
+        bodies = self.query("#redeem-body").results(VerticalScroll)
+        return next((one.scrollable_content_region.width for one in bodies), 0) or _WIDTH
+
     def _show(self) -> None:
         run = self.run
         for words in self.query("#redeem-text").results(Words):
@@ -139,20 +160,32 @@ class RedeemDialog(ModalScreen[str | None]):
         row, masked = self._row, is_private(self._state)
         wallet = self._state.wallet
         pays = row.amount if run is None or not run.amount else run.amount
+        width = self._width()
+        side = side_text(row)
+        question = hanging(formats.plain(row.question, 120).plain, width - len(side) - 2, _LABEL)
+        call = None if run is None or run.state is not ChainRunState.PREPARED else run.call
         figures = [
-            ("position", Text.assemble(side_text(row), "  ", formats.plain(row.question, 120))),
-            ("pays", formats.money(pays, masked=masked)),
-            ("wallet", formats.address(wallet.address or None, masked=masked)),
+            ("position", Text.assemble(side, "  ", question)),
+            (
+                "pays",
+                Text.assemble(
+                    formats.money(pays, masked=masked),
+                    (" to ", "muted"),
+                    formats.address(wallet.address or None, masked=masked),
+                ),
+            ),
             ("venue", Text(row.venue.value + (", simulated" if row.simulated else ", real"))),
         ]
+        if call is not None:
+            figures.insert(2, ("costs", Text.assemble("at most ", fee_text(call))))
         parts = [labelled(figures)]
         if run is None:
             parts.append(Text("asking the service", "muted"))
         elif run.managed and run.state is ChainRunState.PREPARED:
             parts.append(Text(_MANAGED))
-        elif run.call is not None and run.state is ChainRunState.PREPARED:
+        elif call is not None:
             title = "what is signed, and nothing else"
-            parts.append(section(title, call_text(run.call)))
+            parts.append(section(title, call_text(call, width=width)))
         else:
             parts.append(steps_text(run, self._now))
         why = "" if run is None or run.state is not ChainRunState.PREPARED else self._why_not(run)

@@ -128,7 +128,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         """Show what is known; nothing is asked before an amount stands there."""
         frame = self.query_one("#ticket")
         frame.border_title = "Order ticket"
-        frame.border_subtitle = "F5 side  F6 buy or sell  esc cancel"
+        venue = "  F7 venue" if self._state.wallet.live else ""
+        frame.border_subtitle = f"F5 side  F6 buy or sell{venue}  esc cancel"
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.query_one("#ticket-amount", PlainInput).passed_on = frozenset(_LETTERS)

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
@@ -28,8 +28,17 @@ class TypedWord(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
     AUTO_FOCUS = "#word-line"
 
-    def __init__(self, title: str, body: Text, word: str) -> None:
+    def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
+        """Ask.
+
+        Args:
+            title: the question in a few words.
+            body: what it is about.
+            word: what is to be typed, letter by letter.
+            does: what the door says; the word itself where that is empty.
+        """
         super().__init__()
+        self._does = does or word.lower()
         self._title = title
         self._body = body
         self._word = word
@@ -47,7 +56,7 @@ class TypedWord(ModalScreen[str | None]):
             yield Words(f"Type {self._word} and press enter:", id="word-asks")
             yield PlainInput(compact=True, max_length=40, id="word-line")
             with Horizontal(id="word-doors"):
-                yield Door(f"{self._word.lower()}  enter", id="word-yes")
+                yield Door(f"{self._does}  enter", id="word-yes")
                 yield Door("stay  esc", id="word-no")
 
     def on_mount(self) -> None:
@@ -79,6 +88,7 @@ class TypedWord(ModalScreen[str | None]):
             asks = self.query_one("#word-asks", Words)
             asks.tell(Text(f"That is not the word: type {self._word}", "bold warn"))
         elif self._is_armed:
+            say_confirmed(self, f"{self._title}: {self._word}")
             self.dismiss(typed)
 
     def _arm(self) -> None:

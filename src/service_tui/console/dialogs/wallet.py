@@ -33,12 +33,14 @@ from service_tui.desk.commands import Command
 from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,
+    TAIL,
     AskApprovals,
     KeepKey,
     LinkWallet,
     LockWallet,
     MakeCredentials,
     PayOffer,
+    RemoveKey,
     SetApprovals,
     SetLive,
     SetPay,
@@ -96,7 +98,10 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
 
     def on_mount(self) -> None:
         """Show what is known."""
-        keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("wallet"))
+        # Hard spaces: a line ends between two keys, never inside one.
+        keys = "   ".join(
+            f"{shown_key(key)} {key.label}".replace(" ", "\u00a0") for key in keys_of("wallet")
+        )
         self.query_one("#wallet-keys", Words).tell(Text(keys, "muted"))
         self._show()
 
@@ -113,6 +118,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
     @on(events.Resize)
     def _resized(self) -> None:
         self.set_class(self.size.width >= BESIDE_FROM, "-beside")
+        self._show()
 
     @property
     def _wallet(self) -> WalletView:
@@ -122,11 +128,6 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
 
     def action_unlock(self) -> None:
         """Open the key, or forget the open one at once."""
-        from service_tui.console.dialogs.passphrase import (  # noqa: PLC0415 - not at first
-            Secrets,
-            unlock_dialog,
-        )
-
         wallet = self._wallet
         if wallet.key_state is KeyState.UNLOCKED:
             self._give(LockWallet())
@@ -134,12 +135,19 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         if wallet.key_state is KeyState.NONE:
             self.post_message(Said("no key is kept here: K keeps one", "warn"))
             return
+        self._unlock(wallet.key_address)
+
+    def _unlock(self, address: str) -> None:
+        from service_tui.console.dialogs.passphrase import (  # noqa: PLC0415 - not at first
+            Secrets,
+            unlock_dialog,
+        )
 
         def answered(secrets: Secrets | None) -> None:
             if secrets is not None:
-                self._give(UnlockWallet(secrets.passphrase, wallet.key_address))
+                self._give(UnlockWallet(secrets.passphrase, address))
 
-        self._app().push_screen(unlock_dialog(wallet.key_address), answered)
+        self._app().push_screen(unlock_dialog(address), answered)
 
     def action_keep(self) -> None:
         """Import a key, or make one."""
@@ -156,6 +164,40 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
                 self._give(KeepKey(secrets.passphrase, secrets.secret))
 
         self._app().push_screen(NewKeyDialog(), answered)
+
+    def action_stored(self) -> None:
+        """The keys that lie here: open another one, or delete one."""
+        from service_tui.console.dialogs.stored_keys import (  # noqa: PLC0415 - not at first
+            Chosen,
+            StoredKeys,
+        )
+
+        def answered(chosen: Chosen | None) -> None:
+            if chosen is None:
+                return
+            if chosen.removes:
+                self._remove(chosen.address)
+            else:
+                self._unlock(chosen.address)
+
+        self._app().push_screen(StoredKeys(self._state, self._now), answered)
+
+    def _remove(self, address: str) -> None:
+        """Delete a key, once the end of its address is typed."""
+        from service_tui.console.dialogs.stored_keys import (  # noqa: PLC0415 - not at first
+            removal_question,
+        )
+
+        if self._is_read_only():
+            return
+
+        def answered(word: str | None) -> None:
+            if word is not None:
+                self._give(RemoveKey(address, word))
+
+        body = removal_question(address, self._wallet)
+        question = TypedWord("Delete this key for good?", body, address[-TAIL:], "delete")
+        self._app().push_screen(question, answered)
 
     def action_link(self) -> None:
         """Link the open key's wallet, once that is confirmed."""
@@ -266,6 +308,19 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         else:
             self.post_message(Said("there is no address yet", "warn"))
 
+    def action_code(self) -> None:
+        """Show the address as a code for a camera, on a page of its own."""
+        from service_tui.console.dialogs.wallet_code import WalletCode  # noqa: PLC0415 - not at first
+
+        address = self._wallet.address or self._wallet.key_address
+        if is_private(self._state):
+            self.post_message(Said("addresses are masked: leave this, and z shows them", "warn"))
+        elif not address:
+            self.post_message(Said("there is no address yet", "warn"))
+        else:
+            app = self._app()
+            app.push_screen(WalletCode(address, on_dark=app.current_theme.dark))
+
     def action_lines(self, by: int) -> None:
         """Scroll by lines."""
         self.query_one("#wallet-body").scroll_relative(y=by, animate=False)
@@ -289,12 +344,14 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
                 words.tell(text)
         address = "" if is_private(state) else wallet.address or wallet.key_address
         on_dark = self._app().current_theme.dark
-        code = f"{address} {on_dark}"
+        is_beside = bool(address) and self.size.width >= BESIDE_FROM
+        code = f"{address} {on_dark} {is_beside}"
         if code != self._code:
-            self._code = code
+            # Parts of parts may not stand yet when the page itself does.
             for words in self.query("#wallet-code").results(Words):
-                words.tell(qr_text(address, on_dark=on_dark) if address else Text())
-                words.display = bool(address)
+                self._code = code
+                words.display = is_beside
+                words.tell(qr_text(address, on_dark=on_dark) if is_beside else Text())
 
     def _is_read_only(self) -> bool:
         if self._state.service.read_only:

@@ -15,15 +15,10 @@ from textual.widgets import Static
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, key_named
-from service_tui.console.messages import GoTo, KeyChosen, Said
-from service_tui.console.needs import (
-    AWAY,
-    DISMISSED,
-    Need,
-    away_mark,
-    meanwhile,
-    needs,
-)
+from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen, Said
+from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile, needs
+from service_tui.console.needs_fleet import HELD
+from service_tui.console.ranking import Need
 from service_tui.console.screens.away_text import away_text
 from service_tui.console.screens.base import DeskScreen
 from service_tui.console.screens.briefing_text import briefing_text, is_alarming
@@ -37,11 +32,11 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 CALM: Final = (
-    "Nothing needs you.\n\n"
-    "No alert waits for its exit, no trade for your approval.\n"
+    "No alert waits for its exit, no trade for your approval, no signal.\n"
     "No order waits for its end, none was refused in the last ten minutes.\n"
     "No position resolves within 15 minutes, none moved by more than 15 %.\n"
-    "Less than 80 % of the day's limit is used."
+    "No agent is broke, no experiment stands still, no skill has crashed.\n"
+    "Less than 80 % of every limit of the day is used."
 )
 WAITING: Final = "Not known yet: the service has not answered since the start."
 
@@ -54,19 +49,30 @@ _BRIEFING_LINES: Final = 9
 _EDGE: Final = 3
 """Cells that the block's edge and padding take."""
 
-ADVICE_FROM: Final = 120
-"""Width from which the advice is a column; below it, a line for the highlighted row."""
+VERB_FROM: Final = 120
+ADVICE_FROM: Final = 160
+"""Widths from which verb and advice are columns; below the latter, a line tells both of one row."""
 
 _DISMISSED_MAX: Final = 20
 """Rows go by themselves after ten minutes: older ones need not be remembered."""
 
+
+def _what(need: Need) -> Text:
+    """The thing; one that cannot wait is red and bold in every theme."""
+    text = formats.plain(need.what)
+    return Text(text.plain, "bold breach") if need.is_last else text
+
+
 _COLUMNS: Final = (
     Column[Need]("kind", "", 11, lambda need: Text(f"{need.glyph} {need.word}", need.tone)),
-    Column[Need]("what", "what needs you", 24, lambda need: formats.plain(need.what), flex=True),
+    Column[Need]("what", "what needs you", 24, _what, flex=True),
     Column[Need]("figure", "", 11, lambda need: need.figure, align="right", glows=False),
     Column[Need](
-        "advice", "what to do", 46, lambda need: Text(formats.plain(need.advice).plain, "muted"),
-        tier=ADVICE_FROM,
+        "verb", "enter", 19, lambda need: Text(need.verb, "accent"), tier=VERB_FROM, glows=False,
+    ),
+    Column[Need](
+        "advice", "what is to be known", 38,
+        lambda need: Text(formats.plain(need.advice).plain, "muted"), tier=ADVICE_FROM,
     ),
 )  # fmt: skip
 
@@ -76,6 +82,7 @@ class AttentionPart(NamedTuple):
 
     needs: tuple[Need, ...]
     away: MeanwhileView | None
+    calm_since: Timestamp | None
     is_known: bool
     masked: bool
     briefing: BriefingView | None
@@ -110,11 +117,12 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         """Rows, the absence, and whether anything was ever heard."""
         found = needs(state, self.now)
         away, heard = meanwhile(state), state.briefing
-        return AttentionPart(found, away, not state.from_cache, is_private(state), heard)
+        calm = self.surroundings.calm.since
+        return AttentionPart(found, away, calm, not state.from_cache, is_private(state), heard)
 
     def show(self, part: AttentionPart) -> None:
         """Show the rows and the absence."""
-        self.table.empty = CALM if part.is_known else WAITING
+        self.table.empty = self._calm_words() if part.is_known else WAITING
         self.table.show(part.needs)
         self._show_away()
         # At a first visit the layout may come after this; then there is room for more lines.
@@ -123,7 +131,10 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         self._show_briefing()
 
     def tick(self) -> None:
-        """Let the age of the briefing go on."""
+        """Let the age of the briefing go on, and the length of the calm."""
+        if not len(self.table.order) and not self.state.from_cache:
+            self.table.empty = self._calm_words()
+            self.table.redraw()
         self._show_briefing()
 
     def focus_row(self, row: str | None) -> None:
@@ -141,12 +152,18 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         return super().why_not(action)
 
     def action_open(self) -> None:
-        """Go to the thing that is highlighted."""
+        """Do what the highlighted row asks for, or open it: a verb that moves money asks first."""
         need = self.table.selected()
-        if need is not None and need.key.startswith("held "):
-            self.post_message(KeyChosen(key_named("app.approvals")))
-        elif need is not None:
-            self.post_message(GoTo(need.screen, need.row))
+        if need is None:
+            return
+        if need.key.startswith(HELD):
+            self.post_message(ApprovalWanted(need.key.removeprefix(HELD)))
+            return
+        act = key_named(need.act) if need.act else None
+        if act is not None and act.group == "app":
+            self.post_message(KeyChosen(act))
+        else:
+            self.post_message(GoTo(need.screen, need.row, act))
 
     def action_dismiss(self) -> None:
         """Put the highlighted row aside, or else the absence."""
@@ -175,7 +192,8 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         self._advice.display = need is not None and self.size.width < ADVICE_FROM
         if need is not None:
             advice = formats.plain(need.advice)
-            self._advice.update(content(Text.assemble((f"{need.word}: ", need.tone), advice)))
+            verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
+            self._advice.update(content(Text.assemble(*verb, advice)))
 
     @on(RecordTable.Opened)
     def _opened(self, event: RecordTable.Opened) -> None:
@@ -202,6 +220,16 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         text = briefing_text(self.state, self.now, width=self.size.width - _EDGE, lines=lines)
         self._briefing.update(content(text))
         self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
+
+    def _calm_words(self) -> str:
+        """That all is well, since when, and what was looked at to say so."""
+        calm = self.surroundings.calm
+        if calm.since is None:
+            return f"All is well.\n\n{CALM}"
+        since = formats.clock_time(calm.since).plain
+        length = formats.duration(max(0.0, self.now - calm.since))
+        start = ", as long as this console looks" if calm.is_from_start else ""
+        return f"All is well since {since}, for {length}{start}.\n\n{CALM}"
 
     def _lost(self) -> TicketView | None:
         """The highlighted order, if it is one of which no trace was found."""

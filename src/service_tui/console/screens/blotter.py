@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
@@ -22,10 +21,12 @@ from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.screens.ticket_columns import milliseconds, ticket_columns
 from service_tui.console.screens.ticket_text import COMPARED, number_of, ticket_detail, words_of
 from service_tui.console.search import Search, read_search
-from service_tui.console.theme import content
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.console.widgets.words import Words
 from service_tui.desk.records import TicketView
+from service_tui.desk.records_redemption import RunView
+from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -44,6 +45,7 @@ class BlotterPart(NamedTuple):
     """What this screen shows."""
 
     tickets: tuple[TicketView, ...]
+    runs: tuple[RunView, ...]
     masked: bool
 
 
@@ -64,7 +66,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             id="blotter-table",
         )
         self.line = FilterLine()
-        self._detail = Static(markup=False, id="blotter-detail-text")
+        self._detail = Words(id="blotter-detail-text", keeps_room=True)
         self._search = Search()
         self._open_only = False
 
@@ -82,12 +84,12 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         self.restore_sort(_SORT)
 
     def part_of(self, state: DeskState) -> BlotterPart:
-        """The commands, and whether amounts are masked."""
-        return BlotterPart(state.tickets, is_private(state))
+        """The commands, the redemptions, and whether amounts are masked."""
+        return BlotterPart(state.tickets, state.redemption.runs, is_private(state))
 
     def show(self, part: BlotterPart) -> None:
-        """Show the commands."""
-        self.table.show(part.tickets)
+        """Show the commands, redemptions among them."""
+        self.table.show((*run_tickets(part.runs), *part.tickets))
         self._show_detail()
 
     def tick(self) -> None:
@@ -150,6 +152,20 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         else:
             self.post_message(Said("this command is about no market", "warn"))
 
+    def action_why(self) -> None:
+        """Why it traded: the chain of this order, as far as it is known."""
+        from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame
+        from service_tui.desk.why import why_ticket  # noqa: PLC0415 - nor what it shows
+
+        ticket = self.row_in_focus()
+        if ticket is None:
+            return
+        if ticket.market_id:
+            chain = why_ticket(self.state, ticket)
+            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
+        else:
+            self.post_message(Said("this command is about no market", "warn"))
+
     def action_toggle_open(self) -> None:
         """Show only what has no end yet, or all."""
         self._open_only = not self._open_only
@@ -186,4 +202,4 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         text = Text("no command highlighted", "muted")
         if ticket is not None:
             text = ticket_detail(ticket, self.state, self.now, width=self._detail.size.width)
-        self._detail.update(content(text))
+        self._detail.tell(text)

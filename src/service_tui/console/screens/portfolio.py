@@ -222,6 +222,16 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         if held is not None:
             self.open_monitor(guarded(self.state, held.key) or unguarded(held))
 
+    def action_why(self) -> None:
+        """Why it traded: the chain of this position, as far as it is known."""
+        from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame
+        from service_tui.desk.why import why_position  # noqa: PLC0415 - nor what it shows
+
+        held = self.row_in_focus()
+        if held is not None:
+            chain = why_position(self.state, held)
+            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
+
     def action_price_alert(self) -> None:
         """Tell when a price of the market of this position is there."""
         held = self.row_in_focus()

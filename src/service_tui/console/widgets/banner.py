@@ -13,7 +13,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
-from service_tui.desk.lasting import lasting_words
+from service_tui.desk.lasting import REAL_MONEY, lasting_words
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
@@ -94,7 +94,10 @@ def lasting_things(
             Lasting("warn", "paused", "trading is paused: buys are refused, sales still pass")
         )
     found.extend(_breaker(state, now))
-    found.extend(Lasting("warn", word, said) for word, said in lasting_words(state))
+    found.extend(
+        Lasting("live" if word == REAL_MONEY else "warn", word, said)
+        for word, said in lasting_words(state)
+    )
     stale = stale_topic(state, now)
     if stale is not None and state.service.phase is Phase.ONLINE:
         topic, age = stale

@@ -63,6 +63,11 @@ def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text],
     return tuple(placed)
 
 
+def spare(bits: Sequence[Bit], width: int) -> int:
+    """Cells that are left beside all pieces as they are best, and a gap; below 0: none fits."""
+    return width - _needed(dict(enumerate(bits))) - GAP
+
+
 def joined(placed: Sequence[tuple[int, int, Text]], width: int) -> Text:
     """The pieces as one line of at most `width` cells."""
     line = Text(no_wrap=True)

@@ -6,11 +6,12 @@ Used by the deck, the key bar and the palette; `screens.base` builds on it.
 
 import json
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar, Protocol, cast, runtime_checkable
 
 from textual.containers import Vertical
 
+from service_tui.console.calm import Calm
 from service_tui.console.messages import CommandGiven, Copied
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import Command
@@ -22,6 +23,7 @@ from service_tui.desk.records import (
     TicketView,
     TradeView,
 )
+from service_tui.desk.records_log import ActionView
 from service_tui.desk.records_reactor import SignalView, WalletView
 from service_tui.desk.records_redemption import RedemptionRow
 from service_tui.desk.records_research import ExperimentView
@@ -44,17 +46,22 @@ CopiedRecord = (
     | SignalView
     | WalletView
     | ExperimentView
+    | ActionView
 )
 """What a row can be copied as."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where the program runs, for screens that say so. Paths are texts to show, not to open."""
+    """Where the program runs, for screens that say so. Paths are texts to show, not to open.
+
+    `calm` is since when nothing has needed the person; the app keeps it.
+    """
 
     log_path: str = ""
     data_path: str = ""
     theme_names: tuple[str, ...] = ()
+    calm: Calm = field(default_factory=Calm)
 
 
 @runtime_checkable
@@ -68,6 +75,8 @@ class TakesState(Protocol):
 
 class NumberedView(Vertical):
     """What the app knows of a screen, whatever part of the state it shows."""
+
+    BLANK = True
 
     name_in_keys: ClassVar[str]
     """The group of keys.py and the name that GoTo uses."""

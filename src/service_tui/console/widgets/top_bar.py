@@ -9,9 +9,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.widgets.bar import Bar
-from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter
+from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter, spare
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
@@ -41,12 +42,19 @@ class TopBar(Bar):
     def __init__(self) -> None:
         super().__init__(id="top-bar")
         self._lines: tuple[tuple[Bit, ...], ...] = ()
+        self._fleet: tuple[Standing, ...] = ()
 
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
         """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
-        lines = ((*money_bits(state, now), *badge_bits(unseen)), world_bits(state, now))
-        if lines != self._lines:
-            self._lines = lines
+        lines = (
+            (*money_bits(state, now), *ask_bits(state, now), *badge_bits(unseen)),
+            world_bits(state, now),
+        )
+        fleet = standings(state)
+        if (lines, fleet) != (self._lines, self._fleet):
+            self._lines, self._fleet = lines, fleet
+            # Where one line is enough for all the rest, the agents have one of their own.
+            self.set_class(bool(fleet), "-fleet")
             self.set_class(state.service.mode is Mode.LIVE, "-live")
             self.set_class(state.halted_since is not None, "-halted")
             self.refresh()
@@ -54,7 +62,26 @@ class TopBar(Bar):
     def drawn(self, width: int, height: int) -> Text:
         """Money above, the day and the world below; all in one line where there is but one."""
         lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
-        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in lines)
+        *above, last = lines
+        shown = [*above, with_fleet(last, self._fleet, width)]
+        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
+
+
+def with_fleet(bits: tuple[Bit, ...], fleet: tuple[Standing, ...], width: int) -> tuple[Bit, ...]:
+    """The line, with the agents where it leaves room: they push nothing out."""
+    told = strip(fleet, spare(bits, width))
+    return bits if told is None else (*bits, Bit(told))
+
+
+def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """How many trades wait for the person, how long the nearest still does, and the key."""
+    held = state.supervision.held
+    if not held:
+        return ()
+    left = formats.duration(min(one.left_s(now) for one in held))
+    short = Text(f" &{len(held)} ", "bold reverse warn")
+    word = "waits" if len(held) == 1 else "wait"
+    return (Bit(Text(f" & {len(held)} {word} {left} ", "bold reverse warn"), 2, short, right=True),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:

@@ -10,21 +10,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from service_tui.desk.agent_past import pasts_of
 from service_tui.desk.commands_fleet import ExportData
-from service_tui.desk.exports import TABLES, agent_rows, as_csv, as_json, day_in_markdown
+from service_tui.desk.exports import files_of
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.report import known_pasts
+from service_tui.desk.written import write_files
 
 FOLDER: Final = "exports"
 
 
 async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
     """Write the files, and say where they are."""
-    now, state = ports.now(), ports.state()
-    files = {"day.md": day_in_markdown(state, now), "day.csv": as_csv(agent_rows(state))}
-    for name, table in TABLES.items():
-        rows = table(state)
-        files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
+    state = ports.state()
+    pasts = {**known_pasts(state), **(await pasts_of(ports) if state.service.embedded else {})}
+    now = ports.now()
+    files = files_of(ports.state(), now, pasts)
     stamp = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H%M%S}"
     try:
         folder = await asyncio.to_thread(_write, order.folder, data_dir / FOLDER / stamp, files)
@@ -35,11 +37,6 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
 
 
 def _write(wanted: str, usual: Path, files: Mapping[str, str]) -> Path:
-    """Write each file whole; others may read what a person exports, but not what is usual."""
     folder = Path(wanted).expanduser() if wanted else usual
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name, text in files.items():
-        draft = folder / f".{name}.new"
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(folder / name)
+    write_files(folder, files)
     return folder

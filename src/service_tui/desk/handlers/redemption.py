@@ -14,7 +14,7 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.chain_line import ChainLine, micros_down
 from service_tui.desk.commands_wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
 from service_tui.desk.facts import Noticed, PreferenceSet
-from service_tui.desk.facts_wallet import AutoChanged, RunChanged
+from service_tui.desk.facts_wallet import AutoChanged, ChainRunChanged
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.desk.records_redemption import (
@@ -103,7 +103,7 @@ class Redemptions:
         if self._is_managed():
             # The service signs: nothing is asked before the person has said yes.
             self._ports.say(
-                RunChanged(self._new_view(row, ChainRunState.PREPARED, by_itself=False))
+                ChainRunChanged(self._new_view(row, ChainRunState.PREPARED, by_itself=False))
             )
             return
         async with self._word:
@@ -194,8 +194,14 @@ class Redemptions:
         row, run = self._row(key), self._ports.state().redemption.run(key)
         if row is not None and (run is None or not run.state.is_open):
             view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
-            told = replace(view, reason=refusal.reason, words=refusal.words, fix=refusal.fix)
-            self._ports.say(RunChanged(told))
+            told = replace(
+                view,
+                reason=refusal.reason,
+                words=refusal.words,
+                fix=refusal.fix,
+                settled_at=self._ports.now(),
+            )
+            self._ports.say(ChainRunChanged(told))
         tail = f" — {refusal.fix}" if refusal.fix else ""
         named = key if row is None else row.question
         self._ports.say(Noticed("warn", f"not redeemed, {named}: {refusal.words}{tail}"))
@@ -322,6 +328,7 @@ class Redemptions:
             amount=row.amount,
             managed=self._is_managed(),
             by_itself=by_itself,
+            opened_at=self._ports.now(),
             words="asked now" if state is ChainRunState.RUNNING else "waits for your yes",
         )
 
@@ -346,6 +353,9 @@ class Redemptions:
             return
         due = [row for row in view.ready if self._is_due(row)]
         if not due:
+            if view.auto.paused and not view.ready:
+                # What waited has gone another way: there is nothing left to rest from.
+                self._pause("")
             return
         why = await self._held_up()
         self._pause(why)
@@ -411,7 +421,7 @@ class Redemptions:
         tries = self._tried.get(run.key, 0)
         self._tried[run.key] = tries + 1
         again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
-        self._ports.say(RunChanged(replace(run, again_at=again)))
+        self._ports.say(ChainRunChanged(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:
         """Rest, or go on; told once a change."""

@@ -17,6 +17,7 @@ from service_tui.desk.chain_line import ChainLine, call_of, micros_down, shown
 from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,
+    TAIL,
     KeepKey,
     LinkWallet,
     RemoveKey,
@@ -110,7 +111,14 @@ class WalletKeeper:
             await self._keys(lambda: vault.keep(order.passphrase, order.secret))
 
     async def remove(self, order: RemoveKey) -> None:
-        """Delete a key."""
+        """Delete a key whose address was typed to its end."""
+        if order.tail.lower() != order.address[-TAIL:].lower():
+            words = f"nothing was removed: type the last {TAIL} letters of the address"
+            self._ports.say(Noticed("warn", words))
+            return
+        if self._ports.state().service.read_only:
+            self._ports.say(Noticed("warn", "this desk is read-only: it removes nothing"))
+            return
         async with self._doing:
             await self._keys(lambda: self._line.vault.remove(order.address))
 

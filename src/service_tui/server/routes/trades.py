@@ -119,7 +119,8 @@ async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> T
     signed = verified(asked.world, asked.agent, request, terms)
     if signed is None:
         return await place_on_venue(asked, order)
-    order = order._replace(size=signed.size, price=signed.price)
+    expires_at = signed.expires_at or order.expires_at
+    order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at)
     return await place_on_venue(asked, order, signed=signed)
 
 

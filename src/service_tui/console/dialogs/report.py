@@ -1,0 +1,148 @@
+"""The day of every agent on one page: what it traded, what came of it, what held it back.
+
+Knows the desk's reports and the formats. Must not know a screen.
+Used by the app on a key of its own.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.dialogs.page import Page
+from service_tui.console.figures import section
+from service_tui.console.freshness import is_private
+from service_tui.console.theme import content
+from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
+from service_tui.desk.report import REASONS_MAX, DayReport, day_reports, known_pasts
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+_NAME: Final = 14
+_SUM: Final = 11
+_LABEL: Final = 10
+_QUESTION: Final = 38
+"""Letters of a question that stay on its line."""
+
+
+class Report(Page):
+    """A table of all agents, then each of them; `first` is the agent that is told first."""
+
+    def __init__(self, state: DeskState, now: Timestamp, *, first: str = "") -> None:
+        super().__init__("The day of each agent", "esc closes, j and k scroll, 7 W writes it")
+        self._state = state
+        self._now = now
+        self._first = first
+
+    def text(self) -> Text:
+        """The day as it is known now."""
+        return report_text(self._state, self._now, first=self._first)
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Tell it anew when what it is made of has changed."""
+        before, self._state, self._now = self._state, state, now
+        parts = (state.fleet, state.supervision, state.trades, is_private(state))
+        if parts != (before.fleet, before.supervision, before.trades, is_private(before)):
+            for words in self.query(Static):
+                words.update(content(self.text()))
+
+
+def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:
+    """The whole page."""
+    if state.fleet is None:
+        return Text("The agents of another service are told of on its own dashboard.", "muted")
+    masked, reports = is_private(state), day_reports(state, now, known_pasts(state))
+    ordered = sorted(reports, key=lambda one: one.agent.agent_id != first)
+    read = state.supervision.pasts_at
+    age = "reading the trades" if read is None else f"read {formats.age(read, now)} ago"
+    head = Text.assemble(("since midnight UTC", "muted"), ("; ", "muted"), (age, "muted"))
+    parts = [head, _table(ordered, masked=masked)]
+    parts += [section(_title(one), _about(one, masked=masked)) for one in ordered]
+    return Text("\n\n").join(parts)
+
+
+def _title(one: DayReport) -> str:
+    return formats.plain(one.agent.name, 60).plain
+
+
+def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
+    """A line an agent: its day, what it bought, sold and realized, and the sum of all."""
+    names = ("today", "buys", "bought", "sales", "sold")
+    widths = (_SUM, 5, _SUM, 6, _SUM)
+    heads = "".join(name.rjust(width) for name, width in zip(names, widths, strict=True))
+    lines = [Text("agent".ljust(_NAME) + heads, "muted")]
+    for one in reports:
+        line = Text(formats.plain(one.agent.name, _NAME - 1).plain.ljust(_NAME))
+        cells = (
+            formats.pnl(one.agent.day_pnl, masked=masked),
+            formats.count(one.buys),
+            formats.money(one.bought, masked=masked),
+            formats.count(one.sales),
+            formats.money(one.sold, masked=masked),
+        )
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            # What was not read is no nought.
+            shown = Text("?", "muted") if one.problem and place else cell
+            line.append(" " * max(1, width - shown.cell_len))
+            line.append_text(shown)
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _about(one: DayReport, *, masked: bool) -> Text:
+    rows: list[tuple[str, Text]] = []
+    if one.problem:
+        rows.append(("not known", formats.plain(one.problem, 200)))
+    else:
+        rows.append(("realized", formats.pnl(one.realized, masked=masked)))
+    rows += [
+        (label, _trade(trade, masked=masked))
+        for label, trade in (("best", one.best), ("worst", one.worst))
+        if trade is not None
+    ]
+    rows += [(skill.skill_slug or "no skill", _skill(skill, masked=masked)) for skill in one.skills]
+    if one.decisions or one.waiting:
+        said = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
+        rows.append(("asked", Text(", ".join([*said, f"{one.waiting} waiting"]))))
+    if one.leash is not None:
+        rows.append(("leash", _leash(one, masked=masked)))
+    rows += [
+        ("runs", formats.plain(f"{run.skill_slug}: {run.state.value} {run.why}", 200))
+        for run in one.runs
+    ]
+    reasons = [trade.trade.reasoning for trade in one.trades if trade.trade.reasoning]
+    rows += [("it said", formats.plain(reason, 200)) for reason in reasons[:REASONS_MAX]]
+    lines = [
+        Text.assemble((formats.plain(label, _LABEL - 1).plain.ljust(_LABEL), "muted"), value)
+        for label, value in rows
+    ]
+    return Text("\n").join(lines)
+
+
+def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
+    trade = one.trade
+    side = trade.side.value.upper()
+    question = formats.plain(trade.question, _QUESTION).plain
+    return Text.assemble(
+        formats.pnl(trade.pnl, masked=masked), f"  {trade.action} {side} {question}"
+    )
+
+
+def _skill(skill: SkillResultView, *, masked: bool) -> Text:
+    pnl = formats.pnl(skill.pnl, masked=masked)
+    line = Text.assemble(f"{skill.trades_count} trades, ", pnl)
+    if skill.win_rate is not None:
+        line.append(f", {skill.win_rate:.0%} won")
+    return line
+
+
+def _leash(one: DayReport, *, masked: bool) -> Text:
+    leash = one.leash
+    if leash is None or leash.budget is None:
+        return Text("free" if leash is None else leash.mode.value)
+    spent = formats.money(leash.spent, masked=masked).plain
+    return Text(
+        f"{leash.mode.value}, {spent} of {formats.money(leash.budget, masked=masked).plain} a day"
+    )

@@ -1,0 +1,159 @@
+"""What needs the person of the agents: approvals, skills, budgets, claims, experiments. Pure.
+
+Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
+Used by `needs`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.console.ranking import LAST_S, Need
+from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.fleet import AgentView
+from service_tui.desk.records_fleet import AgentNeedView, LeashView, NeedKind, SkillRunState
+from service_tui.desk.records_research import SessionView
+from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.state import DeskState
+from service_tui.terms import AgentStatus, SessionState
+from service_tui.units import Micros, Timestamp
+
+HELD: Final = "held "
+"""Begins the key of a trade that waits; the rest is its id."""
+
+HURRY_S: Final = 60.0
+"""A trade with less time left than this is about to be refused."""
+
+
+def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Everything about agents, their skills and their experiments."""
+    yield from _approvals(state, now)
+    for one in state.supervision.needs:
+        yield _of_agent(one, now)
+    yield from _crashes(state)
+    yield from _budgets(state)
+    for agent in () if state.fleet is None else state.fleet.agents:
+        yield from _agent(agent, state)
+    for session in state.research.sessions:
+        if session.state is not SessionState.RUNNING:
+            yield _session(session, state)
+
+
+def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Trades that wait for the person."""
+    for held in state.supervision.held:
+        left = held.left_s(now)
+        price = held.price or held.average
+        words = told(order_in_words(held), masked=is_private(state))
+        worth = held.amount or (None if price is None else Micros(round(held.shares * price)))
+        yield Need(
+            f"{HELD}{held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
+            f"{held.agent_name}: {words}", Text(formats.duration(left), "warn"),
+            "then it is refused", "agents", held.agent_id,
+            left_s=left, money=worth, verb="decides it", act="app.approvals",
+        )  # fmt: skip
+
+
+_ALIKE: Final = {
+    NeedKind.ALERT: ("breach", "▼", "alert", "its own program, or the service, exits"),
+    NeedKind.SIGNAL: ("muted", "○", "signal", "its own program decides"),
+    NeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
+    NeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
+}
+"""Tone, glyph, word and what is to be known of what an agent waits for."""
+
+
+def is_last(one: AgentNeedView, now: Timestamp) -> bool:
+    """Whether an agent's alert is in its last ten minutes."""
+    left = one.left_s(now)
+    return one.kind is NeedKind.ALERT and left is not None and 0 < left <= LAST_S
+
+
+def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
+    """What an agent other than the person's own waits for."""
+    tone, glyph, word, advice = _ALIKE[one.kind]
+    left, last = one.left_s(now), is_last(one, now)
+    side = "" if one.side is None else f"{one.side.value.upper()} "
+    about = f"{side}{one.question}" or "its reactor is paused"
+    until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
+    return Need(
+        f"agent {one.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
+        f"{one.agent_name}: {about}", until, advice, "agents", one.agent_id,
+        is_dismissable=left is None, left_s=left, money=one.amount, verb="shows the agent",
+        act="agents.open", is_last=last,
+    )  # fmt: skip
+
+
+def _crashes(state: DeskState) -> Iterator[Need]:
+    """Skills that fell over for good."""
+    for run in state.supervision.runs:
+        if run.state is SkillRunState.CRASHED:
+            yield Need(
+                f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
+                f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),
+                "it was tried as often as it may", "agents", run.agent_id, is_dismissable=True,
+                money=run.budget, verb="starts it again", act="agents.again",
+            )  # fmt: skip
+
+
+def _budgets(state: DeskState) -> Iterator[Need]:
+    """Budgets of leashes, and of skills, that are nearly spent."""
+    names = {} if state.fleet is None else {one.agent_id: one.name for one in state.fleet.agents}
+    for leash in state.supervision.leashes:
+        if leash.used is not None and leash.used > WARN_FROM:
+            yield _budget(leash, names.get(leash.agent_id, leash.agent_id))
+    rails = state.rails
+    most = None if rails is None else rails.skill_day_max
+    for skill in () if rails is None or not most else rails.skills:
+        if most and skill.spent > WARN_FROM * most:
+            yield Need(
+                f"skill day {skill.slug}", "warn", "▲", "skill", f"{skill.slug} has spent its day",
+                formats.percent(skill.spent / most, 0), "its buys end at midnight's budget",
+                "settings", money=Micros(most - skill.spent), verb="shows the limits",
+            )  # fmt: skip
+
+
+def _budget(leash: LeashView, who: str) -> Need:
+    of = f" with {leash.skill_slug}" if leash.skill_slug else ""
+    return Need(
+        f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
+        f"{who}{of} has spent most of its day", formats.percent(leash.used, 0),
+        "its buys are refused at the end of it", "agents", leash.agent_id,
+        money=leash.budget, verb="opens its leash", act="agents.leash",
+    )  # fmt: skip
+
+
+def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
+    """An agent that nobody has claimed, or that has nothing left."""
+    if agent.status is AgentStatus.BROKE:
+        yield Need(
+            f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} has no money left",
+            formats.money(agent.cash, masked=is_private(state)), "it can only sell what it holds",
+            "agents", agent.agent_id, is_dismissable=True, money=agent.equity, verb="shows it",
+        )  # fmt: skip
+    elif not agent.claimed and not agent.is_own:
+        yield Need(
+            f"unclaimed {agent.agent_id}", "accent", "○", "unclaimed",
+            f"{agent.name} is nobody's: it trades with play money only", Text(),
+            "claim it if it is yours", "agents", agent.agent_id, is_dismissable=True,
+            money=agent.equity, verb="claims it", act="agents.claim",
+        )  # fmt: skip
+
+
+def _session(session: SessionView, state: DeskState) -> Need:
+    """A series of experiments that stands still until somebody looks."""
+    capped = session.state is SessionState.CAPPED
+    newest = next(iter(state.research.of(session)), None)
+    return Need(
+        f"session {session.key} {session.segment} {session.state.value}", "warn",
+        "■" if capped else "‖", session.state.value,
+        f"autoresearch of {session.skill}: {session.why or 'it stands still'}",
+        formats.count(session.count), "experiments so far", "research",
+        None if newest is None else newest.key, is_dismissable=True,
+        verb="opens a new session" if capped else "shows its runs",
+        act="research.new" if capped else "",
+    )  # fmt: skip

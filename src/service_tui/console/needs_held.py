@@ -1,0 +1,147 @@
+"""What needs the person of positions: to redeem, about to resolve, far moved, settled. Pure.
+
+Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
+Used by `needs`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.console import formats
+from service_tui.console.freshness import is_private, world_now
+from service_tui.console.ranking import Need
+from service_tui.desk.records import MarketView, PositionView
+from service_tui.desk.records_redemption import ChainRunState
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import Timestamp
+
+RESOLVES_WITHIN_S: Final = 900.0
+"""A position whose market resolves within so much world time can still be closed."""
+
+MOVED_FROM: Final = 0.15
+"""A position that moved by more than this part of itself since it was bought, or in 24 hours."""
+
+SETTLED_FOR_S: Final = 3_600.0
+"""What came to its end is told for so much world time."""
+
+MOVED_MAX: Final = 10
+"""The largest moves; a list of everything needs nobody."""
+
+
+def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """What became of what is held, or is about to."""
+    yield from _redeemable(state)
+    yield from _resolving(state, now)
+    yield from _moved(state)
+    yield from _settled(state, now)
+
+
+def _redeemable(state: DeskState) -> Iterator[Need]:
+    """What has won on a real venue and waits for its owner; by itself it needs nobody."""
+    auto, masked = state.redemption.auto, is_private(state)
+    goes_by_itself = auto.is_on and not auto.paused
+    for row in state.redemption.rows:
+        run = state.redemption.run(row.key)
+        if run is not None and run.state is ChainRunState.UNCONFIRMED:
+            yield Need(
+                key=f"unconfirmed:{row.key}",
+                tone="warn",
+                glyph="◌",
+                word="unconfirmed",
+                what=row.question,
+                figure=formats.money(run.amount, masked=masked),
+                advice=run.fix or "it is looked for",
+                screen="redemption",
+                row=row.key,
+                money=run.amount,
+            )
+        elif row in state.redemption.ready and not goes_by_itself:
+            yield Need(
+                key=f"redeem:{row.key}",
+                tone="profit",
+                glyph="●",
+                word="redeem",
+                what=row.question,
+                figure=formats.money(row.amount, masked=masked),
+                advice=auto.paused or "it pays nothing until it is asked for",
+                screen="redemption",
+                row=row.key,
+                is_dismissable=True,
+                money=row.amount,
+                verb="redeems it",
+                act="redemption.redeem",
+            )
+
+
+def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    world, pace = world_now(state, now), _pace(state)
+    for held in state.positions:
+        if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
+            continue
+        left = held.resolves_at - world
+        if left <= RESOLVES_WITHIN_S:
+            yield Need(
+                f"resolves {held.key}", "accent", "◷", "resolves", _holding(held),
+                formats.until(held.resolves_at, world), "it can be sold while it is open",
+                "portfolio", held.key,
+                left_s=max(0.0, left) / pace, money=held.mark_value,
+                verb="sells it", act="portfolio.sell",
+            )  # fmt: skip
+
+
+def _pace(state: DeskState) -> float:
+    """Seconds of the world in a second of the person; a world that stands is not waited for."""
+    speed = state.world.speed if state.service.embedded and state.world is not None else 1
+    return float(speed or 1)
+
+
+def _moved(state: DeskState) -> Iterator[Need]:
+    moves = [
+        (move, held)
+        for held in state.positions
+        if (move := _largest_move(held, state.markets.get(held.market_id))) is not None
+        and abs(move[0]) > MOVED_FROM
+    ]
+    moves.sort(key=lambda each: -abs(each[0][0]))
+    for (move, since), held in moves[:MOVED_MAX]:
+        rose = move > 0
+        yield Need(
+            f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
+            _holding(held), formats.percent_change(move), since, "portfolio", held.key,
+            money=held.mark_value,
+        )  # fmt: skip
+
+
+def _largest_move(held: PositionView, market: MarketView | None) -> tuple[float, str] | None:
+    """How far a position moved, as a part of what it was: since it was bought, or in 24 hours."""
+    moves: list[tuple[float, str]] = []
+    if held.pnl_pct is not None:
+        awaited = ", its outcome is awaited" if held.status is MarketStatus.CLOSED else ""
+        moves.append((held.pnl_pct, f"since bought{awaited}"))
+    if market is not None and market.price_24h_ago is not None and market.is_open:
+        yes = market.price_24h_ago
+        before = yes if held.side is Side.YES else 1.0 - yes
+        if 0 < before < 1:
+            moves.append((market.price_of(held.side) / before - 1.0, "price of the side, in 24 h"))
+    return max(moves, key=lambda move: abs(move[0]), default=None)
+
+
+def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Positions that came to their end a short while ago."""
+    world, masked = world_now(state, now), is_private(state)
+    for held in state.closed:
+        if held.resolves_at is None or held.outcome is None or not held.shares:
+            continue
+        if 0 <= world - held.resolves_at <= SETTLED_FOR_S:
+            won = held.realized > 0
+            yield Need(
+                f"settled {held.key}", "profit" if won else "loss", "▲" if won else "▼", "settled",
+                _holding(held), formats.pnl(held.realized, masked=masked),
+                f"resolved {'YES' if held.outcome else 'NO'}; o in the portfolio shows it",
+                "portfolio", is_dismissable=True, money=held.realized,
+            )  # fmt: skip
+
+
+def _holding(held: PositionView) -> str:
+    return f"{held.side.value.upper()}  {held.question}"

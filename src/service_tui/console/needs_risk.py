@@ -1,0 +1,154 @@
+"""What needs the person of alerts, signals and prices: what runs out by itself. Pure.
+
+Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
+Used by `needs`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats, needs_fleet
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.console.ranking import LAST_S, Need
+from service_tui.desk.freshness import age_s
+from service_tui.desk.records import Topic
+from service_tui.desk.records_reactor import Policy, SignalView
+from service_tui.desk.records_risk import AlertState, AlertView
+from service_tui.desk.state import DeskState
+from service_tui.units import Micros, Timestamp
+
+UNSOLD_FOR_S: Final = 86_400.0
+"""An alert that expired unsold is told for a day."""
+
+PRICE_TOLD_FOR_S: Final = 3_600.0
+"""A price alert that fired is told for an hour."""
+
+BRIEFED_WITHIN_S: Final = 1_800.0
+"""Without a briefing for longer, alerts may have come and gone."""
+
+_UNSOLD: Final = frozenset({AlertState.EXPIRED, AlertState.MISSED})
+
+
+def of_risk(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Alerts, signals and price alerts."""
+    for alert in state.risk.open_alerts:
+        yield _open_alert(alert, state, now)
+    yield from _heartbeat(state, now)
+    yield from _unsold(state, now)
+    yield from _breaker(state, now)
+    for signal in waiting_signals(state, now):
+        yield _signal(signal, now)
+    yield from _prices_told(state, now)
+
+
+def is_last(alert: AlertView, now: Timestamp) -> bool:
+    """Whether an alert that waits for its exit is in its last ten minutes."""
+    return alert.state.is_open and 0 < alert.left_s(now) <= LAST_S
+
+
+def last_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
+    """Names of the alerts in their last ten minutes; what only the cache knows is over."""
+    if state.from_cache:
+        return frozenset()
+    own = (one.exit_name for one in state.risk.open_alerts if is_last(one, now))
+    others = (one.key for one in state.supervision.needs if needs_fleet.is_last(one, now))
+    return frozenset((*own, *others))
+
+
+def waiting_signals(state: DeskState, now: Timestamp) -> tuple[SignalView, ...]:
+    """The signals that wait for a person, not for their turn."""
+    return tuple(
+        one
+        for one in state.reactor.waiting
+        if one.left_s(now) > 0 and state.reactor.policy_of(one.wallet) is Policy.ASK
+    )
+
+
+def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
+    """A breach that waits for its exit; in its last ten minutes in red, and in another word."""
+    last = is_last(alert, now)
+    held = state.position(alert.holding)
+    worth = (
+        None if alert.trigger_price is None else Micros(round(alert.shares * alert.trigger_price))
+    )
+    if held is not None and held.exit_value is not None:
+        worth = held.exit_value
+    left = formats.duration(alert.left_s(now))
+    return Need(
+        key=f"alert {alert.alert_id}",
+        tone="breach",
+        glyph="!" if last else "▼",
+        word="LAST 10m" if last else "alert",
+        what=_about(alert),
+        figure=Text(left, "bold breach" if last else "warn"),
+        advice=told(alert.words, masked=is_private(state)) or "unsold, it ends with its hour",
+        screen="monitors",
+        row=alert.alert_id,
+        left_s=alert.left_s(now),
+        money=worth,
+        verb="asks for its exit",
+        act="monitors.exit",
+        is_last=last,
+    )
+
+
+def _heartbeat(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    if state.risk.briefing_late:
+        # Source: spec, "Limits": at least every 30 minutes, or alerts come and go unseen.
+        lost = (age_s(state, Topic.BRIEFING, now) or 0.0) > BRIEFED_WITHIN_S
+        yield Need(
+            "briefing", "breach" if lost else "warn", "✗" if lost else "!", "heartbeat",
+            formats.plain(state.risk.briefing_late).plain, Text(), "alerts may expire unseen",
+            "settings", left_s=0.0 if lost else None, verb="asks now", act="app.refresh",
+        )  # fmt: skip
+
+
+def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    for alert in state.risk.alerts:
+        if alert.state in _UNSOLD and now - alert.expires_at <= UNSOLD_FOR_S:
+            yield Need(
+                f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
+                formats.age(alert.expires_at, now), "nothing was sold: 1 shows the position",
+                "monitors", alert.alert_id, is_dismissable=True,
+            )  # fmt: skip
+
+
+def _about(alert: AlertView) -> str:
+    price = formats.price(alert.trigger_price).plain
+    return f"{alert.side.value.upper()} {alert.reason} at {price}: {alert.question}"
+
+
+def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """A breaker that holds signals back."""
+    reactor = state.reactor
+    if reactor.is_enabled and reactor.breaker.is_paused(now):
+        left = reactor.breaker.left_s(now)
+        yield Need(
+            "breaker", "loss", "■", "breaker", "The reactor is paused: signals are skipped",
+            Text("" if left is None else formats.duration(left)), "it resets by itself", "reactor",
+            left_s=left, verb="resets it", act="reactor.reset",
+        )  # fmt: skip
+
+
+def _signal(one: SignalView, now: Timestamp) -> Need:
+    dear = "its price is above what a mirror may pay" if one.is_too_dear else "then it expires"
+    return Need(
+        f"signal {one.signal_id}", "warn", "○", "signal",
+        f"{one.side.value.upper()} {one.question}",
+        Text(formats.duration(one.left_s(now)), "warn"), dear, "reactor", one.signal_id,
+        left_s=one.left_s(now), money=one.amount, verb="mirrors it", act="reactor.mirror",
+    )  # fmt: skip
+
+
+def _prices_told(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Price alerts that fired a short while ago."""
+    for alert in state.risk.price_alerts:
+        if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_TOLD_FOR_S:
+            yield Need(
+                f"price {alert.alert_id}", "accent", "◷", "price",
+                f"{alert.in_words()}: {alert.question}", formats.price(alert.triggered_price),
+                "d there forgets it", "monitors", alert.alert_id, is_dismissable=True,
+            )  # fmt: skip

@@ -1,0 +1,149 @@
+"""What needs the person of the service and of orders: refusals, limits, unknown ends. Pure.
+
+Knows the desk's state. Must not know a widget or a clock: `now` is wall time, handed in.
+Used by `needs`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.amounts import told
+from service_tui.console.freshness import is_private
+from service_tui.console.ranking import Need
+from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.records import LimitsView, Phase, TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Mode
+from service_tui.units import Micros, Timestamp
+
+REFUSED_FOR_S: Final = 600.0
+"""A refused or failed command is worth a look for ten minutes."""
+
+LOOKED_UP_S: Final = 600.0
+"""So long an order without an answer is looked for before the person decides."""
+
+_ANSWERS: Final = {403: ("403", "the plan does not include it"), 429: ("429", "too many calls")}
+"""Words for a topic that the service keeps refusing, by the status of its answer."""
+
+
+def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """What stands between the person and the service."""
+    yield from _line(state)
+    yield from _refused_topics(state)
+    yield from _open_ends(state, now)
+    yield from _limits(state)
+    yield from _bad_ends(state, now)
+
+
+def _line(state: DeskState) -> Iterator[Need]:
+    """A key that is refused, or a service that does not answer: nothing can be done until then."""
+    service, money = state.service, None if state.account is None else state.account.equity
+    if service.phase is Phase.UNAUTHORIZED:
+        yield Need(
+            "key", "breach", "✗", "401 key", formats.plain(service.problem).plain, Text(),
+            "nothing is asked or sent until there is a key that works", "settings",
+            left_s=0.0, money=money, verb="shows the service",
+        )  # fmt: skip
+    elif service.phase is Phase.OFFLINE:
+        yield Need(
+            "offline", "breach", "○", "offline", formats.plain(service.problem).plain, Text(),
+            "no exit passes until it answers; it is asked again by itself", "settings",
+            left_s=0.0, money=money, verb="asks now", act="app.refresh",
+        )  # fmt: skip
+
+
+def _refused_topics(state: DeskState) -> Iterator[Need]:
+    """Answers that say no for a reason of the plan or of the rate, and what is barred by a plan."""
+    service = state.service
+    known = _ANSWERS.get(service.problem_status)
+    if known is not None and service.problem_of is not None and service.phase is Phase.ONLINE:
+        word, why = known
+        yield Need(
+            f"answer {word} {service.problem_of.value}", "warn", "!", word,
+            f"{service.problem_of.value}: {formats.plain(service.problem).plain}", Text(), why,
+            "settings", verb="asks again", act="app.refresh",
+        )  # fmt: skip
+    if state.reactor.barred:
+        yield Need(
+            "barred reactor", "muted", "!", "403", formats.plain(state.reactor.barred).plain,
+            Text(), "the plan decides", "reactor", is_dismissable=True,
+        )  # fmt: skip
+    if state.research.needs_plan:
+        yield Need(
+            "barred research", "muted", "!", "403", "autoresearch needs the Pro plan", Text(),
+            "the plan decides", "research", is_dismissable=True,
+        )  # fmt: skip
+
+
+def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Orders that were sent and have no answer; nobody may send them again."""
+    for ticket in state.tickets:
+        if ticket.state is TicketState.UNKNOWN:
+            sent = ticket.sent_at or ticket.opened_at
+            advice = ticket.fix or "it is being looked up: do not send it again"
+            yield Need(
+                f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
+                formats.age(sent, now), advice, "blotter", ticket.ticket_id,
+                left_s=max(0.0, LOOKED_UP_S - (now - sent)), money=ticket.amount,
+            )  # fmt: skip
+
+
+def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    for ticket in state.tickets:
+        if ticket.state not in {TicketState.REFUSED, TicketState.FAILED}:
+            continue
+        ended = ticket.settled_at or ticket.opened_at
+        if not now - ended <= REFUSED_FOR_S:
+            continue
+        advice = told(ticket.fix or ticket.outcome, masked=is_private(state))
+        yield Need(
+            f"ticket {ticket.ticket_id}", "loss", "✗", ticket.state.value, _order(state, ticket),
+            formats.age(ended, now), advice, "blotter", ticket.ticket_id, is_dismissable=True,
+            money=ticket.amount,
+        )  # fmt: skip
+
+
+def _limits(state: DeskState) -> Iterator[Need]:
+    limits = state.limits
+    if state.halted_since is not None:
+        yield Need(
+            "halted", "loss", "■", "halted", "Every entry is blocked", Text(),
+            "who has acknowledged it; exits of everything; its end", "settings",
+            verb="opens the halt", act="app.halt",
+        )  # fmt: skip
+    if limits is None:
+        return
+    if limits.paused and state.halted_since is None:
+        yield Need(
+            "paused", "warn", "‖", "paused", "Trading is paused", Text(),
+            "buys are refused, sales still pass", "settings", verb="shows the pause",
+        )  # fmt: skip
+    part, left = _of_the_day(state, limits)
+    if part > WARN_FROM:
+        yield Need(
+            "day", "warn", "▲", "day limit", "Most of the day's limit is used",
+            formats.percent(part, 0), f"{left} left until midnight UTC", "settings",
+            verb="shows the limits",
+        )  # fmt: skip
+
+
+def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
+    """How much of the day's limit that binds here is used, and what is left of it."""
+    if state.service.mode is Mode.SIM:
+        # The day's spend binds real venues only, its number of buys every venue.
+        if limits.day_trades is None or not limits.day_trades_max:
+            return 0.0, ""
+        unused = max(0, limits.day_trades_max - limits.day_trades)
+        return limits.day_trades / limits.day_trades_max, f"{unused:,} buys"
+    unspent = Micros(max(0, limits.day_spend_max - limits.day_spent))
+    part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
+    return part, formats.money(unspent, masked=is_private(state)).plain
+
+
+def _order(state: DeskState, ticket: TicketView) -> str:
+    about = state.question_of(ticket)
+    what = told(ticket.what, masked=is_private(state))
+    return f"{what}: {about}" if about else what

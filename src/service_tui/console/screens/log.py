@@ -1,0 +1,195 @@
+"""The action log: what the person and the agents did, newest first, and whether its chain holds.
+
+Knows the desk's state. Must not know any other screen, nor where the log lies.
+Used by the app on `@`.
+"""
+
+from typing import ClassVar, Final, NamedTuple
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from service_tui.console import formats
+from service_tui.console.dialogs.about import About
+from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.freshness import is_private
+from service_tui.console.keys import bindings_of
+from service_tui.console.messages import Said
+from service_tui.console.screens.log_text import chain_line, entry_text, log_columns, words_of
+from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.search import Search, read_search
+from service_tui.console.theme import content
+from service_tui.console.widgets.filter_line import FilterLine
+from service_tui.console.widgets.record_table import RecordTable
+from service_tui.desk.commands_fleet import ReadLog
+from service_tui.desk.records_log import ActionView, LogView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+DETAIL_FROM: Final = 120
+"""Width from which an entry stands beside the list; below it, under the list."""
+
+_SORT: Final = "time falling"
+_NONE: Final = (
+    "Nothing was done yet.\n\n"
+    "Each order, each yes to a question, each refusal and result, and every trade of an agent\n"
+    "is written here, and can neither be changed nor taken out without being seen."
+)
+
+
+class LogPart(NamedTuple):
+    """What this screen shows."""
+
+    log: LogView
+    masked: bool
+
+
+class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action a key
+    """The entries, the newest first, and one of them whole."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("log")]
+
+    name_in_keys: ClassVar[str] = "log"
+    title: ClassVar[str] = "Action log"
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self.table = RecordTable[ActionView](
+            log_columns(lambda: self.state), key=lambda one: one.key, empty=_NONE, id="log-table"
+        )
+        self.line = FilterLine()
+        self._chain = Static(markup=False, id="log-chain")
+        self._detail = Static(markup=False, id="log-detail-text")
+        self._search = Search()
+        self._who = ""
+
+    def compose(self) -> ComposeResult:
+        """The chain, the list with its search line, the entry."""
+        yield self._chain
+        with Horizontal(id="log-body"):
+            with Vertical(id="log-list"):
+                yield self.table
+                yield self.line
+            with VerticalScroll(id="log-detail"):
+                yield self._detail
+
+    def on_mount(self) -> None:
+        """Sort as last time; have the chain followed, as somebody looks."""
+        self.restore_sort(_SORT)
+        self.give(ReadLog())
+
+    def part_of(self, state: DeskState) -> LogPart:
+        """The log, and whether amounts are masked."""
+        return LogPart(state.log, is_private(state))
+
+    def show(self, part: LogPart) -> None:
+        """Show the entries."""
+        self.table.show(part.log.entries)
+        self._show_chain()
+        self._show_detail()
+
+    def tick(self) -> None:
+        """Let the ages go on."""
+        self._show_chain()
+        self._show_detail()
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on an entry, past a search that would hide it."""
+        if row is not None and self.table.order.index_of(row) is None:
+            self.line.clear()
+            self._who = ""
+            self.narrow("")
+        super().focus_row(row)
+        self._show_detail()
+
+    def narrow(self, typed: str) -> None:
+        """Show the entries that match."""
+        self._search = read_search(typed, ())
+        self.line.say(self._search.problem)
+        self._filter()
+
+    def name_of(self, row: ActionView) -> str:
+        """Its hash, by which the command line finds it."""
+        return row.hash
+
+    def explained(self, row: ActionView | None) -> tuple[Explanation, ...]:
+        """What the hash of an entry is made of."""
+        if row is None:
+            return ()
+        inputs = (("entry", Text(f"{row.number:,}")), ("who", formats.plain(row.who, 60)))
+        formula = "sha256 of the hash of the line before it, and of the entry as written"
+        age = formats.age(row.at or None, self.now)
+        value = Text(row.hash[:16])
+        return (Explanation("hash", value, formula, inputs, "written by this desk", age),)
+
+    def step_out(self) -> bool:
+        """From the entry to the list, then from the search to all."""
+        if not self.table.has_focus:
+            self.table.focus()
+        elif self._search:
+            self.line.clear()
+        elif self._who:
+            self.action_only_who()
+        else:
+            return False
+        return True
+
+    def action_open(self) -> None:
+        """The entry that is highlighted, as a page."""
+        entry = self.row_in_focus()
+        if entry is not None:
+            page = About(f"Entry {entry.number:,}", entry_text(entry, self.state, self.now))
+            self._app().push_screen(page)
+
+    def action_verify(self) -> None:
+        """Follow the chain from its first line again."""
+        self.give(ReadLog())
+        self.post_message(Said("following the chain from its first line"))
+
+    def action_only_who(self) -> None:
+        """Show only what the same one did, or all."""
+        entry = None if self._who else self.row_in_focus()
+        self._who = "" if entry is None else entry.who
+        self._filter()
+
+    @on(RecordTable.Moved)
+    def _moved(self) -> None:
+        self._show_detail()
+
+    @on(RecordTable.Opened)
+    def _opened(self, event: RecordTable.Opened) -> None:
+        event.stop()
+        self.action_open()
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
+        self.call_after_refresh(self._show_detail)
+
+    def _filter(self) -> None:
+        search, who = self._search, self._who
+
+        def keep(entry: ActionView) -> bool:
+            return (not who or entry.who == who) and search.matches(words_of(entry), lambda _: None)
+
+        self.table.filter(keep if search or who else None)
+        self.highlight_first_if_lost()
+        self._show_chain()
+        self._show_detail()
+
+    def _show_chain(self) -> None:
+        line = chain_line(self.state.log, self.now)
+        if self._who:
+            line.append_text(Text.assemble(("  only ", "muted"), (self._who, "accent")))
+        self._chain.update(content(line))
+
+    def _show_detail(self) -> None:
+        entry = self.table.selected()
+        text = Text("no entry highlighted", "muted")
+        if entry is not None:
+            text = entry_text(entry, self.state, self.now)
+        self._detail.update(content(text))

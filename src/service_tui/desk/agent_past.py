@@ -1,0 +1,49 @@
+"""What every agent traded lately and why, asked of the service for an export or a report.
+
+Knows ports and the endpoints of the fleet. Must not know widgets or files.
+Used by the handler of exports, and by the report of the command line.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from service_tui.client.errors import ServiceError
+from service_tui.desk.ports import Ports
+from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.translate_fleet import reasoned_trade_view
+from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES
+from service_tui.wire.trades import TradeRow, TradesQuery
+
+PAST_MAX: Final = 1_000
+"""Trades of each agent; more than any plan allows on one day unless somebody raised it."""
+
+PAGE: Final = 200
+
+
+async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
+    """What every agent of the embedded service traded, by its id.
+
+    Returns:
+        All agents; one whose trades cannot be read now has none, and a problem that says so.
+    """
+    fleet = ports.state().fleet
+    found: dict[str, AgentDetailView] = {}
+    for agent in () if fleet is None else fleet.agents:
+        try:
+            found[agent.agent_id] = await _past_of(ports, agent.agent_id)
+        except ServiceError as error:
+            found[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
+    return found
+
+
+async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
+    """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
+    rows: dict[str, TradeRow] = {}
+    for offset in range(0, PAST_MAX, PAGE):
+        query = TradesQuery(venue="all", limit=PAGE, offset=offset)
+        reply = await ports.client.call(DESK_AGENT_TRADES, path={"agent_id": agent_id}, query=query)
+        rows |= {row.id: row for row in reply.answer.trades}
+        if len(reply.answer.trades) < PAGE:
+            break
+    trades = tuple(reasoned_trade_view(row) for row in rows.values())
+    return AgentDetailView(agent_id, trades, ())

@@ -1,0 +1,69 @@
+"""The action log as an operator sees it: what was done, by whom, and whether its chain holds.
+
+Knows units. Must not know files, wire, network, time or Textual.
+Used by desk.actions (which makes it), desk.state, and the screen of the log.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service_tui.units import Timestamp
+
+
+class Deed(StrEnum):
+    """What an entry is. `asks`: an agent waits for a yes; `decision`: what became of that.
+
+    `intent`: an order was given. `confirmed`: a person said yes to a question. `result`, `refusal`,
+    `unknown`: how an order ended. `trade`: an agent traded. `run`: a skill began, ended or fell.
+    """
+
+    INTENT = "intent"
+    CONFIRMED = "confirmed"
+    RESULT = "result"
+    REFUSAL = "refusal"
+    UNKNOWN = "unknown"
+    TRADE = "trade"
+    ORDER = "order"
+    ASKS = "asks"
+    DECISION = "decision"
+    RUN = "run"
+    RISK = "risk"
+    AGENT = "agent"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """One entry. `number` counts from 1; `hash` follows from the one before it.
+
+    `what` is a word of `Deed`, or one of an older log; `kind` says of which sort of thing.
+    """
+
+    number: int
+    hash: str
+    at: Timestamp
+    who: str
+    what: str
+    kind: str
+    words: str
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class LogView:
+    """The newest entries, newest first, and how far the chain was followed.
+
+    `count` is how many lines there are, `verified` how many of them were found to follow from one
+    another, at `checked_at`; None: nobody has looked yet. `problem` says where the chain breaks.
+    """
+
+    entries: tuple[ActionView, ...] = ()
+    count: int = 0
+    verified: int = 0
+    last_hash: str = ""
+    problem: str = ""
+    checked_at: Timestamp | None = None

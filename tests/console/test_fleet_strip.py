@@ -1,0 +1,98 @@
+"""The strip of agents in the header: state as glyph and word, and nothing pushed out by it."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from doors import running, seen_before
+from fleet_samples import held_of, run_of
+from samples import NOW, sample_state
+from service_tui.console.fleet_strip import Standing, standings, strip
+from service_tui.console.widgets.line_fit import fitted_bits
+from service_tui.console.widgets.top_bar import with_fleet, world_bits
+from service_tui.desk.records_fleet import SkillRunState
+from service_tui.desk.state import DeskState
+from service_tui.terms import AgentStatus
+
+STATE = seen_before(sample_state())
+HERON = STATE.fleet.agents[1]
+
+
+def alone(**change: object) -> DeskState:
+    fleet = replace(STATE.fleet, agents=(STATE.fleet.agents[0], replace(HERON, **change)))
+    return replace(STATE, fleet=fleet)
+
+
+def with_run(state: SkillRunState, **change: object) -> DeskState:
+    view = replace(STATE.supervision, runs=(run_of(agent_id=HERON.agent_id, state=state),))
+    return replace(alone(**change), supervision=view)
+
+
+def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first() -> None:
+    found = standings(STATE)
+    assert [(one.name, one.word) for one in found] == [
+        ("moss-runner", "suspended"), ("tide [/red]", "paused"), ("heron", "active"),
+    ]  # fmt: skip
+    assert standings(replace(STATE, fleet=None)) == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (alone(), ("●", "active")),
+        (alone(paused=True), ("‖", "paused")),
+        (alone(suspended=True), ("■", "suspended")),
+        (alone(status=AgentStatus.BROKE), ("✗", "broke")),
+        (alone(status=AgentStatus.UNCLAIMED), ("○", "unclaimed")),
+        (with_run(SkillRunState.RUNNING), ("▶", "running")),
+        (with_run(SkillRunState.RUNNING, paused=True), ("‖", "paused")),
+        (with_run(SkillRunState.CRASHED, paused=True), ("✗", "crashed")),
+        (with_run(SkillRunState.DONE), ("●", "active")),
+    ],
+)
+def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) -> None:
+    (one,) = standings(state)
+    assert (one.glyph, one.word) == said
+
+
+def test_who_waits_for_a_yes_asks() -> None:
+    view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
+    (one,) = standings(replace(alone(), supervision=view))
+    assert (one.word, one.is_calm) == ("asks", False)
+
+
+def test_the_longest_form_that_fits_is_shown() -> None:
+    calm = [Standing(f"a{place}", "●", "active", "profit") for place in range(12)]
+    agents = [Standing("moss", "✗", "crashed", "loss"), *calm]
+    assert strip(agents, 200).plain.startswith("✗ moss crashed  ● a0 active")
+    assert strip(agents, 60).plain == "✗ moss crashed  ● 12 active"
+    assert strip(agents, 24).plain == "✗ 1 crashed  ● 12 active"
+    assert strip(agents, 12).plain == "✗1  ●12"
+    assert strip(agents, 5) is None
+    assert strip([], 200) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(10, 250), st.integers(0, 40))
+def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> None:
+    agents = tuple(Standing(f"agent-{place}", "●", "active", "profit") for place in range(count))
+    bits = world_bits(STATE, NOW)
+    plain = [text.plain for _, _, text in fitted_bits(bits, width)]
+    shown = fitted_bits(with_fleet(bits, agents, width), width)
+    assert [text.plain for index, _, text in shown if index < len(bits)] == plain
+    taken = sorted((left, left + text.cell_len) for _, left, text in shown)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(taken))
+    if len(shown) > len(plain):
+        assert taken[-1][1] <= width
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
+async def test_the_strip_stands_in_the_header_at_every_size(size: tuple[int, int]) -> None:
+    async with running(STATE, first="settings", size=size) as seen:
+        head = "\n".join(seen.lines[:2])
+        assert "world" in head
+        assert "online" in head
+        assert "suspended" in head or "■1" in head

@@ -1,0 +1,102 @@
+"""The action log on `@`: newest first, filtered, and the state of its chain in words."""
+
+from dataclasses import replace
+
+from doors import Running, running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.dialogs.about import About
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.screens.log import LogScreen
+from service_tui.console.screens.log_text import DEEDS, chain_line, entry_text
+from service_tui.desk.commands_fleet import ReadLog
+from service_tui.desk.records_log import ActionView, Deed, LogView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+WORDS = (
+    ("person", Deed.INTENT, "trade", "buy YES for 25.00"),
+    ("person", Deed.CONFIRMED, "confirm", "Reset the breaker?"),
+    ("person", Deed.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
+    ("heron", Deed.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
+    ("heron", Deed.ASKS, "mean-reversion", "h1: the gauge rises faster than the price"),
+    ("heron", Deed.DECISION, "mean-reversion", "h1: refused: too thin"),
+    ("person", Deed.REFUSAL, "trade", "buy NO for 900.00: refused: above the most of one trade"),
+    ("moss-runner", Deed.RUN, "momentum", "crashed it ended with 3, 6 times in a row"),
+    ("tide [/red]", Deed.RISK, "alert", "alert 4 pending: stop loss, yes m-00007 at 0.3100"),
+    ("person", Deed.UNKNOWN, "trade", "sell 40.00 YES: unknown: no answer"),
+)
+
+
+def sample_log(**other: object) -> LogView:
+    entries = tuple(
+        ActionView(number, f"{number:064x}", Timestamp(NOW - 60 * (99 - number)), *words)
+        for number, words in zip(range(90, 100), WORDS, strict=True)
+    )
+    given = {"count": 99, "verified": 97, "last_hash": "f" * 64, "checked_at": NOW - 30}
+    return LogView(tuple(reversed(entries)), **{**given, **other})
+
+
+def logged(**other: object) -> DeskState:
+    return replace(seen_before(sample_state()), log=sample_log(**other))
+
+
+def rows(seen: Running) -> list[int]:
+    front = seen.app.front
+    assert isinstance(front, LogScreen)
+    order = front.table.order
+    return [order[place].number for place in range(len(order))]
+
+
+def test_the_chain_is_told_in_words() -> None:
+    assert chain_line(LogView(), NOW).plain == "the log is being read"
+    held = chain_line(sample_log(), NOW).plain
+    assert held == "✓ chain holds  verified up to entry 97 of 99, 30s ago; 2 written since"
+    broken = chain_line(sample_log(problem="line 98 is torn, or no entry"), NOW).plain
+    assert broken.startswith(
+        "✗ chain broken: line 98 is torn, or no entry  verified up to entry 97"
+    )
+
+
+def test_every_deed_has_a_glyph() -> None:
+    assert set(DEEDS) == set(Deed)
+
+
+def test_an_entry_is_told_whole_and_masked_where_amounts_are() -> None:
+    state = logged()
+    told = entry_text(state.log.entries[-1], state, NOW).plain
+    assert "buy YES for 25.00" in told
+    assert f"{90:064x}" in told
+    private = replace(state, preferences={"privacy": "on"})
+    assert "25.00" not in entry_text(state.log.entries[-1], private, NOW).plain
+
+
+async def test_the_log_opens_newest_first_is_filtered_and_verified_anew() -> None:
+    async with running(logged(), first="settings") as seen:
+        await seen.press("at")
+        await seen.until(lambda: seen.app.front.name_in_keys == "log")
+        assert rows(seen) == list(range(99, 89, -1))
+        assert "✓ chain holds" in seen.text
+        assert [one for one in seen.doors.submitted if isinstance(one, ReadLog)] == [ReadLog()]
+        await seen.press("slash", *"refused", "enter")
+        assert rows(seen) == [96, 95]
+        await seen.press("escape", "escape")
+        seen.app.front.focus_row("93")
+        await seen.press("w")
+        assert rows(seen) == [95, 94, 93]
+        assert "only heron" in seen.text
+        await seen.press("w", "enter")
+        assert isinstance(seen.app.screen, About)
+        await seen.press("escape", "V")
+        assert sum(isinstance(one, ReadLog) for one in seen.doors.submitted) == 2
+
+
+async def test_a_yes_is_written_down() -> None:
+    async with running(first="agents") as seen:
+        await seen.press("K")
+        await seen.pilot.pause(ARMED_AFTER_S * 2)
+        await seen.press("escape")
+        assert seen.doors.confirmed == []
+        await seen.press("K")
+        await seen.pilot.pause(ARMED_AFTER_S * 2)
+        await seen.press("y")
+        await seen.until(lambda: len(seen.doors.confirmed) == 1)

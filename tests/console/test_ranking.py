@@ -1,0 +1,379 @@
+"""What needs me now: one list over all agents, what cannot wait first; and the bell."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.text import Text
+
+from doors import running, seen_before
+from fleet_samples import held_of, leash_of, run_of, sample_supervision
+from guarded_samples import guarded_state
+from reactor_samples import reactor_state
+from samples import NOW, sample_state
+from service_tui.console.calm import Calm
+from service_tui.console.deliveries import CHOSEN, QUIET
+from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.keys import KEYS, key_named
+from service_tui.console.needs import needs
+from service_tui.console.needs_risk import last_alerts
+from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
+from service_tui.console.telling import BELL, Telling
+from service_tui.desk.records import NoticeKind, Phase, TicketState, Topic
+from service_tui.desk.records_fleet import AgentNeedView, NeedKind, SkillRunState
+from service_tui.desk.records_research import ResearchView, SessionView
+from service_tui.desk.records_risk import AlertView
+from service_tui.desk.state import DeskState
+from service_tui.terms import AgentStatus, Direction, SessionState, Side
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = seen_before(sample_state())
+CALM = replace(STATE, tickets=(), positions=(), fleet=None, rails=None)
+
+
+def need(
+    key: str, left_s: float | None = None, money: int | None = None, tone: str = "warn"
+) -> Need:
+    worth = None if money is None else Micros(money)
+    return Need(key, tone, "!", "word", "what", Text(), "", "blotter", left_s=left_s, money=worth)
+
+
+NEEDS = st.builds(
+    need,
+    st.text("abcdef", min_size=1, max_size=6),
+    st.none() | st.floats(0, 1e6),
+    st.none() | st.integers(-(10**9), 10**9),
+    st.sampled_from(("breach", "loss", "warn", "accent", "muted")),
+)
+
+
+# -- the order ----------------------------------------------------------------------------------
+
+
+def test_time_left_comes_before_money_and_money_decides_within_a_step() -> None:
+    found = ranked((
+        need("a day", 80_000, 9 * ONE),
+        need("minutes, little", 300, ONE),
+        need("minutes, much", 590, 500 * ONE),
+        need("now", 5, 0),
+        need("no end, grave", None, 0, "breach"),
+        need("no end, rich", None, 900 * ONE),
+    ))
+    assert [one.key for one in found] == [
+        "now", "minutes, much", "minutes, little", "a day", "no end, grave", "no end, rich",
+    ]  # fmt: skip
+
+
+def test_with_equal_money_the_nearer_end_comes_first() -> None:
+    found = ranked((need("b", 500, ONE), need("a", 100, ONE), need("c", 300, None)))
+    assert [one.key for one in found] == ["a", "b", "c"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(NEEDS, max_size=12, unique_by=lambda one: one.key), st.randoms())
+def test_the_order_is_one_whatever_way_they_were_found(found: list[Need], random: object) -> None:
+    mixed = list(found)
+    random.shuffle(mixed)
+    told = ranked(mixed)
+    assert told == ranked(found)
+    assert [rank(one) for one in told] == sorted(rank(one) for one in found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(NEEDS, NEEDS)
+def test_no_money_outweighs_a_shorter_step(one: Need, other: Need) -> None:
+    if one.left_s is None or other.left_s is None:
+        return
+    steps = [sum(each.left_s > tier for tier in TIERS_S) for each in (one, other)]
+    if steps[0] < steps[1]:
+        assert ranked((other, one))[0] is one
+
+
+# -- what is found ------------------------------------------------------------------------------
+
+
+def alert_of(left_s: float, alert_id: str = "al-1") -> AlertView:
+    known = guarded_state().risk.open_alerts[0]
+    at = Timestamp(NOW + left_s)
+    return replace(known, alert_id=alert_id, expires_at=at, breached_at=Timestamp(at - 3_600))
+
+
+def with_alerts(*alerts: AlertView, **preferences: str) -> DeskState:
+    risk = replace(CALM.risk, alerts=alerts)
+    return replace(CALM, risk=risk, preferences={**CALM.preferences, **preferences})
+
+
+def session_of(state: SessionState, why: str) -> SessionView:
+    return SessionView(
+        "gauge", "gauge", 1, "pnl", "USD", Direction.HIGHER, state, 50, 50, why=why
+    )  # fmt: skip
+
+
+def everything() -> DeskState:
+    """A desk on which every kind of thing needs somebody."""
+    agents = tuple(
+        replace(one, status=AgentStatus.BROKE if place == 1 else one.status)
+        for place, one in enumerate(STATE.fleet.agents)
+    )
+    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3")
+    sessions = (
+        session_of(SessionState.PAUSED, "three crashes in a row"),
+        replace(session_of(SessionState.CAPPED, "50 of 50"), skill="tide"),
+    )
+    service = replace(
+        STATE.service, problem="refused with 429", problem_of=Topic.MARKETS, problem_status=429
+    )
+    return replace(
+        STATE,
+        fleet=replace(STATE.fleet, agents=agents),
+        supervision=replace(sample_supervision(), runs=(crashed,)),
+        research=ResearchView(sessions=sessions, needs_plan=True),
+        risk=replace(guarded_state().risk, alerts=(alert_of(400),)),
+        reactor=reactor_state().reactor,
+        service=service,
+    )
+
+
+def test_one_list_holds_every_kind_over_all_agents() -> None:
+    found = needs(everything(), NOW)
+    assert {
+        "LAST 10m", "approve", "signal", "crashed", "budget", "skill", "broke", "unclaimed",
+        "paused", "capped", "429", "403", "unknown",
+    } <= {one.word for one in found}  # fmt: skip
+    assert len({one.key for one in found}) == len(found)
+    assert list(found) == sorted(found, key=lambda one: (rank(one), one.key))
+
+
+def test_each_verb_stands_in_the_key_table() -> None:
+    idents = {key.ident for key in KEYS}
+    found = needs(everything(), NOW)
+    assert {one.act for one in found if one.act} <= idents
+    assert all(one.verb for one in found)
+    assert all(key_named(one.act).group in {"app", one.screen} for one in found if one.act)
+
+
+@pytest.mark.parametrize(("status", "word"), [(403, "403"), (429, "429")])
+def test_a_topic_that_is_refused_is_told_until_it_is_answered(status: int, word: str) -> None:
+    service = replace(STATE.service, problem="no", problem_of=Topic.TRADES, problem_status=status)
+    assert [one.word for one in needs(replace(CALM, service=service), NOW)] == [word]
+
+
+@pytest.mark.parametrize(
+    ("phase", "word"), [(Phase.UNAUTHORIZED, "401 key"), (Phase.OFFLINE, "offline")]
+)
+def test_a_dead_line_cannot_wait(phase: Phase, word: str) -> None:
+    service = replace(STATE.service, phase=phase, problem="it says no")
+    found = needs(replace(STATE, service=service, tickets=()), NOW)
+    assert found[0].word == word
+
+
+def test_the_persons_own_agent_need_not_be_claimed() -> None:
+    found = [one for one in needs(STATE, NOW) if one.word == "unclaimed"]
+    assert [one.row for one in found] == [STATE.fleet.agents[3].agent_id]
+
+
+def test_a_trade_that_waits_is_masked_where_amounts_are() -> None:
+    view = replace(sample_supervision(), runs=(), leashes=())
+    private = replace(CALM, supervision=view, preferences={"privacy": "on"})
+    assert not any("25.00" in one.what for one in needs(private, NOW))
+
+
+def test_a_leash_is_told_from_80_percent() -> None:
+    for spent, told in ((80, []), (81, ["budget"])):
+        leash = leash_of(spent=Micros(spent * ONE))
+        view = replace(CALM.supervision, leashes=(leash,), held=(), runs=())
+        assert [one.word for one in needs(replace(CALM, supervision=view), NOW)] == told
+
+
+def of_agent(kind: NeedKind, left: float | None = None) -> AgentNeedView:
+    at = None if left is None else Timestamp(NOW + left)
+    return AgentNeedView(
+        kind, "a-2", "heron", "n-1", "Will it rain?", Side.YES, Micros(9 * ONE), at
+    )  # fmt: skip
+
+
+def with_needs(*found: AgentNeedView) -> DeskState:
+    return replace(CALM, supervision=replace(CALM.supervision, needs=found))
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        (NeedKind.ALERT, "alert"),
+        (NeedKind.SIGNAL, "signal"),
+        (NeedKind.REDEEMABLE, "redeem"),
+        (NeedKind.BREAKER, "breaker"),
+    ],
+)
+def test_what_other_agents_wait_for_stands_in_the_same_list(kind: NeedKind, word: str) -> None:
+    left = None if kind is NeedKind.REDEEMABLE else 1_200.0
+    (found,) = needs(with_needs(of_agent(kind, left)), NOW)
+    assert (found.word, found.row, found.screen) == (word, "a-2", "agents")
+    assert found.what == "heron: YES Will it rain?"
+    assert found.left_s == left
+    assert found.is_dismissable is (left is None)
+
+
+def test_an_alert_of_any_agent_rings_in_its_last_ten_minutes() -> None:
+    ears = Ears()
+    telling = Telling(ears, 0)
+    state = with_needs(of_agent(NeedKind.ALERT, 650), of_agent(NeedKind.SIGNAL, 30))
+    telling.ring(state, Timestamp(NOW))
+    assert ears.heard == []
+    telling.ring(state, Timestamp(NOW + 60))
+    telling.ring(state, Timestamp(NOW + 61))
+    assert ears.heard == [BELL]
+    assert next(one for one in needs(state, Timestamp(NOW + 60)) if one.is_last).word == "LAST 10m"
+
+
+# -- the last ten minutes -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("left", "last"), [(LAST_S + 1, False), (LAST_S, True), (1, True)])
+def test_an_alert_turns_red_in_its_last_ten_minutes(left: float, *, last: bool) -> None:
+    (found,) = needs(with_alerts(alert_of(left)), NOW)
+    assert (found.is_last, found.word, found.glyph) == (
+        last, "LAST 10m" if last else "alert", "!" if last else "▼",
+    )  # fmt: skip
+
+
+class Ears:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def say(self, text: str, tone: str = "info", instead_of: object = None) -> object:
+        raise AssertionError((text, tone, instead_of))
+
+    def signal(self, data: str) -> None:
+        self.heard.append(data)
+
+
+def test_it_rings_once_for_each_alert() -> None:
+    ears = Ears()
+    telling = Telling(ears, 0)
+    state = with_alerts(alert_of(700))
+    for later in (0, 99, 101, 102, 500):
+        telling.ring(state, Timestamp(NOW + later))
+    assert ears.heard == [BELL]
+    telling.ring(with_alerts(alert_of(700), alert_of(650, "al-2")), Timestamp(NOW + 102))
+    assert ears.heard == [BELL, BELL]
+
+
+def test_a_cached_alert_and_one_that_is_over_ring_nothing() -> None:
+    assert last_alerts(replace(with_alerts(alert_of(60)), from_cache=True), NOW) == frozenset()
+    assert last_alerts(with_alerts(alert_of(0)), NOW) == frozenset()
+
+
+def test_quiet_hours_hold_the_bell_back_until_they_end() -> None:
+    ears = Ears()
+    telling = Telling(ears, 0)
+    telling.ring(with_alerts(alert_of(300), **{QUIET: "00:00-23:59"}), Timestamp(NOW))
+    assert ears.heard == []
+    telling.ring(with_alerts(alert_of(300)), Timestamp(NOW + 1))
+    assert ears.heard == [BELL]
+
+
+def test_who_took_the_bell_from_alerts_hears_none() -> None:
+    ears = Ears()
+    chosen = {CHOSEN + NoticeKind.ALERT.value: "toast"}
+    Telling(ears, 0).ring(with_alerts(alert_of(300), **chosen), Timestamp(NOW))
+    assert ears.heard == []
+
+
+async def test_the_console_rings_as_the_minutes_come() -> None:
+    async with running(with_alerts(alert_of(700))) as seen:
+        written: list[str] = []
+        seen.app.signal = written.append
+        seen.clock[0] = NOW + 60
+        seen.app.show_state()
+        assert written == []
+        for later in (150, 151, 152):
+            seen.clock[0] = NOW + later
+            seen.app.show_state()
+        assert written == [BELL]
+        await seen.pilot.pause()
+        assert "! LAST 10m" in seen.text
+
+
+# -- the calm -----------------------------------------------------------------------------------
+
+
+def test_calm_begins_when_the_last_need_has_gone() -> None:
+    calm = Calm()
+    calm.look(Timestamp(1.0), needed=False, known=False)
+    assert calm.since is None
+    calm.look(Timestamp(2.0), needed=False, known=True)
+    assert (calm.since, calm.is_from_start) == (2.0, True)
+    calm.look(Timestamp(3.0), needed=True, known=True)
+    calm.look(Timestamp(4.0), needed=False, known=True)
+    calm.look(Timestamp(9.0), needed=False, known=True)
+    assert (calm.since, calm.is_from_start) == (4.0, False)
+
+
+async def test_an_empty_list_says_since_when_all_is_well() -> None:
+    async with running(CALM) as seen:
+        assert "All is well since" in seen.text
+        assert "as long as this console looks" in seen.text
+        await seen.bring(STATE)
+        seen.clock[0] = NOW + 10
+        await seen.bring(CALM)
+        seen.clock[0] = NOW + 135
+        seen.app.show_state()
+        await seen.pilot.pause()
+        assert "for 2m 05s." in seen.text
+
+
+# -- enter --------------------------------------------------------------------------------------
+
+
+async def at(seen: object, word: str) -> Need:
+    rows = [one for one in needs(seen.app.desk_state, Timestamp(seen.clock[0])) if one.word == word]
+    seen.app.front.focus_row(rows[0].key)
+    await seen.press("enter")
+    await seen.pilot.pause()
+    return rows[0]
+
+
+async def test_enter_decides_the_trade_that_is_highlighted() -> None:
+    other = held_of("h9", expires_at=Timestamp(NOW + 40), reasoning="the last one")
+    view = replace(sample_supervision(), held=(held_of(), other))
+    async with running(replace(CALM, supervision=view)) as seen:
+        seen.app.front.focus_row("held h1")
+        await seen.press("enter")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert seen.app.screen._held.held_id == "h1"
+
+
+@pytest.mark.parametrize(
+    ("word", "screen"),
+    [
+        ("LAST 10m", "monitors"),
+        ("signal", "reactor"),
+        ("budget", "agents"),
+        ("resolves", "portfolio"),
+    ],
+)
+async def test_enter_opens_the_dialog_of_the_verb_over_its_screen(word: str, screen: str) -> None:
+    async with running(everything(), size=(120, 40)) as seen:
+        found = await at(seen, word)
+        await seen.until(lambda: seen.app.front.name_in_keys == screen)
+        await seen.until(lambda: len(seen.app.screen_stack) > 1)
+        assert seen.app.front.current_row() == found.row
+
+
+async def test_enter_starts_a_crashed_skill_again_and_asks_the_service_anew() -> None:
+    async with running(everything(), size=(120, 40)) as seen:
+        await at(seen, "crashed")
+        await seen.until(lambda: any(order.kind == "skill" for order in seen.doors.submitted))
+        await seen.press("0")
+        await at(seen, "429")
+        await seen.until(lambda: any(order.kind == "refresh" for order in seen.doors.submitted))
+
+
+async def test_an_unknown_order_leads_to_the_blotter() -> None:
+    async with running(STATE) as seen:
+        await at(seen, "unknown")
+        await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
+        unknown = next(one for one in STATE.tickets if one.state is TicketState.UNKNOWN)
+        assert seen.app.front.current_row() == unknown.ticket_id

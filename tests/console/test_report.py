@@ -1,0 +1,76 @@
+"""The day of each agent as a page: figures, reasons, and what was not read says so."""
+
+from dataclasses import replace
+
+from doors import running, seen_before
+from fleet_samples import sample_supervision
+from samples import NOW, sample_state
+from service_tui.console.dialogs.report import Report, report_text
+from service_tui.desk.commands_fleet import ReadDay
+from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
+from service_tui.units import ONE, Micros, Timestamp
+
+PLAIN = seen_before(sample_state())
+TRADE = replace(PLAIN.trades[0], at=Timestamp(NOW - 60))
+PASTS = tuple(
+    AgentDetailView(
+        agent.agent_id,
+        (
+            ReasonedTradeView(
+                replace(TRADE, trade_id="t-2", action="sell", cost=Micros(30 * ONE),
+                        pnl=Micros((3 - 2 * place) * ONE), reasoning="the price is there"),
+                "mean-reversion",
+            ),
+            ReasonedTradeView(
+                replace(TRADE, trade_id="t-1", action="buy", cost=Micros(25 * ONE), pnl=None,
+                        reasoning="the gauge rises [red]"),
+                "mean-reversion", {"confidence": 0.62},
+            ),
+        ),
+        (),
+        "refused with 404" if place == 3 else "",
+    )
+    for place, agent in enumerate(PLAIN.fleet.agents)
+)  # fmt: skip
+STATE = replace(
+    PLAIN, supervision=replace(sample_supervision(), pasts=PASTS, pasts_at=Timestamp(NOW - 2))
+)
+
+
+def test_the_page_tells_each_agents_day_the_one_in_focus_first() -> None:
+    text = report_text(STATE, NOW, first="a-3").plain
+    lines = text.split("\n")
+    table = next(place for place, line in enumerate(lines) if line.startswith("agent"))
+    assert lines[table + 1].startswith("moss-runner")
+    assert "30.00" in text
+    assert "the gauge rises [red]" in text
+    assert "not known refused with 404" in text
+    assert lines[table + 1].split()[2:] == ["1", "25.00", "1", "30.00"]
+
+
+def test_what_was_not_read_is_a_question_and_no_nought() -> None:
+    bare = replace(PLAIN, trades=(), account=None)
+    lines = report_text(bare, NOW).plain.split("\n")
+    row = next(line for line in lines if line.startswith("heron "))
+    assert row.split()[2:] == ["?", "?", "?", "?"]
+    assert "reading the trades" in lines[0]
+    assert "its own dashboard" in report_text(replace(PLAIN, fleet=None), NOW).plain
+
+
+def test_amounts_are_masked() -> None:
+    text = report_text(replace(STATE, preferences={"privacy": "on"}), NOW).plain
+    assert "30.00" not in text
+    assert "25.00" not in text
+
+
+async def test_the_key_reads_the_day_and_shows_it_as_it_comes() -> None:
+    async with running(PLAIN, first="agents", size=(100, 40)) as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("f5")
+        assert isinstance(seen.app.screen, Report)
+        assert any(isinstance(one, ReadDay) for one in seen.doors.submitted)
+        assert "reading the trades" in seen.text
+        await seen.bring(STATE)
+        assert "read 2s ago" in seen.text
+        await seen.press("escape")
+        assert not isinstance(seen.app.screen, Report)

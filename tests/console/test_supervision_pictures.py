@@ -1,0 +1,60 @@
+"""What needs me, the action log, the report and the chain of a trade, as pictures to be read."""
+
+from dataclasses import replace
+
+import pytest
+
+from console.snapshot import assert_snapshot
+from console.test_log import sample_log
+from console.test_pictures import NAMES, SIZES, THEMES, shown
+from console.test_ranking import CALM, everything
+from console.test_report import STATE as REPORTED
+from console.test_why import HELD, TRADE
+from doors import RecordingDoors
+from samples import NOW
+from service_tui.console.app import ConsoleApp
+from service_tui.desk.records import TradeView
+from service_tui.desk.state import DeskState
+
+SALE = replace(
+    TRADE, trade_id="t-9", action="sell", at=NOW, price_before=0.44, average=0.435,
+    reasoning="the gauge falls again", signal_data=(),
+)  # fmt: skip
+
+
+def traded(*trades: TradeView) -> DeskState:
+    return replace(REPORTED, trades=trades, positions=(HELD,))
+
+
+PICTURES: dict[str, tuple[DeskState, str, tuple[str, ...]]] = {
+    "needs": (everything(), "attention", ("j",)),
+    "calm": (CALM, "attention", ()),
+    "log": (replace(everything(), log=sample_log()), "log", ("j", "j", "j")),
+    "log_broken": (
+        replace(everything(), log=sample_log(verified=93, problem="line 94 is torn, or no entry")),
+        "log",
+        (),
+    ),
+    "report": (REPORTED, "agents", ("f5",)),
+    "why": (traded(SALE, TRADE), "portfolio", ("Q",)),
+    "why_unknown": (traded(), "portfolio", ("Q",)),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+async def test_supervision_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+    state, first, keys = PICTURES[name]
+    doors = RecordingDoors(state)
+    app = ConsoleApp(
+        open_desk=doors.open,
+        initial=state,
+        now=lambda: NOW,
+        themes=THEMES,
+        log_path="/log/service-tui.log",
+        data_path="/data",
+        first=first,
+    )
+    async with app.run_test(size=size) as pilot:
+        await shown(pilot, keys)
+        await assert_snapshot(pilot, f"supervision_{name}_{size[0]}x{size[1]}", themes=NAMES)

@@ -1,0 +1,153 @@
+"""What stands in the action log: intents, yeses, refusals and results, each once, by whom."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from fleet_samples import held_of, run_of
+from samples import NOW, sample_state
+from service_tui.clock import ManualClock
+from service_tui.desk.actions import Actions
+from service_tui.desk.commands import PlaceTrade, SetPreference
+from service_tui.desk.commands_fleet import NoteConfirmed, ReadLog
+from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
+from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged
+from service_tui.desk.records import TicketState
+from service_tui.desk.records_fleet import SkillRunState
+from service_tui.desk.records_log import Deed
+from service_tui.desk.reduce import reduce
+from service_tui.desk.translate_acts import acts_of
+from service_tui.storage.action_log import FILE
+from service_tui.terms import Action, HeldStatus, Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.events import EventBody
+
+STATE = sample_state()
+ORDER = PlaceTrade(
+    market_id="m-1", side=Side.YES, action=Action.BUY, venue=Venue.SIM, amount=Micros(5 * ONE)
+)  # fmt: skip
+
+
+def opened(path: Path) -> tuple[Actions, list[Fact]]:
+    said: list[Fact] = []
+    return Actions(path, ManualClock(NOW), said.append), said
+
+
+def entries(path: Path) -> list[dict[str, object]]:
+    lines = (path / FILE).read_text().splitlines()
+    return [json.loads(line)["entry"] for line in lines]
+
+
+async def test_an_order_is_written_from_the_wish_to_its_end(tmp_path: Path) -> None:
+    actions, _ = opened(tmp_path)
+    actions.ordered(NoteConfirmed("Sell everything?"))
+    actions.ordered(ORDER)
+    actions.ordered(SetPreference("theme", "night"))
+    actions.ordered(ReadLog())
+    ticket = replace(STATE.tickets[0], ticket_id="t-9", state=TicketState.SENT)
+    state = replace(STATE, tickets=(ticket,))
+    for ending in (TicketState.UNKNOWN, TicketState.UNKNOWN, TicketState.REFUSED):
+        fact = TicketChanged(replace(ticket, state=ending, outcome=ending.value))
+        actions.heard(state, fact)
+        state = reduce(state, fact)
+    await actions.write()
+    assert [(one["who"], one["what"]) for one in entries(tmp_path)] == [
+        ("person", "confirmed"), ("person", "intent"), ("person", "unknown"), ("person", "refusal"),
+    ]  # fmt: skip
+
+
+async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
+    actions, _ = opened(tmp_path)
+    state = replace(STATE, fills=())
+    waiting = held_of()
+    refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
+    asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
+    crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3", report="")
+    actions.heard(state, FillsHeard(STATE.fills[1:2]))
+    actions.heard(replace(state, fills=STATE.fills), FillsHeard(STATE.fills[1:2]))
+    actions.heard(state, HeldSeen((waiting,), ()))
+    actions.heard(asking, HeldSeen((), (refused,)))
+    actions.heard(state, SkillRunChanged(crashed))
+    actions.heard(state, Acted("tide", Deed.RISK, "alert", "alert 4 pending"))
+    actions.heard(state, Noticed("bad", "leash tide: no"))
+    await actions.write()
+    found = [(one["who"], one["what"]) for one in entries(tmp_path)]
+    assert found == [
+        ("heron", "trade"), ("heron", "asks"), ("heron", "decision"), ("heron", "run"),
+        ("tide", "risk"), ("desk", "refusal"),
+    ]  # fmt: skip
+    assert "too thin" in str(entries(tmp_path)[2]["words"])
+
+
+async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
+    tmp_path: Path,
+) -> None:
+    actions, said = opened(tmp_path)
+    actions.ordered(ORDER)
+    await actions.write()
+    assert said == []
+    await actions.read()
+    actions.ordered(ORDER)
+    await actions.write()
+    logs = [fact.log for fact in said if isinstance(fact, LogSeen)]
+    assert [(log.count, log.verified, log.problem) for log in logs] == [(1, 1, ""), (2, 1, "")]
+    assert [entry.number for entry in logs[1].entries] == [2, 1]
+    assert logs[1].entries[0].what == "intent"
+    assert reduce(STATE, said[-1]).log == logs[1]
+
+
+async def test_a_broken_chain_is_told_with_how_far_it_held(tmp_path: Path) -> None:
+    actions, said = opened(tmp_path)
+    for _ in range(3):
+        actions.ordered(ORDER)
+        await actions.write()
+    path = tmp_path / FILE
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[2]]))
+    await actions.read()
+    log = said[-1].log
+    assert log.verified == 1
+    assert log.problem == "line 2 does not follow from the one before it"
+    assert len(log.entries) == 2
+
+
+async def test_no_log_yet_is_no_fault(tmp_path: Path) -> None:
+    actions, said = opened(tmp_path)
+    await actions.read()
+    assert (said[-1].log.count, said[-1].log.problem) == (0, "")
+
+
+def test_events_of_agents_become_lines_of_the_log() -> None:
+    at = "2026-11-21T10:00:00Z"
+    agent = {
+        "agent_id": "a", "name": "tide", "status": "active", "plan": "pro", "claimed": True,
+        "trading_paused": True, "suspended": False, "changed": ["trading_paused"],
+    }  # fmt: skip
+    order = {
+        "order_id": "o", "agent_id": "a", "agent_name": "tide", "market_id": "m", "question": "q",
+        "state": "expired", "shares": 3.0, "money": 1.0,
+    }  # fmt: skip
+    changed = {"kind": "agent_changed", "seq": 4, "at": at, "agent": agent}
+    ended = {"kind": "order", "seq": 5, "at": at, "order": order}
+    (one,) = acts_of(EventBody.model_validate_json(json.dumps(changed)))
+    assert (one.who, one.deed, one.words) == (
+        "tide",
+        Deed.AGENT,
+        "changed: active, pro, trading_paused",
+    )
+    (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
+    assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")
+
+
+async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:
+    actions, _ = opened(tmp_path)
+    run = run_of(report="2 looked at, 1 refused: the day's budget is reached")
+    state = replace(STATE, supervision=replace(STATE.supervision, runs=(replace(run, report=""),)))
+    for _ in range(2):
+        fact = SkillRunChanged(run)
+        actions.heard(state, fact)
+        state = reduce(state, fact)
+    await actions.write()
+    (entry,) = entries(tmp_path)
+    assert (entry["who"], entry["what"]) == ("heron", "result")
+    assert "1 refused" in str(entry["words"])

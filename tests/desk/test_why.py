@@ -1,0 +1,140 @@
+"""Why it traded: each link from what is really known, and a reason where nothing is."""
+
+from dataclasses import replace
+
+from fleet_samples import held_of
+from reactor_samples import reactor_state
+from samples import NOW, sample_state
+from service_tui.desk.records import TicketState, TradeView
+from service_tui.desk.records_risk import ExitView, MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.desk.why import Chain, Link, why_position, why_ticket
+from service_tui.terms import HeldStatus, TradeStatus
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = replace(sample_state(), trades=(), closed=())
+HELD = STATE.positions[0]
+BUY = TradeView(
+    trade_id="tr-1", market_id=HELD.market_id, question=HELD.question, side=HELD.side,
+    action="buy", shares=Micros(50 * ONE), cost=Micros(21 * ONE), average=0.42, price_before=0.41,
+    price_after=0.43, venue=HELD.venue, status=TradeStatus.FILLED,
+    reasoning="the gauge rises faster than the price", source="sdk:gauge",
+    at=Timestamp(NOW - 900), pnl=None, client_ref="ref-1", skill_slug="gauge",
+    signal_data=(("edge", "0.06"), ("confidence", "0.62")),
+)  # fmt: skip
+SALE = replace(
+    BUY, trade_id="tr-2", action="sell", at=Timestamp(NOW - 60), pnl=Micros(2 * ONE),
+    reasoning="the price is there", client_ref="ref-2", signal_data=(),
+)  # fmt: skip
+NAMES = ["signal", "reasoning", "quote", "fill", "monitor"]
+
+
+def link(chain: Chain, name: str) -> Link:
+    return next(one for one in chain.links if one.name == name)
+
+
+def told(chain: Chain, name: str) -> dict[str, str | float]:
+    return {said.label: said.value for said in link(chain, name).said}
+
+
+def with_trades(*trades: TradeView) -> DeskState:
+    return replace(STATE, trades=trades)
+
+
+def test_a_position_tells_signal_reasoning_quote_fill_and_what_it_is_worth() -> None:
+    chain = why_position(with_trades(BUY), HELD)
+    assert [one.name for one in chain.links][:5] == NAMES
+    assert told(chain, "signal") == {"skill": "gauge", "edge": "0.06", "confidence": "0.62"}
+    assert told(chain, "reasoning") == {"": BUY.reasoning, "by": "sdk:gauge"}
+    assert told(chain, "quote")["price before"] == 0.41
+    fill = told(chain, "fill")
+    assert (fill["buy"], fill["for"], link(chain, "fill").at) == (50 * ONE, 21 * ONE, NOW - 900)
+    assert abs(float(fill["slippage"]) - 0.01) < 1e-9
+    assert told(chain, "exit")["held"] == HELD.shares
+
+
+def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
+    chain = why_position(STATE, HELD)
+    assert "not among the newest trades" in link(chain, "fill").missing
+    for name in ("signal", "reasoning", "quote"):
+        assert link(chain, name).missing == "not known: it comes with the fill"
+        assert link(chain, name).said == ()
+    bare = replace(BUY, signal_data=(), reasoning="", price_before=None)
+    chain = why_position(with_trades(bare), HELD)
+    assert link(chain, "signal").missing == "none: nobody gave one with the order"
+    assert link(chain, "reasoning").missing == "none was given"
+    assert link(chain, "quote").missing == "not known: quotes are not kept"
+    assert "slippage" not in told(chain, "fill")
+
+
+def test_the_last_buy_is_told_and_the_others_are_counted() -> None:
+    first = replace(BUY, trade_id="tr-0", at=Timestamp(NOW - 5_000), shares=Micros(7 * ONE))
+    chain = why_position(with_trades(BUY, first), HELD)
+    assert told(chain, "fill")["1 other buys"] == 7 * ONE
+    assert link(chain, "fill").at == BUY.at
+
+
+def test_a_sale_after_the_buy_is_an_exit_and_one_before_it_is_not() -> None:
+    earlier = replace(SALE, trade_id="tr-9", at=Timestamp(NOW - 4_000))
+    chain = why_position(with_trades(SALE, BUY, earlier), HELD)
+    exits = [one for one in chain.links if one.name == "exit"]
+    assert [one.at for one in exits] == [SALE.at]
+    assert told(chain, "exit")["P&L"] == 2 * ONE
+
+
+def test_an_alerts_exit_says_its_cause() -> None:
+    monitor = MonitorView(
+        HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, HELD.cost, 0.42, 0.40,
+        None, 0.2, None, automatic=True,
+    )  # fmt: skip
+    gone = ExitView(
+        "e-1", SALE.at, HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, 0.3,
+        Micros(15 * ONE), None, "stop loss", by_service=True,
+    )  # fmt: skip
+    risk = replace(STATE.risk, monitors=(monitor,), exits=(gone,))
+    chain = why_position(replace(with_trades(SALE, BUY), risk=risk), HELD)
+    assert told(chain, "exit")["because"] == "stop loss"
+    assert told(chain, "monitor")["set"] == "by the buy"
+    assert abs(float(told(chain, "monitor")["stop at"]) - 0.336) < 1e-9
+    alone = why_position(replace(STATE, positions=(), risk=risk), HELD)
+    assert told(alone, "exit")["by"] == "the service"
+
+
+def test_a_trade_that_was_allowed_says_by_whom() -> None:
+    held = held_of(
+        status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901),
+        decided_amount=Micros(9 * ONE),
+    )  # fmt: skip
+    view = replace(STATE.supervision, decided=(held,))
+    plain = replace(BUY, signal_data=(), reasoning="")
+    chain = why_position(replace(with_trades(plain), supervision=view), HELD)
+    assert told(chain, "signal")["edge"] == "0.06"
+    assert told(chain, "reasoning")["allowed"] == "by you, at another size"
+    assert told(chain, "quote")["quoted average"] == 0.42
+
+
+def test_a_mirror_names_its_wallet_and_its_bound() -> None:
+    state = reactor_state()
+    signal = next(one for one in state.reactor.signals if one.ticket_id)
+    ticket = replace(
+        STATE.tickets[0], ticket_id=signal.ticket_id, market_id=signal.market_id,
+        client_ref="ref-1", state=TicketState.DONE,
+    )  # fmt: skip
+    chain = why_ticket(replace(with_trades(BUY), reactor=state.reactor), ticket)
+    assert told(chain, "signal")["its price"] == signal.price
+    assert told(chain, "quote")["at most"] == signal.price_max
+
+
+def test_an_order_without_a_trade_tells_how_it_ended() -> None:
+    ticket = replace(
+        STATE.tickets[0], client_ref="ref-404", state=TicketState.REFUSED, outcome="too large",
+    )  # fmt: skip
+    chain = why_ticket(with_trades(BUY), ticket)
+    assert told(chain, "fill") == {"order": "refused: too large"}
+    assert link(chain, "signal").missing == "not known: it comes with the fill"
+
+
+def test_a_position_that_resolved_tells_its_outcome() -> None:
+    ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
+    chain = why_position(replace(with_trades(BUY), positions=(), closed=(ended,)), ended)
+    assert told(chain, "exit") == {"outcome": "YES", "realized": 29 * ONE}
