@@ -44,6 +44,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.facts_fleet import (
     AgentDetailSeen,
+    AgentNeedsSeen,
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
@@ -95,7 +96,13 @@ from service_tui.desk.records import (
     Topic,
     remark,
 )
-from service_tui.desk.records_fleet import AgentDetailView, LogTailView, SkillRunState
+from service_tui.desk.records_fleet import (
+    AgentDetailView,
+    AgentNeedView,
+    LogTailView,
+    NeedKind,
+    SkillRunState,
+)
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
 from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
@@ -273,6 +280,12 @@ FACTS = {
     ),
     SkillRunGone: st.builds(SkillRunGone, st.sampled_from(["r1", "r9"])),
     LogTailSeen: st.sampled_from([LogTailSeen(None), LogTailSeen(LogTailView("r1", ("so",)))]),
+    AgentNeedsSeen: st.builds(
+        lambda kinds: AgentNeedsSeen(
+            tuple(AgentNeedView(kind, "a-3", "moss-runner", f"n-{kind.value}") for kind in kinds)
+        ),
+        st.lists(st.sampled_from(NeedKind), unique=True, max_size=3),
+    ),
     PastsSeen: st.builds(
         PastsSeen,
         st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),
