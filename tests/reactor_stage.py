@@ -1,6 +1,6 @@
 """A desk that follows wallets of an embedded service, behind a line that may break."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,15 @@ def traded(stage: Stage) -> list[Market]:
     return [one for one in found if one.listing.resolves_at > stage.world.world_at + 7_200][:20]
 
 
-async def settle(stage: Stage, count: int = 1, **fields: object) -> list[str]:
-    """Source trades of a followed wallet, as a move of the tape tells them.
+async def settle(
+    stage: Stage, count: int = 1, markets: Sequence[Market] = (), **fields: object
+) -> list[str]:
+    """Source trades of a followed wallet in these or any good markets, as the tape tells them.
 
     Returns:
         Their hashes.
     """
-    world, markets = stage.world, traded(stage)
+    world, markets = stage.world, markets or traded(stage)
     told: list[Settlement] = []
     for place in range(count):
         market = markets[place % len(markets)]

@@ -57,10 +57,8 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
     if given.door in {"halt", "resume"} and given.read_only:
         parser.error(f"{given.door} changes the service: no --read-only")
-    if given.door == "autoresearch":
-        needs_skill = given.word in {"reset", "off"}
-        if needs_skill != bool(given.skill):
-            parser.error("autoresearch takes nothing, status, reset SKILL, off SKILL, or a SKILL")
+    if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
+        parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 

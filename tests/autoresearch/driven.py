@@ -4,16 +4,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from service_tui.notes.notebook import FILE
+from service_tui.wire.endpoints_research import EXPERIMENTS
+from service_tui.wiring.attached import address_of
+from service_tui.wiring.keys import stored_desk_keys
 
 Json = dict[str, Any]
 SKILL: Final = "edge-picker"
@@ -57,6 +61,7 @@ class Driver:
 
     client: Client
     repository: Path
+    data_dir: Path
 
     @property
     def worktree(self) -> Path:
@@ -91,6 +96,15 @@ class Driver:
     def subjects(self) -> list[str]:
         return git(self.worktree, "log", "--format=%s").splitlines()
 
+    async def told_by_the_service(self) -> list[Json]:
+        """The results as any other agent's program would read them, newest first."""
+        keys, address = stored_desk_keys(self.data_dir), address_of(self.data_dir)
+        assert keys is not None
+        assert address is not None
+        async with httpx.AsyncClient(base_url=address) as line:
+            said = await line.get(EXPERIMENTS.path, headers={"X-API-Key": keys.agent or ""})
+        return said.json()["experiments"]
+
     def dirt(self) -> str:
         return git(self.worktree, "status", "--porcelain")
 
@@ -109,13 +123,17 @@ async def driving(
     *words: str,
     env: Mapping[str, str] | None = None,
     allow_shell: bool = True,
+    lead: Sequence[str] = ("-m", "service_tui"),
+    around: Sequence[str] = (),
 ) -> AsyncGenerator[Driver]:
+    """A client of a new server. `lead` is what Python runs, `around` a program that runs Python."""
+    program, *rest = (*around, sys.executable)
     shell = ["--allow-shell"] if allow_shell else []
     server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "service_tui", "autoresearch", "--speed", "0", *shell, *words],
+        command=program,
+        args=[*rest, *lead, "autoresearch", "--speed", "0", *shell, *words],
         cwd=repository,
         env=environment(data_dir, env),
     )
-    async with Client(server, read_timeout_seconds=60) as client:
-        yield Driver(client, repository)
+    async with Client(server, read_timeout_seconds=600) as client:
+        yield Driver(client, repository, data_dir)

@@ -13,6 +13,7 @@ import pytest
 from autoresearch.driven import SKILL, git, new_repository
 from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
@@ -184,6 +185,42 @@ async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
         assert refused.value.status == 403
         with pytest.raises(ToolError, match="plan"):
             await session.backtest(BacktestRequest(skill_slug=SKILL, config={}))
+
+
+async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.log(result("keep"))
+        assert turn_off(await repository_at(repository), "", 1) == SKILL
+        with pytest.raises(ToolError, match=f"turned off for {SKILL}; a person did that"):
+            await session.run(RunArguments(command="touch never"))
+        with pytest.raises(ToolError, match="there is no session"):
+            await session.log(result("keep"))
+        assert not (tree_of(repository) / "never").exists()
+        again = await session.init(InitArguments(name="b", skill_slug=SKILL, metric_name="score"))
+        assert (again["state"], again["experiments"], again["next_experiment"]) == ("running", 0, 2)
+
+
+async def test_a_session_that_a_person_begins_beside_a_server_is_taken_up(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        assert (await session.log(result("crash", 0.0)))["state"] == "paused"
+        place = await repository_at(repository)
+        asked = fresh(notes_of(place), "", 5)
+        begin_beside(place, asked, 50, 5)
+        said = await session.log(result("keep", 4.0))
+        assert (said["state"], said["session"]) == ("running", "first @5")
+        assert (said["experiment"], said["experiments"], said["baseline"]) == (2, 1, 4.0)
+        with pytest.raises(ToolError, match="give a new name"):
+            begin_beside(place, asked, 50, 6)
 
 
 async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> None:

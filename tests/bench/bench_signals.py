@@ -9,25 +9,19 @@ order. Target: no key waits more than 50 ms, nothing is lost, the order is kept.
 """
 
 import asyncio
-import gc
 import random
 import statistics
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from textual import events  # noqa: E402
-
-from doors import RecordingDoors  # noqa: E402
+from console.bench_host import run_keys  # noqa: E402
 from reactor_samples import TTL_S, reactor_state, signal  # noqa: E402
 from samples import NOW  # noqa: E402
-from service_tui.console.app import ConsoleApp  # noqa: E402
-from service_tui.console.screens.reactor_rows import key_of  # noqa: E402
-from service_tui.console.theme import load_themes, shipped_folder  # noqa: E402
+from service_tui.console.screens.reactor_rows import ReactorRow, key_of  # noqa: E402
 from service_tui.console.widgets.record_table import RecordTable  # noqa: E402
 from service_tui.desk.facts_reactor import SignalsSeen  # noqa: E402
 from service_tui.desk.records_reactor import SignalState, SignalView  # noqa: E402
@@ -36,9 +30,6 @@ from service_tui.desk.state import DeskState  # noqa: E402
 from service_tui.units import Timestamp  # noqa: E402
 
 BURST = 200
-LIMIT_S = 0.050
-LOST_S = 2.0
-SIZE = (120, 40)
 
 
 def burst(state: DeskState, number: int) -> tuple[SignalView, ...]:
@@ -69,50 +60,17 @@ async def run_signals(
     seconds: int, rng: random.Random
 ) -> tuple[list[float], list[float], list[str], list[str]]:
     """Seconds that each key waited, by the wall and by our own CPU; rows shown, rows meant."""
-    first = replace(reactor_state(), preferences={"welcome": "seen"})
-    doors = RecordingDoors(first)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=first,
-        now=lambda: NOW,
-        themes=load_themes(shipped_folder()),
-        log_path="",
-        first="reactor",
-    )
-    states = [first]
+    states = [replace(reactor_state(), preferences={"welcome": "seen"})]
     for number in range(seconds + 2):
         states.append(after(states[-1], number))
-    states.reverse()
-    states.pop()
-    gc.collect()
-    gc.freeze()
-    waits: list[float] = []
-    used: list[float] = []
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause(1.0)
-        table = app.query_one("#reactor").query_one(RecordTable)
-        keys = ["j", "k"]
-        await pilot.press("j", "j")
-        end = time.perf_counter() + seconds
-        due = 0.0
-        while time.perf_counter() < end:
-            if time.perf_counter() >= due:
-                due = time.perf_counter() + 1.0
-                doors.bring(states.pop())
-            keys.append(keys.pop(0))
-            before, started = table.order.cursor, time.perf_counter()
-            used_before = time.thread_time()
-            event = events.Key(keys[0], keys[0])
-            event.set_sender(app)
-            app._driver.send_message(event)
-            while table.order.cursor == before and time.perf_counter() - started < LOST_S:  # noqa: ASYNC110
-                await asyncio.sleep(0)
-            waits.append(time.perf_counter() - started)
-            used.append(time.thread_time() - used_before)
-            await asyncio.sleep(rng.uniform(0.01, 0.06))
-        await pilot.pause(1.0)
-        shown = [key_of(table.order[place]) for place in range(len(table.order))]
-        meant = [one.signal_id for one in doors.state.reactor.signals]
+    shown: list[str] = []
+    meant: list[str] = []
+
+    def compare(table: RecordTable[ReactorRow], state: DeskState) -> None:
+        shown.extend(key_of(table.order[place]) for place in range(len(table.order)))
+        meant.extend(one.signal_id for one in state.reactor.signals)
+
+    waits, used = await run_keys("reactor", states, seconds, rng, at_end=compare)
     return waits, used, shown, meant
 
 

@@ -1,10 +1,12 @@
-"""A console under 5,000 markets that change every second, and the wait of each key press."""
+"""A console whose state changes every second, and the wait of each key press."""
 
 import asyncio
 import gc
 import random
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from textual import events
 
@@ -34,25 +36,38 @@ def moved(state: DeskState, rng: random.Random) -> DeskState:
 async def run_markets(
     count: int, seconds: int, rng: random.Random
 ) -> tuple[list[float], list[float]]:
+    """Waits of key presses over so many markets, whose prices change every second."""
+    states = [replace(sample_state(count), preferences={"welcome": "seen"})]
+    for _ in range(seconds + 2):
+        states.append(moved(states[-1], rng))
+    return await run_keys("markets", states, seconds, rng)
+
+
+async def run_keys(
+    first: str,
+    states: list[DeskState],
+    seconds: int,
+    rng: random.Random,
+    *,
+    at_end: Callable[[RecordTable[Any], DeskState], None] = lambda *_: None,
+) -> tuple[list[float], list[float]]:
     """Seconds that each of many key presses waited until the app had dealt with it.
 
     Once by the clock on the wall, and once by the CPU that the console itself used meanwhile: what
-    the wait would be if nobody else were using the machine.
+    the wait would be if nobody else were using the machine. A state of `states` is on the screen
+    `first` at first, another one comes every second; `at_end` is told what stands there then. They
+    are made beforehand: what the bench itself costs is no wait of the console's.
     """
-    state = replace(sample_state(count), preferences={"welcome": "seen"})
-    doors = RecordingDoors(state)
+    doors = RecordingDoors(states[0])
     app = ConsoleApp(
         open_desk=doors.open,
-        initial=state,
+        initial=states[0],
         now=lambda: NOW,
         themes=load_themes(shipped_folder()),
         log_path="",
-        first="markets",
+        first=first,
     )
-    # Made beforehand: what the bench itself costs is no wait of the console's.
-    states = [state]
-    for _ in range(seconds + 2):
-        states.append(moved(states[-1], rng))
+    coming = iter(states[1:])
     # As the program does after its imports; and the states made beforehand are the bench's own.
     gc.collect()
     gc.freeze()
@@ -60,7 +75,7 @@ async def run_markets(
     used: list[float] = []
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause(1.0)
-        table = app.query_one("#markets").query_one(RecordTable)
+        table = app.query_one(f"#{first}").query_one(RecordTable)
         keys = ["j", "k"]
         await pilot.press("j", "j")
         end = time.perf_counter() + seconds
@@ -68,7 +83,7 @@ async def run_markets(
         while time.perf_counter() < end:
             if time.perf_counter() >= due:
                 due = time.perf_counter() + 1.0
-                doors.bring(states.pop())
+                doors.bring(next(coming))
             keys.append(keys.pop(0))
             before, started = table.order.cursor, time.perf_counter()
             used_before = time.thread_time()
@@ -80,4 +95,6 @@ async def run_markets(
             waits.append(time.perf_counter() - started)
             used.append(time.thread_time() - used_before)
             await asyncio.sleep(rng.uniform(0.01, 0.06))
+        await pilot.pause(1.0)
+        at_end(table, doors.state)
     return waits, used

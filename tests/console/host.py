@@ -111,7 +111,7 @@ class Host(App[None]):
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Let the app run until something holds; fails when it never does."""
-    for _ in range(200):
+    for _ in range(1_000):
         await pilot.pause()
         if holds():
             return

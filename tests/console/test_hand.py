@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from doors import Running, running, seen_before
-from fleet_samples import held_of, run_of, sample_supervision
+from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
 from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
@@ -26,6 +28,10 @@ STATE = replace(seen_before(sample_state()), supervision=sample_supervision())
 
 def given(seen: Running, kind: type) -> list[object]:
     return [command for command in seen.doors.submitted if isinstance(command, kind)]
+
+
+def problem(seen: Running) -> str:
+    return str(seen.app.screen.query_one("#form-problem").render())
 
 
 async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
@@ -79,11 +85,92 @@ async def test_stopping_and_pausing_ask_nothing() -> None:
         assert given(seen, PauseAll) == [PauseAll(paused=True)]
 
 
-async def test_a_longer_leash_is_asked_first() -> None:
+async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
-        await seen.press("l")
+        # ask, auto, free, observe
+        await seen.press("l", "f7", "f7", "f7", "enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.agent_id, order.mode, order.wait_s) == ("a-2", LeashMode.OBSERVE, 300)
+        seen.doors.submitted.clear()
+        await seen.press("l", "f7", "enter")
         assert given(seen, SetLeash) == []
+        assert "Enter once more" in problem(seen)
+        await seen.pilot.pause(SECOND_THOUGHT_S * 2)
+        await seen.press("enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.mode, order.threshold, order.budget) == (
+            LeashMode.AUTO, 10 * ONE, 100 * ONE,
+        )  # fmt: skip
+
+
+async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
+    async with running(STATE, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("l", "f5", "ctrl+u", "5", "tab", "ctrl+u", "9", "tab", "ctrl+u")
+        await seen.press("6", "0", "enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.skill_slug, order.mode) == ("mean-reversion", LeashMode.ASK)
+        assert (order.threshold, order.budget, order.wait_s) == (5 * ONE, 9 * ONE, 60)
+
+
+async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice() -> None:
+    bound = leash_of("a-2", skill_slug="mean-reversion", budget=Micros(20 * ONE))
+    view = replace(STATE.supervision, leashes=(bound,))
+    async with running(replace(STATE, supervision=view), first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("e", "ctrl+u", "1", "0", "enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.skill_slug, order.budget) == ("mean-reversion", 10 * ONE)
+        assert (order.mode, order.threshold) == (bound.mode, bound.threshold)
+        seen.doors.submitted.clear()
+        await seen.press("e", "ctrl+u", "9", "0", "enter")
+        assert given(seen, SetLeash) == []
+        assert "spend more" in problem(seen)
+
+
+async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:
+    async with running(STATE, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("l", "tab", "tab", "ctrl+u", "5", "enter")
+        assert "from 10 to 86,400" in problem(seen)
+        assert given(seen, SetLeash) == []
+
+
+async def test_all_agents_are_held_and_let_go_on_once_that_is_confirmed() -> None:
+    agents = STATE.fleet.agents
+    held = tuple(replace(one, paused=not one.is_own) for one in agents)
+    state = replace(STATE, fleet=replace(STATE.fleet, agents=held))
+    async with running(state, first="agents") as seen:
+        await seen.press("X")
+        assert given(seen, PauseAll) == []
+        await seen.pilot.pause(ARMED_AFTER_S * 2)
+        await seen.press("y")
+        assert given(seen, PauseAll) == [PauseAll(paused=False)]
+
+
+async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
+    async with running(STATE, first="markets", size=(120, 40)) as seen:
+        assert "& 2 wait 4m 20s" in seen.text
+        view = replace(STATE.supervision, held=())
+        await seen.bring(replace(STATE, supervision=view))
+        assert "& 2 wait" not in seen.text
+
+
+async def test_a_trade_is_refused_with_the_mouse_too() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("ampersand")
+        assert "1 more waits" in seen.text
+        await seen.pilot.click("#approval-refuse")
+        assert [order.held_id for order in given(seen, RefuseHeld)] == ["h1"]
+
+
+async def test_a_trade_that_was_decided_elsewhere_closes_its_dialog() -> None:
+    async with running(STATE) as seen:
+        await seen.press("ampersand")
+        rest = STATE.supervision.held[1:]
+        await seen.bring(replace(STATE, supervision=replace(STATE.supervision, held=rest)))
+        assert not isinstance(seen.app.screen, ApprovalForm)
 
 
 def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:

@@ -21,11 +21,11 @@ from service_tui.console.needs_risk import last_alerts
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
 from service_tui.console.telling import BELL, Telling
 from service_tui.desk.records import NoticeKind, Phase, TicketState, Topic
-from service_tui.desk.records_fleet import SkillRunState
+from service_tui.desk.records_fleet import AgentNeedView, NeedKind, SkillRunState
 from service_tui.desk.records_research import ResearchView, SessionView
 from service_tui.desk.records_risk import AlertView
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, Direction, SessionState
+from service_tui.terms import AgentStatus, Direction, SessionState, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = seen_before(sample_state())
@@ -173,11 +173,58 @@ def test_the_persons_own_agent_need_not_be_claimed() -> None:
     assert [one.row for one in found] == [STATE.fleet.agents[3].agent_id]
 
 
+def test_a_trade_that_waits_is_masked_where_amounts_are() -> None:
+    view = replace(sample_supervision(), runs=(), leashes=())
+    private = replace(CALM, supervision=view, preferences={"privacy": "on"})
+    assert not any("25.00" in one.what for one in needs(private, NOW))
+
+
 def test_a_leash_is_told_from_80_percent() -> None:
     for spent, told in ((80, []), (81, ["budget"])):
         leash = leash_of(spent=Micros(spent * ONE))
         view = replace(CALM.supervision, leashes=(leash,), held=(), runs=())
         assert [one.word for one in needs(replace(CALM, supervision=view), NOW)] == told
+
+
+def of_agent(kind: NeedKind, left: float | None = None) -> AgentNeedView:
+    at = None if left is None else Timestamp(NOW + left)
+    return AgentNeedView(
+        kind, "a-2", "heron", "n-1", "Will it rain?", Side.YES, Micros(9 * ONE), at
+    )  # fmt: skip
+
+
+def with_needs(*found: AgentNeedView) -> DeskState:
+    return replace(CALM, supervision=replace(CALM.supervision, needs=found))
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [
+        (NeedKind.ALERT, "alert"),
+        (NeedKind.SIGNAL, "signal"),
+        (NeedKind.REDEEMABLE, "redeem"),
+        (NeedKind.BREAKER, "breaker"),
+    ],
+)
+def test_what_other_agents_wait_for_stands_in_the_same_list(kind: NeedKind, word: str) -> None:
+    left = None if kind is NeedKind.REDEEMABLE else 1_200.0
+    (found,) = needs(with_needs(of_agent(kind, left)), NOW)
+    assert (found.word, found.row, found.screen) == (word, "a-2", "agents")
+    assert found.what == "heron: YES Will it rain?"
+    assert found.left_s == left
+    assert found.is_dismissable is (left is None)
+
+
+def test_an_alert_of_any_agent_rings_in_its_last_ten_minutes() -> None:
+    ears = Ears()
+    telling = Telling(ears, 0)
+    state = with_needs(of_agent(NeedKind.ALERT, 650), of_agent(NeedKind.SIGNAL, 30))
+    telling.ring(state, Timestamp(NOW))
+    assert ears.heard == []
+    telling.ring(state, Timestamp(NOW + 60))
+    telling.ring(state, Timestamp(NOW + 61))
+    assert ears.heard == [BELL]
+    assert next(one for one in needs(state, Timestamp(NOW + 60)) if one.is_last).word == "LAST 10m"
 
 
 # -- the last ten minutes -----------------------------------------------------------------------

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
 
 from doors import Running, running, seen_before
 from research_samples import research_sample, session_of
@@ -13,9 +15,15 @@ from service_tui.console.dialogs.research_forms import (
 from service_tui.console.screens.research import ResearchScreen
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
 from service_tui.desk.commands import SetPreference
-from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
+from service_tui.desk.commands_research import (
+    EndSession,
+    ResetSession,
+    RunBacktest,
+    ShowDiff,
+    StartSession,
+)
 from service_tui.desk.records_research import DiffView, ResearchView
-from service_tui.terms import Direction
+from service_tui.terms import Direction, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())
 
@@ -70,6 +78,66 @@ async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:
         told = text(seen)
         assert "█" in told
         assert "best: min_edge" in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "venue"), [("evm_venue", Venue.EVM), ("sim", Venue.SIM), ("sol_venue", None)]
+)
+async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6", "b")
+        form = seen.app.screen
+        assert isinstance(form, BacktestForm)
+        form.write("backtest-venue", typed)
+        form.refresh_form()
+        said = form.judged()
+        if venue is None:
+            assert said == "the venue is sim or evm_venue"
+        else:
+            assert isinstance(said, RunBacktest)
+            assert said.venue is venue
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("/autoresearch off fast", EndSession("fast-loop")),
+        ("/autoresearch reset fast", ResetSession("fast-loop")),
+    ],
+)
+async def test_the_old_slash_commands_are_in_the_palette(typed: str, wanted: object) -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await chosen(seen, typed)
+        assert given(seen) == [wanted]
+
+
+async def test_the_slash_command_of_a_skill_asks_for_a_new_session_of_it() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await chosen(seen, "/autoresearch fast-loop")
+        await seen.until(lambda: isinstance(seen.app.screen, SessionForm))
+        form = seen.app.screen
+        assert isinstance(form, SessionForm)
+        assert form.typed("session-skill") == "fast-loop"
+
+
+async def test_the_slash_command_status_leads_to_the_screen() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await chosen(seen, "/autoresearch status")
+        await seen.until(lambda: isinstance(seen.app.front, ResearchScreen))
+        assert given(seen) == []
+
+
+async def chosen(seen: Running, typed: str) -> None:
+    """Choose the best match of what is typed into the palette."""
+    await seen.press("colon")
+    palette = seen.app.screen
+    assert isinstance(palette, CommandPalette)
+    palette.query_one(Input).value = typed
+    await seen.until(lambda: bool(palette.query(".--visible")) and palette._hit_count > 0)
+    await seen.until(lambda: typed.rsplit(maxsplit=1)[-1] in text(seen))
+    await seen.press("enter")
+    if isinstance(seen.app.screen, CommandPalette):
+        await seen.press("enter")
 
 
 async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:

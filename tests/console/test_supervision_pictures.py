@@ -23,7 +23,7 @@ SALE = replace(
 
 
 def traded(*trades: TradeView) -> DeskState:
-    return replace(REPORTED, trades=trades, positions=(HELD, *REPORTED.positions[1:]))
+    return replace(REPORTED, trades=trades, positions=(HELD,))
 
 
 PICTURES: dict[str, tuple[DeskState, str, tuple[str, ...]]] = {

@@ -47,6 +47,7 @@ from service_tui.desk.facts_fleet import (
     HeldSeen,
     LeashesSeen,
     LogTailSeen,
+    PastsSeen,
     SkillRunChanged,
     SkillRunGone,
     SkillsSeen,
@@ -272,6 +273,11 @@ FACTS = {
     ),
     SkillRunGone: st.builds(SkillRunGone, st.sampled_from(["r1", "r9"])),
     LogTailSeen: st.sampled_from([LogTailSeen(None), LogTailSeen(LogTailView("r1", ("so",)))]),
+    PastsSeen: st.builds(
+        PastsSeen,
+        st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),
+        at=st.floats(0, 9e9).map(Timestamp),
+    ),
     QueueSeen: st.builds(
         QueueSeen,
         st.sampled_from([(), chained.redemption_of().rows]),
@@ -563,3 +569,9 @@ class _Chance(_Rng):
 
 def test_the_grace_is_longer_than_two_pauses_of_the_busiest_poller() -> None:
     assert reducing.OFFLINE_AFTER_S > 2 * 2.0
+
+
+def test_rows_of_the_queue_that_are_none_are_counted_like_any_other() -> None:
+    after = reduce(STATE, QueueSeen((), dropped=3))
+    assert after.service.dropped_rows == STATE.service.dropped_rows + 3
+    assert reduce(after, QueueSeen(())).service.dropped_rows == STATE.service.dropped_rows

@@ -50,13 +50,14 @@ def test_a_position_tells_signal_reasoning_quote_fill_and_what_it_is_worth() -> 
     fill = told(chain, "fill")
     assert (fill["buy"], fill["for"], link(chain, "fill").at) == (50 * ONE, 21 * ONE, NOW - 900)
     assert abs(float(fill["slippage"]) - 0.01) < 1e-9
-    assert told(chain, "exit")["none yet"] == HELD.shares
+    assert told(chain, "exit")["held"] == HELD.shares
 
 
 def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
     chain = why_position(STATE, HELD)
-    for name in ("signal", "reasoning", "quote", "fill"):
-        assert "not among the newest trades" in link(chain, name).missing
+    assert "not among the newest trades" in link(chain, "fill").missing
+    for name in ("signal", "reasoning", "quote"):
+        assert link(chain, name).missing == "not known: it comes with the fill"
         assert link(chain, name).said == ()
     bare = replace(BUY, signal_data=(), reasoning="", price_before=None)
     chain = why_position(with_trades(bare), HELD)
@@ -130,7 +131,7 @@ def test_an_order_without_a_trade_tells_how_it_ended() -> None:
     )  # fmt: skip
     chain = why_ticket(with_trades(BUY), ticket)
     assert told(chain, "fill") == {"order": "refused: too large"}
-    assert "no trade with this order's reference" in link(chain, "signal").missing
+    assert link(chain, "signal").missing == "not known: it comes with the fill"
 
 
 def test_a_position_that_resolved_tells_its_outcome() -> None:

@@ -109,7 +109,7 @@ async def until(
     """The wanted state; the two lines are real, so each step of time gives them a moment."""
     end = clock.monotonic() + within_s
     while clock.monotonic() < end:
-        for _ in range(60 if within_s > 1.0 else 200):
+        for _ in range(60 if within_s > 1.0 else 400):
             if is_so(desk.state):
                 return desk.state
             await asyncio.sleep(0.005)
@@ -124,7 +124,7 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
     async with console(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: known(s) and s.listening and s.service.address)
         address = state.service.address
-        async with httpx.AsyncClient(base_url=address) as http:
+        async with httpx.AsyncClient(base_url=address, timeout=60) as http:
             made = (await http.post(f"{SDK}/agents/register", json={"name": "heron"})).json()
             http.headers["Authorization"] = f"Bearer {made['api_key']}"
             market = next(view for view in state.markets.values() if view.is_open)

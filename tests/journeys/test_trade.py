@@ -40,12 +40,12 @@ async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Pair]:
 async def until(
     app: ConsoleApp, pilot: Walker, clock: ManualClock, is_so: Callable[[DeskState], object]
 ) -> DeskState:
-    for _ in range(300):
+    for step in range(300):
         if is_so(app.desk_state):
             await pilot.pause()
             return app.desk_state
         await clock.advance(0.25)
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.005 if step < 100 else 0.05)
         await pilot.pause()
     raise AssertionError("the console never showed the wanted state")
 

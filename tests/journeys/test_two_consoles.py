@@ -37,7 +37,7 @@ async def until(
     """The wanted state; the two lines are real, so each step of time gives them a moment."""
     end = clock.monotonic() + within_s
     # What is to come at once has few steps, each of them long: the disk may be slow.
-    patience = 60 if within_s > AT_ONCE_S else 200
+    patience = 60 if within_s > AT_ONCE_S else 400
     while clock.monotonic() < end:
         for _ in range(patience):
             if is_so(desk.state):
@@ -52,7 +52,10 @@ async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path)
     async with console(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: ready(s) and s.listening and s.service.address)
         address = state.service.address
-        async with console(tmp_path, clock) as guest, httpx.AsyncClient(base_url=address) as http:
+        async with (
+            console(tmp_path, clock) as guest,
+            httpx.AsyncClient(base_url=address, timeout=60) as http,
+        ):
             await until(guest, clock, lambda s: ready(s) and s.listening and s.service.attached)
 
             async def both(is_so: Callable[[DeskState], object]) -> None:

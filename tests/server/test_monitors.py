@@ -31,6 +31,7 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
 )
+from service_tui.wire.endpoints_fleet import DESK_NEEDS
 from support import OPERATOR, Stage, open_stage
 
 HAIR: Final = 0.0001
@@ -332,3 +333,20 @@ async def test_a_listener_hears_of_monitors_and_alerts(tmp_path: Path) -> None:
         alerts = [one.risk_alert for one in heard if one.risk_alert is not None]
         assert [one.state for one in alerts] == ["pending", "dismissed"]
         assert {one.market_id for one in alerts} == {market_id}
+
+
+async def test_the_operator_hears_of_every_agents_alerts_and_no_agent_does(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, operator = line_to(stage), Line(stage, OPERATOR)
+        assert await operator.said(DESK_NEEDS) == {"needs": []}
+        await change(stage, wallet=WalletKind.EXTERNAL)
+        market_id = await breached(line)
+        (need,) = (await operator.said(DESK_NEEDS))["needs"]
+        (alert,) = (await line.said(RISK_ALERTS))["risk_alerts"]
+        assert (need["kind"], need["id"], need["market_id"]) == ("alert", alert["id"], market_id)
+        assert need["agent_id"] == stage.agent_id
+        assert need["expires_at"] == alert["expires_at"]
+        assert need["amount"] > 0
+        assert (await line.ask(DESK_NEEDS)).status_code in {401, 403}
+        await line.wait(3_601)
+        assert await operator.said(DESK_NEEDS) == {"needs": []}

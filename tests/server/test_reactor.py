@@ -6,15 +6,14 @@ from typing import Any, Final
 import pytest
 
 from line import Line, line_to
+from reactor_stage import ANN, settle
 from service_tui.client.errors import NotFoundError
 from service_tui.clock import ManualClock
 from service_tui.engine.codec import dumps
-from service_tui.engine.events import Settlement, Ticked
 from service_tui.engine.snapshot import fields_of
-from service_tui.engine.wallets import ROSTER, address_of
+from service_tui.engine.wallets import ROSTER
 from service_tui.server.keeper import restore
-from service_tui.terms import Action, Plan, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints import (
     DELETE_SIGNAL,
     PATCH_REACTOR,
@@ -30,11 +29,10 @@ from service_tui.wire.endpoints_desk import (
     DESK_WALLETS,
 )
 from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
-from support import OPERATOR, SEED, Stage, open_stage
+from support import OPERATOR, Stage, open_stage
 
 Json = dict[str, Any]
 
-ANN: Final = address_of(SEED, ROSTER[0])
 FOLLOWING: Final = {
     "wallets": [ANN],
     "enabled": True,
@@ -45,33 +43,12 @@ FOLLOWING: Final = {
 
 
 async def told(stage: Stage, count: int = 1, **fields: object) -> list[str]:
-    """Settlements of the first wallet, as a move of the tape tells them."""
-    keeper, world = stage.sim.service.keeper, stage.world
+    """Settlements of the first wallet in the market of the chain that stays open longest."""
     market = max(
         (one for one in stage.open_markets() if one.listing.home is Venue.EVM),
         key=lambda one: one.listing.resolves_at,
     )
-    settled: list[Settlement] = []
-    for _ in range(count):
-        one = Settlement(
-            tx_hash=f"0x{len(world.reactor.recent) + len(settled) + 1:064x}",
-            wallet=ANN,
-            label=ROSTER[0].label,
-            venue=Venue.EVM,
-            market_id=market.market_id,
-            slot=market.listing.slot,
-            number=market.listing.number,
-            side=Side.YES,
-            action=Action.BUY,
-            shares=Micros(40 * ONE),
-            price=round(market.price(), 6),
-            cost=Micros(0),
-        )
-        settled.append(one._replace(**fields))  # pyright: ignore[reportArgumentType]
-    event = Ticked(stage.clock.now(), world.world_at, (), settled=tuple(settled))
-    world.apply(event)
-    await keeper.commit([event])
-    return [one.tx_hash for one in settled]
+    return await settle(stage, count, (market,), **fields)
 
 
 async def pending(line: Line, **query: str) -> list[Json]:

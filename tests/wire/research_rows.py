@@ -16,7 +16,7 @@ from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.tools import tools_of
+from service_tui.autoresearch.tools import TOOLS as SERVED
 from service_tui.autoresearch.worktree import repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
@@ -44,14 +44,14 @@ class Bench:
     def __init__(self, session: Session, folder: Path) -> None:
         self.session = session
         self.folder = folder
-        self._tools = {one.name: one for one in tools_of(session)}
+        self.tools = {one.name: one for one in SERVED}
 
     @property
     def tree(self) -> Path:
         return self.folder / ".autoresearch" / SKILL
 
     async def call(self, tool: str, **given: object) -> dict[str, Any]:
-        return dict(await self._tools[tool].call(given))
+        return dict(await self.tools[tool].call(self.session, given))
 
     async def log(self, status: str, metric: float = 1.0) -> dict[str, Any]:
         return await self.call("log_experiment", status=status, metric=metric, description="tried")
@@ -266,7 +266,7 @@ def a_free_plan_gets_403(scene: Scene) -> None:
 @row(VERSIONING, "bullet 4")
 def four_tools_and_no_slash_commands(scene: Scene) -> None:
     async def work(bench: Bench) -> None:
-        assert [one.name for one in tools_of(bench.session)] == [
+        assert list(bench.tools) == [
             "init_experiment", "run_experiment", "log_experiment", "backtest_experiment"
         ]  # fmt: skip
 

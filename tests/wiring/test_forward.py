@@ -11,7 +11,7 @@ from service_tui.server.loopback import address_of, bind
 from service_tui.wiring import forward
 from service_tui.wiring.forward import forwarding
 
-WAIT_S = 10
+WAIT_S = 60
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 

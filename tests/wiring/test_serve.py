@@ -36,8 +36,8 @@ from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state, open_doors
 
-START_S = 30
-END_S = 15
+START_S = 120
+END_S = 60
 """Five seconds by F-23, on a machine that does nothing else; what never ends fails either way."""
 
 
@@ -91,14 +91,14 @@ async def served(path: Path, *words: str) -> AsyncGenerator[Served]:
 
 
 async def registered(address: str, name: str = "heron") -> str:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         reply = await http.post(f"{address}/api/sdk/agents/register", json={"name": name})
     assert reply.status_code == 200
     return str(reply.json()["api_key"])
 
 
 async def who_am_i(address: str, key: str) -> tuple[str, float]:
-    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
         reply = (await http.get(f"{address}/api/sdk/agents/me")).json()
     return reply["agent_id"], reply["balance"]
 
@@ -107,7 +107,7 @@ def options(path: Path, **changes: object) -> Options:
     return Options(path / "data", path / "config", path / "log", **{"seed": 7, **changes})
 
 
-async def seen(desk: Desk, is_so: object, within_s: float = 20) -> DeskState:
+async def seen(desk: Desk, is_so: object, within_s: float = START_S) -> DeskState:
     assert callable(is_so)
     async with asyncio.timeout(within_s):
         async for state in desk.changes():
@@ -139,7 +139,9 @@ async def test_it_serves_agents_until_it_is_ended_and_knows_them_the_next_time(
         assert "LIMITS ARE OFF" in text
         assert "elite" in text
         key = await registered(service.address)
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
+        async with httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"}, timeout=60
+        ) as http:
             link = (await http.get(f"{service.address}/api/sdk/context")).json()["claim_url"]
         assert link.startswith(service.address)
         me = await who_am_i(service.address, key)
@@ -224,7 +226,7 @@ async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) ->
         assert S_IMODE((tmp_path / "data" / BESIDE).stat().st_mode) == 0o700
         keys = stored_desk_keys(tmp_path / "data")
         assert keys is not None
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             reply = await http.get(
                 f"{service.address}/api/sdk/portfolio",
                 headers={"Authorization": f"Bearer {keys.agent}"},
@@ -237,7 +239,7 @@ async def moved(address: str, market_id: str) -> None:
     """Another agent sells YES down by buying the other side."""
     key = await registered(address, "mover")
     order = {"market_id": market_id, "side": "no", "amount": 500.0, "venue": "sim"}
-    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
         for _ in range(4):
             reply = await http.post(f"{address}/api/sdk/trade", json=order)
             assert reply.json()["success"], reply.text

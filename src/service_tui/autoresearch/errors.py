@@ -7,3 +7,7 @@ class ToolError(Exception):
     def __init__(self, said: str, fix: str = "", *, status: int = 0) -> None:
         super().__init__(f"{said}; {fix}" if fix else said)
         self.status = status
+
+
+class BusyError(ToolError):
+    """Another server works in this repository."""

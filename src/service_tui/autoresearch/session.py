@@ -8,23 +8,26 @@ the line (flushed), the commit or the revert, the end of the note, the service.
 """
 
 import fcntl
-import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.begun import Begun
+from service_tui.autoresearch.errors import BusyError, ToolError
+from service_tui.autoresearch.file import fresh, notes_of, size_of
 from service_tui.autoresearch.outbox import Outbox
 from service_tui.autoresearch.remote import Remote, failure
-from service_tui.autoresearch.runner import Output, Ran, environment_of, run
+from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
 from service_tui.autoresearch.telling import (
     after,
     check_same,
     confidence_of,
     message_of,
+    shortened,
     told_of,
 )
 from service_tui.autoresearch.worktree import Repository, Worktree, check_calm
@@ -46,11 +49,15 @@ ALLOW_FIX: Final = (
     "use backtest_experiment meanwhile"
 )
 FIRST_INIT: Final = "call init_experiment first"
+OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on, if they agree"
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a session is given: where it works, as whom, how much it may."""
+    """What a session is given: where it works, as whom, how much it may.
+
+    `api` says how an experiment reaches the service now.
+    """
 
     repository: Repository
     remote: Remote
@@ -60,7 +67,7 @@ class Means:
     cap: int
     allows_shell: bool = False
     mark: str = ""
-    api: Mapping[str, str] | None = None
+    api: Callable[[], Mapping[str, str]] = dict
 
 
 class Session:
@@ -69,7 +76,8 @@ class Session:
     def __init__(self, means: Means) -> None:
         self._means = means
         self._file = means.repository.file
-        self._notes = notebook.read(self._file)
+        self._size = size_of(self._file)
+        self._notes = notes_of(means.repository)
         self._config: Config | None = self._notes.configs[-1] if self._notes.configs else None
         if self._config is not None and self._config.skill in self._notes.off:
             self._config = None
@@ -79,6 +87,8 @@ class Session:
             repository=str(means.repository.root), pid=os.getpid(), allows_shell=means.allows_shell
         )
         self._entry_path = registry.path_of(means.data_dir, means.repository.root)
+        self._begun = Begun(self._store)
+        self._notice = ""
         self._shown_at = 0.0
         self._lock: int | None = None
 
@@ -96,6 +106,7 @@ class Session:
             ToolError: another server works here, or the folder cannot be written.
         """
         self._take_lock()
+        self._end_left_over()
         for skill in {one.skill for one in self._notes.configs}:
             await self._recover(skill)
         self._show()
@@ -122,7 +133,7 @@ class Session:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
-            raise ToolError(
+            raise BusyError(
                 "another autoresearch server works in this repository", "end it first"
             ) from error
         self._lock = descriptor
@@ -135,6 +146,8 @@ class Session:
 
     async def init(self, asked: InitArguments) -> dict[str, object]:
         """Begin a session, or take up the one of that name."""
+        with suppress(ToolError):
+            self._catch_up()
         state = await self._outbox.state_of(asked.skill_slug)
         repository = self._means.repository
         before = self._notes.config_of(asked.skill_slug)
@@ -212,23 +225,28 @@ class Session:
         now = self._means.clock.now
         live = Live(asked.command, now(), asked.deadline_s)
 
-        def heard(tail: str) -> None:
+        def heard(output: Output) -> None:
             at = self._means.clock.monotonic()
             if at - self._shown_at >= SHOW_EVERY_S:
                 self._shown_at = at
-                self._show(worktree, live=replace(live, tail=tail))
+                self._show(worktree, live=replace(live, tail=output.tail()))
 
         self._show(worktree, live=live)
         environment = environment_of(
-            self._means.environment, mark=self._means.mark, api=self._means.api or {}
+            self._means.environment, mark=self._means.mark, api=self._means.api()
         )
-        ran = await run(
-            asked.command,
-            worktree.folder,
-            deadline_s=asked.deadline_s,
-            environment=environment,
-            output=Output(heard),
-        )
+        self._begun.note_run(self._means.mark, asked.command)
+        self._notice = ""
+        try:
+            ran = await run(
+                asked.command,
+                worktree.folder,
+                deadline_s=asked.deadline_s,
+                environment=environment,
+                output=Output(heard),
+            )
+        finally:
+            self._begun.end_run()
         ended = replace(
             live, tail=ran.tail, ended_at=now(), exit_code=ran.exit_code, timed_out=ran.timed_out
         )
@@ -259,7 +277,7 @@ class Session:
             one = replace(one, commit=await worktree.prepare(message_of(one)))
         else:
             one = replace(one, commit=await worktree.head())
-        self._note_pending(config.skill, one)
+        self._begun.note(one)
         after = [*self._notes.results_of(config), one]
         one = replace(one, confidence=confidence_of(after, config))
         self._write(one.line())
@@ -268,6 +286,8 @@ class Session:
         posted = await self._outbox.send(one)
         self._show(worktree)
         warnings = await self._outbox.verified(one)
+        self._begun.end(config.skill)
+        self._notice = ""
         return self._told({
             "experiment": run_number,
             "status": asked.status.value,
@@ -288,27 +308,9 @@ class Session:
 
     # -- command line ----------------------------------------------------------------------
 
-    def turn_off(self, skill: str) -> None:
-        """Take no more experiments of a skill until a session begins."""
-        line = {"type": "off", "skillSlug": skill, "timestamp": self._now_ms()}
-        self._write(line)
-        if self._config is not None and self._config.skill == skill:
-            self._config = None
-
     async def reset(self, skill: str) -> dict[str, object]:
         """Begin a fresh baseline under a new name, with the metric of before."""
-        config = self._notes.config_of(skill)
-        if config is None:
-            raise ToolError(f"there is no session of {skill} here", FIRST_INIT)
-        return await self.init(
-            InitArguments(
-                name=f"{config.name.partition(' @')[0][:160]} @{self._now_ms()}",
-                skill_slug=skill,
-                metric_name=config.metric_name,
-                metric_unit=config.metric_unit,
-                direction=config.direction,
-            )
-        )
+        return await self.init(fresh(self._notes, skill, self._now_ms()))
 
     def told(self) -> dict[str, object]:
         """Where the current session stands."""
@@ -317,9 +319,23 @@ class Session:
     # -- steps -----------------------------------------------------------------------------
 
     def _current(self) -> Config:
+        self._catch_up()
         if self._config is None:
             raise ToolError("there is no session", FIRST_INIT)
         return self._config
+
+    def _catch_up(self) -> None:
+        """Take in what a person wrote into the file: a session that begins, or that is off."""
+        size = size_of(self._file)
+        if size == self._size:
+            return
+        self._size = size
+        self._notes.become(notes_of(self._means.repository))
+        newest = self._notes.configs[-1] if self._notes.configs else None
+        is_off = newest is not None and newest.skill in self._notes.off
+        was, self._config = self._config, None if is_off else newest
+        if is_off and was is not None:
+            raise ToolError(f"autoresearch was turned off for {was.skill}", OFF_FIX)
 
     def _standing(self, config: Config) -> Standing:
         return self._notes.standing_of(config, self._means.cap)
@@ -339,6 +355,7 @@ class Session:
                 f"{self._file} cannot be written ({error.strerror}); nothing was kept",
                 "make room, or let the server write there, then try again",
             ) from error
+        self._size = size_of(self._file)
         self._notes.take(dict(line))
 
     def _check_metrics(self, config: Config, metrics: Mapping[str, float], *, force: bool) -> None:
@@ -368,63 +385,61 @@ class Session:
             await worktree.advance(one.commit)
         else:
             backup = await worktree.revert(str(one.run))
-        self._pending_path(worktree.skill).unlink(missing_ok=True)
+        self._begun.note(one, is_done=True)
         return backup
 
-    def _pending_path(self, skill: str) -> Path:
-        return self._store / f"{skill}.pending"
-
-    def _note_pending(self, skill: str, one: Logged) -> None:
-        path = self._pending_path(skill)
-        try:
-            beside = path.with_suffix(".new")
-            with beside.open("w", encoding="utf-8") as file:
-                json.dump({"ref": one.ref, "status": one.status.value, "commit": one.commit}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        except OSError as error:
-            raise ToolError(f"{path} cannot be written ({error.strerror}); nothing was kept") from (
-                error
-            )
+    def _end_left_over(self) -> None:
+        """End the command of a server that was killed: nobody waits for it any more."""
+        found = self._begun.run()
+        if found is None:
+            return
+        mark, command = found
+        left = end_marked(mark)
+        log.warning("the server ended while %r ran; %d processes of it were ended", command, left)
+        self._notice = (
+            f"the server ended while {shortened(command)!r} ran, which was ended too: its result "
+            "is not known; run it again, or log it as crash"
+        )
+        self._begun.end_run()
 
     async def _recover(self, skill: str) -> None:
-        """Finish a result whose line is there; forget one whose line never came to the disk."""
-        path = self._pending_path(skill)
-        try:
-            said: dict[str, str] = json.loads(path.read_bytes())
-            found = next(
-                (one for one in reversed(self._notes.results) if one.ref == said["ref"]), None
+        """Finish a result whose line is there; forget one whose line never came to the disk.
+
+        Whoever asked for it has no answer, and is told when it asks for anything again.
+        """
+        noted = self._begun.result(skill)
+        if noted is None:
+            return
+        one = next((one for one in reversed(self._notes.results) if one.ref == noted.ref), None)
+        if one is not None and not noted.is_done:
+            await self._finish(replace(one, commit=noted.commit))
+        if one is not None:
+            self._notice = (
+                f"experiment {one.run} ({one.status.value}: {shortened(one.description)}) was kept "
+                "before the server ended: do not log it again"
             )
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("the note of %s tells nothing: %s", skill, error)
-            path.unlink(missing_ok=True)
-            return
-        if found is None:
-            path.unlink(missing_ok=True)
-            return
-        worktree = Worktree(self._means.repository, skill)
+        self._begun.end(skill)
+
+    async def _finish(self, one: Logged) -> None:
+        worktree = Worktree(self._means.repository, one.config.skill)
         await worktree.open()
-        whole = replace(found, commit=said["commit"])
-        if whole.status is ExperimentStatus.KEEP and not (
-            await worktree.head() == whole.commit or await worktree.is_next(whole.commit)
+        if one.status is ExperimentStatus.KEEP and not (
+            await worktree.head() == one.commit or await worktree.is_next(one.commit)
         ):
-            log.warning("experiment %d of %s has no commit on its branch", whole.run, skill)
-            path.unlink(missing_ok=True)
+            log.warning("experiment %d of %s has no commit on its branch", one.run, worktree.skill)
             return
-        await self._carry_out(worktree, whole)
+        await self._carry_out(worktree, one)
 
     # -- what is told ----------------------------------------------------------------------
 
     def _told(self, more: Mapping[str, object]) -> dict[str, object]:
         """How the session stands, and what else there is to say."""
-        config = self._current()
+        if self._config is None:
+            raise ToolError("there is no session", FIRST_INIT)
+        config = self._config
         given = more.get("warnings")
         warnings = [str(one) for one in given] if isinstance(given, list) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if self._outbox.unsent:
-            warnings.append(self._outbox.unsent)
+        warnings += [one for one in (self._notice, self._outbox.unsent) if one]
         if self._notes.bad_lines:
             warnings.append(f"{self._notes.bad_lines} lines of {self._file} cannot be read")
         return {**more, **told_of(config, self._standing(config), self._means.cap, warnings)}

@@ -6,6 +6,7 @@ Used by session.
 
 import json
 from collections.abc import Sequence
+from typing import Final
 
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.runner import Ran
@@ -13,6 +14,8 @@ from service_tui.experiments import Standing, warns_at
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.terms import SessionState
 from service_tui.wire.research_tools import InitArguments
+
+COMMAND_MAX: Final = 60
 
 
 def told_of(
@@ -70,6 +73,12 @@ def message_of(one: Logged) -> str:
         **one.metrics,
     }
     return f"{one.description}\n\nExperiment: {one.run}\nResult: {json.dumps(result)}\n"
+
+
+def shortened(command: str) -> str:
+    """A command as a sentence can hold it."""
+    words = " ".join(command.split())
+    return words if len(words) <= COMMAND_MAX else f"{words[:COMMAND_MAX]}..."
 
 
 def after(ran: Ran, deadline_s: float) -> str:

@@ -43,7 +43,25 @@ GUIDE: Final = (
 )
 
 Answer = Mapping[str, object]
-Call = Callable[[Mapping[str, object]], Awaitable[Answer]]
+Given = Mapping[str, object]
+
+
+async def _init(session: Session, given: Given) -> Answer:
+    return await session.init(arguments(InitArguments, given))
+
+
+async def _run(session: Session, given: Given) -> Answer:
+    return await session.run(arguments(RunArguments, given))
+
+
+async def _log(session: Session, given: Given) -> Answer:
+    return await session.log(arguments(LogArguments, given))
+
+
+async def _backtest(session: Session, given: Given) -> Answer:
+    said = arguments(BacktestArguments, given)
+    asked = BacktestRequest.model_validate(said.model_dump())
+    return (await session.backtest(asked)).model_dump(mode="json", exclude={"points", "best"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +71,7 @@ class Tool:
     name: str
     about: str
     takes: type[WireModel]
-    call: Call
+    call: Callable[[Session, Given], Awaitable[Answer]]
 
     def described(self) -> types.Tool:
         """As a client sees it."""
@@ -62,58 +80,41 @@ class Tool:
         return types.Tool(name=self.name, description=self.about, input_schema=schema)
 
 
-def tools_of(session: Session) -> tuple[Tool, ...]:
-    """The four tools on a session."""
-
-    async def init(given: Mapping[str, object]) -> Answer:
-        return await session.init(arguments(InitArguments, given))
-
-    async def run(given: Mapping[str, object]) -> Answer:
-        return await session.run(arguments(RunArguments, given))
-
-    async def keep(given: Mapping[str, object]) -> Answer:
-        return await session.log(arguments(LogArguments, given))
-
-    async def backtest(given: Mapping[str, object]) -> Answer:
-        said = arguments(BacktestArguments, given)
-        asked = BacktestRequest.model_validate(said.model_dump())
-        return (await session.backtest(asked)).model_dump(mode="json", exclude={"points", "best"})
-
-    return (
-        Tool(
-            "init_experiment",
-            "Begin a series of experiments on a skill, or take up the one of that name. A new "
-            "name clears a pause and begins a fresh baseline.",
-            InitArguments,
-            init,
-        ),
-        Tool(
-            "run_experiment",
-            "Run a shell command in the session's worktree and get the end of its output. Only "
-            "where the person has allowed shell commands; not while the session is paused or full.",
-            RunArguments,
-            run,
-        ),
-        Tool(
-            "log_experiment",
-            "Keep the result of an experiment: keep commits the changes, discard and crash revert "
-            "them (a copy stays under refs/autoresearch/backup).",
-            LogArguments,
-            keep,
-        ),
-        Tool(
-            "backtest_experiment",
-            "Replay the skill's trades that carry signal_data under thresholds: min_x keeps those "
-            "with x at least, max_x at most, a bare x at least the value.",
-            BacktestArguments,
-            backtest,
-        ),
-    )
+TOOLS: Final = (
+    Tool(
+        "init_experiment",
+        "Begin a series of experiments on a skill, or take up the one of that name. A new "
+        "name clears a pause and begins a fresh baseline.",
+        InitArguments,
+        _init,
+    ),
+    Tool(
+        "run_experiment",
+        "Run a shell command in the session's worktree and get the end of its output. Only "
+        "where the person has allowed shell commands; not while the session is paused or full.",
+        RunArguments,
+        _run,
+    ),
+    Tool(
+        "log_experiment",
+        "Keep the result of an experiment: keep commits the changes, discard and crash revert "
+        "them (a copy stays under refs/autoresearch/backup).",
+        LogArguments,
+        _log,
+    ),
+    Tool(
+        "backtest_experiment",
+        "Replay the skill's trades that carry signal_data under thresholds: min_x keeps those "
+        "with x at least, max_x at most, a bare x at least the value.",
+        BacktestArguments,
+        _backtest,
+    ),
+)
 
 
-def server_of(session: Session) -> Server[dict[str, Any]]:
-    """The MCP server on a session; one call at a time changes it."""
-    tools = {one.name: one for one in tools_of(session)}
+def server_of(session: Callable[[], Awaitable[Session]]) -> Server[dict[str, Any]]:
+    """The MCP server on a session, which is asked for anew; one call at a time changes it."""
+    tools = {one.name: one for one in TOOLS}
     turn = asyncio.Lock()
 
     async def listed(
@@ -130,9 +131,12 @@ def server_of(session: Session) -> Server[dict[str, Any]]:
             return _error(ToolError(f"there is no tool {params.name}", f"the tools are {known}"))
         try:
             async with turn:
-                return _answer(await tool.call(params.arguments or {}))
+                return _answer(await tool.call(await session(), params.arguments or {}))
         except ToolError as error:
             return _error(error)
+        except OSError as error:
+            log.exception("%s", params.name)
+            return _error(ToolError(f"the disk or the system refuses: {error}"))
 
     return Server(
         "service-tui-autoresearch",
@@ -159,8 +163,11 @@ def _error(error: ToolError) -> types.CallToolResult:
     })
 
 
-async def serve(session: Session) -> None:
+async def serve(session: Callable[[], Awaitable[Session]]) -> None:
     """Answer a client on standard input and output until it goes away."""
     server = server_of(session)
-    async with stdio_server() as (heard, said):
-        await server.run(heard, said, server.create_initialization_options())
+    try:
+        async with stdio_server() as (heard, said):
+            await server.run(heard, said, server.create_initialization_options())
+    except* BrokenPipeError:
+        log.info("the client went away before it had its answer")

@@ -66,9 +66,14 @@ async def git(
         process.kill()
         raise ToolError(f"git {words[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
     if process.returncode:
-        lines = wrong.decode(errors="replace").strip().splitlines()
-        raise ToolError(f"git {words[0]}: {lines[-1] if lines else 'refused'}")
+        raise ToolError(f"git {words[0]}: {_reason(wrong.decode(errors='replace'))}")
     return said
+
+
+def _reason(said: str) -> str:
+    """The line in which git says what is wrong; advice stands before and after it."""
+    lines = said.strip().splitlines() or ["refused"]
+    return next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +140,7 @@ async def check_calm(repository: Repository) -> None:
     Raises:
         ToolError: there are uncommitted changes, or a merge or the like is unfinished.
     """
-    store = Path((await git(repository.root, "rev-parse", "--absolute-git-dir")).decode().strip())
-    for name, what in UNFINISHED.items():
-        if (store / name).exists():
-            raise ToolError(
-                f"the repository is in the middle of {what}", "finish or abort it, then try again"
-            )
+    await _check_finished(repository.root)
     changed = await changes_in(repository.root)
     if changed.paths:
         named = ", ".join(changed.paths[:NAMED])
@@ -149,6 +149,13 @@ async def check_calm(repository: Repository) -> None:
             f"there are uncommitted changes from before the session: {named}{more}",
             "commit them, or put them away with 'git stash -u', then call init_experiment again",
         )
+
+
+async def _check_finished(folder: Path) -> None:
+    store = Path((await git(folder, "rev-parse", "--absolute-git-dir")).decode().strip())
+    for name, what in UNFINISHED.items():
+        if (store / name).exists():
+            raise ToolError(f"{folder} is in the middle of {what}", "finish or abort it, try again")
 
 
 async def changes_in(folder: Path) -> Changes:
@@ -192,7 +199,7 @@ class Worktree:
         """Make it, or take up the one that is there.
 
         Raises:
-            ToolError: the folder cannot be written, or git refuses.
+            ToolError: the folder cannot be written, is in the middle of a merge, or git refuses.
         """
         root = self.repository.root
         try:
@@ -210,6 +217,8 @@ class Worktree:
                     f"{self.folder} is on {here}, not on {self.branch}",
                     f"switch it back with 'git -C {self.folder} switch {self.branch}'",
                 )
+            # A revert would undo what somebody resolved, a commit forget what was merged.
+            await _check_finished(self.folder)
             return
         await git(root, "worktree", "prune")
         known = await git(root, "branch", "--list", "--format=%(refname:short)", self.branch)

@@ -167,7 +167,16 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("stored.open", "stored_keys", ("enter",), "open", "unlock", "By its passphrase"),
     Key("stored.remove", "stored_keys", ("d",), "remove", "remove", "Deletes it for good"),
     # what needs me
-    Key("attention.open", "attention", ("enter",), "open", "go there", footer=True, shown="enter"),
+    Key(
+        "attention.open",
+        "attention",
+        ("enter",),
+        "open",
+        "do it",
+        "What the row says",
+        footer=True,
+        shown="enter",
+    ),
     Key("attention.dismiss", "attention", ("d",), "dismiss", "dismiss", "Not again", footer=True),
     Key("attention.undo", "attention", ("u",), "undo", "undo", "Back what was dismissed last"),
     # the blotter
@@ -183,18 +192,21 @@ KEYS: Final[tuple[Key, ...]] = (
     Key(
         "agents.pause", "agents", ("H",), "pause", "pause", "Hold its buys, or resume", footer=True
     ),
-    Key("agents.claim", "agents", ("C",), "claim", "claim", "Claim it from here", footer=True),
+    Key("agents.claim", "agents", ("C",), "claim", "claim", "Claim it from here"),
     Key("agents.code", "agents", ("O",), "code", "claim code", "For its claim page"),
-    Key("agents.plan", "agents", ("P",), "plan", "plan", "Free, Pro or Elite", footer=True),
+    Key("agents.plan", "agents", ("P",), "plan", "plan", "Free, Pro or Elite"),
     Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
-    Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent of its own"),
+    Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent", footer=True),
+    Key("agents.install", "agents", ("I",), "install_skill", "install", "A folder, an archive"),
     Key("agents.stop", "agents", ("T",), "stop_skill", "stop", "Its skills, in order"),
     Key("agents.again", "agents", ("R",), "restart_skill", "restart", "Its last skill"),
     Key("agents.detach", "agents", ("L",), "detach_skill", "detach", "Let it run without us"),
-    Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto, free"),
-    Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "All but your own"),
+    Key("agents.leash", "agents", ("l",), "leash", "leash", "Observe, ask, auto", footer=True),
+    Key("agents.budget", "agents", ("e",), "budget", "budget", "Of its skill, a day"),
+    Key("agents.list", "agents", ("o",), "next_list", "next list", "It, or the trades of all"),
+    Key("agents.pause_all", "agents", ("X",), "pause_all", "pause all", "Or let all buy again"),
     Key("agents.export", "agents", ("W",), "export", "export", "CSV, JSON and a day's summary"),
     # autoresearch
     Key(
@@ -226,6 +238,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
     Key("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
     Key("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),
+    # the form of a leash
+    Key("leash.whose", "leash_form", ("f5",), "whose", "whose", "Its own, or a skill's"),
+    Key("leash.mode", "leash_form", ("f7",), "mode", "next leash", shown="F7"),
     # the form of a price alert
     Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
     Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),

@@ -4,10 +4,15 @@ Knows the desk's commands. Must not know a screen.
 Used by screens and dialogs (which post them) and by the app (which handles them, once).
 """
 
+from typing import Final
+
 from textual.message import Message
 
 from service_tui.console.keys import Key
 from service_tui.desk.commands import Command
+
+NEW_SESSION: Final = "new:"
+"""Begins the row of autoresearch that is a session to begin; a session's key may follow."""
 
 
 class CommandGiven(Message):

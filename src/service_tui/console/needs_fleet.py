@@ -10,11 +10,12 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
-from service_tui.console.ranking import Need
+from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.fleet import AgentView
-from service_tui.desk.records_fleet import LeashView, SkillRunState
+from service_tui.desk.records_fleet import AgentNeedView, LeashView, NeedKind, SkillRunState
 from service_tui.desk.records_research import SessionView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
@@ -31,6 +32,8 @@ HURRY_S: Final = 60.0
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Everything about agents, their skills and their experiments."""
     yield from _approvals(state, now)
+    for one in state.supervision.needs:
+        yield _of_agent(one, now)
     yield from _crashes(state)
     yield from _budgets(state)
     for agent in () if state.fleet is None else state.fleet.agents:
@@ -45,13 +48,44 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for held in state.supervision.held:
         left = held.left_s(now)
         price = held.price or held.average
+        words = told(order_in_words(held), masked=is_private(state))
         worth = held.amount or (None if price is None else Micros(round(held.shares * price)))
         yield Need(
             f"{HELD}{held.held_id}", "breach" if left < HURRY_S else "warn", "?", "approve",
-            f"{held.agent_name}: {order_in_words(held)}", Text(formats.duration(left), "warn"),
+            f"{held.agent_name}: {words}", Text(formats.duration(left), "warn"),
             "then it is refused", "agents", held.agent_id,
             left_s=left, money=worth, verb="decides it", act="app.approvals",
         )  # fmt: skip
+
+
+_ALIKE: Final = {
+    NeedKind.ALERT: ("breach", "▼", "alert", "its own program, or the service, exits"),
+    NeedKind.SIGNAL: ("muted", "○", "signal", "its own program decides"),
+    NeedKind.REDEEMABLE: ("profit", "●", "redeem", "its own program asks for it"),
+    NeedKind.BREAKER: ("loss", "■", "breaker", "its signals are skipped until then"),
+}
+"""Tone, glyph, word and what is to be known of what an agent waits for."""
+
+
+def is_last(one: AgentNeedView, now: Timestamp) -> bool:
+    """Whether an agent's alert is in its last ten minutes."""
+    left = one.left_s(now)
+    return one.kind is NeedKind.ALERT and left is not None and 0 < left <= LAST_S
+
+
+def _of_agent(one: AgentNeedView, now: Timestamp) -> Need:
+    """What an agent other than the person's own waits for."""
+    tone, glyph, word, advice = _ALIKE[one.kind]
+    left, last = one.left_s(now), is_last(one, now)
+    side = "" if one.side is None else f"{one.side.value.upper()} "
+    about = f"{side}{one.question}" or "its reactor is paused"
+    until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
+    return Need(
+        f"agent {one.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
+        f"{one.agent_name}: {about}", until, advice, "agents", one.agent_id,
+        is_dismissable=left is None, left_s=left, money=one.amount, verb="shows the agent",
+        act="agents.open", is_last=last,
+    )  # fmt: skip
 
 
 def _crashes(state: DeskState) -> Iterator[Need]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from rich.text import Text
 
-from service_tui.console import formats
+from service_tui.console import formats, needs_fleet
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.console.ranking import LAST_S, Need
@@ -53,7 +53,9 @@ def last_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
     """Names of the alerts in their last ten minutes; what only the cache knows is over."""
     if state.from_cache:
         return frozenset()
-    return frozenset(one.exit_name for one in state.risk.open_alerts if is_last(one, now))
+    own = (one.exit_name for one in state.risk.open_alerts if is_last(one, now))
+    others = (one.key for one in state.supervision.needs if needs_fleet.is_last(one, now))
+    return frozenset((*own, *others))
 
 
 def waiting_signals(state: DeskState, now: Timestamp) -> tuple[SignalView, ...]:

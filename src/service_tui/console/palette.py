@@ -1,4 +1,4 @@
-"""What `:` finds by fuzzy name: every action of the key table, any market, any position, themes.
+"""What `:` finds by fuzzy name: actions of the key table, markets, positions, sessions, themes.
 
 Knows the key table, and the state through the screen in front. Must not know what a choice does.
 Used by the app, which handles the messages that a choice posts.
@@ -19,11 +19,12 @@ from textual.style import Style
 
 from service_tui.console import formats
 from service_tui.console.keys import Key, action_name, keys_of, shown_key
-from service_tui.console.messages import CommandGiven, GoTo, KeyChosen
+from service_tui.console.messages import NEW_SESSION, CommandGiven, GoTo, KeyChosen
 from service_tui.console.screens.base import NumberedView
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
 from service_tui.desk.commands import SetPreference
+from service_tui.desk.commands_research import EndSession, ResetSession
 
 HITS_MAX: Final = 15
 """Rows of one kind that a person still looks through."""
@@ -33,6 +34,8 @@ CHUNK: Final = 250
 
 NAME_MAX: Final = 64
 """Letters of a name that fit beside the rest."""
+
+SLASH: Final = "/autoresearch"
 
 _KIND: Final = 10
 """Cells of what stands before the name: its kind and a figure."""
@@ -139,6 +142,33 @@ class PositionsProvider(DeskProvider):
             side = Text(held.side.value.upper(), held.side.value)
             where = GoTo("portfolio", held.key)
             yield Candidate(held.question, Text("position", "muted"), where, side)
+
+
+class SessionsProvider(DeskProvider):
+    """The old slash commands of autoresearch, for each session whose repository is here.
+
+    Source: spec, "Autoresearch MCP server".
+    """
+
+    def candidates(self) -> Iterable[Candidate]:
+        """Where sessions stand, a new one, and for each its end and its fresh baseline."""
+        kind = Text("research", "muted")
+        status = Text("where the sessions stand", "muted")
+        yield Candidate(f"{SLASH} status", kind, GoTo("research"), status)
+        for session in self.front.state.research.sessions:
+            skill = session.skill
+            begin = GoTo("research", f"{NEW_SESSION}{session.key}")
+            yield Candidate(f"{SLASH} {skill}", kind, begin, Text("a new session", "muted"))
+            if session.repository:
+                off = CommandGiven(EndSession(skill))
+                reset = CommandGiven(ResetSession(skill))
+                until = Text("until a new session", "muted")
+                yield Candidate(f"{SLASH} off {skill}", kind, off, until)
+                fresh = Text("a fresh baseline, which clears a pause", "muted")
+                yield Candidate(f"{SLASH} reset {skill}", kind, reset, fresh)
+        if not self.front.state.research.sessions:
+            begin = GoTo("research", NEW_SESSION)
+            yield Candidate(f"{SLASH} SKILL", kind, begin, Text("a new session", "muted"))
 
 
 class ThemesProvider(DeskProvider):

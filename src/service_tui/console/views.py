@@ -55,7 +55,12 @@ class Views(Frame):
 
     COMMANDS: ClassVar = {
         partial(_provider, name)
-        for name in ("ActionsProvider", "MarketsProvider", "PositionsProvider")
+        for name in (
+            "ActionsProvider",
+            "MarketsProvider",
+            "PositionsProvider",
+            "SessionsProvider",
+        )
     }
 
     def __init__(

@@ -10,7 +10,6 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.ports import Ports
 from service_tui.desk.records_fleet import AgentDetailView
-from service_tui.desk.skill_results import skill_results
 from service_tui.desk.translate_fleet import reasoned_trade_view
 from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES
 from service_tui.wire.trades import TradeRow, TradesQuery
@@ -47,4 +46,4 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         if len(reply.answer.trades) < PAGE:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
-    return AgentDetailView(agent_id, trades, skill_results(trades))
+    return AgentDetailView(agent_id, trades, ())

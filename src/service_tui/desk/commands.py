@@ -11,7 +11,13 @@ from typing import ClassVar, Final
 from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
-from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
+from service_tui.desk.commands_research import (
+    EndSession,
+    ResetSession,
+    RunBacktest,
+    ShowDiff,
+    StartSession,
+)
 from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue, counted
@@ -382,6 +388,7 @@ Command = (
     | RunBacktest
     | StartSession
     | EndSession
+    | ResetSession
     | ShowDiff
 )
 """Every command there is."""

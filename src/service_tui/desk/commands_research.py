@@ -71,6 +71,20 @@ class EndSession:
 
 
 @dataclass(frozen=True, slots=True)
+class ResetSession:
+    """Begin a fresh baseline of a skill, with the metric and in the repository of before."""
+
+    kind: ClassVar[str] = "research"
+    moves_money: ClassVar[bool] = False
+
+    skill: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"begin a fresh baseline of {self.skill}"
+
+
+@dataclass(frozen=True, slots=True)
 class ShowDiff:
     """Read what a commit of a session changed. A reading; an empty `commit` closes it."""
 

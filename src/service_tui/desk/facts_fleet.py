@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from service_tui.desk.records_fleet import (
     AgentDetailView,
+    AgentNeedView,
     HeldView,
     LeashView,
     LogTailView,
@@ -75,6 +76,13 @@ class PastsSeen:
     at: Timestamp
 
 
+@dataclass(frozen=True, slots=True)
+class AgentNeedsSeen:
+    """The service told what the other agents wait for."""
+
+    needs: tuple[AgentNeedView, ...]
+
+
 FleetFact = (
     LeashesSeen
     | HeldSeen
@@ -84,5 +92,6 @@ FleetFact = (
     | SkillRunGone
     | LogTailSeen
     | PastsSeen
+    | AgentNeedsSeen
 )
 """Every fact of the fleet."""

@@ -24,11 +24,33 @@ class VenueMoneyView:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentLimitsView:
+    """What binds an agent, and what of it is used today. Money in micros, None for no limit.
+
+    The first two are of simulated money, the next three of real venues. `skills` is what each
+    skill spent today, those that spent most first; `skill_budget` the most that each may.
+    """
+
+    sim_trade_max: Micros
+    sim_market_max: Micros
+    trade_max: Micros
+    day_spend_max: Micros
+    day_spent: Micros
+    position_max: Micros | None
+    buys_today: int
+    buys_max: int | None
+    skill_budget: Micros | None
+    skills: tuple[tuple[str, Micros], ...]
+    cooldowns_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class AgentView:
     """One agent as its operator sees it. Money in micros; today begins at midnight UTC.
 
     `paused` blocks its buys, `suspended` everything it does. `is_own` is the agent by which the
-    person at the console trades.
+    person at the console trades. `wins` and `losses` are of what is closed on sim; `spent_today` is
+    the money of all its buys.
     """
 
     agent_id: str
@@ -50,6 +72,16 @@ class AgentView:
     created_at: Timestamp
     is_own: bool = False
     venues: tuple[VenueMoneyView, ...] = ()
+    wins: int = 0
+    losses: int = 0
+    spent_today: Micros = Micros(0)
+    limits: AgentLimitsView | None = None
+
+    @property
+    def win_rate(self) -> float | None:
+        """Wins among what is decided; None while nothing is."""
+        decided = self.wins + self.losses
+        return self.wins / decided if decided else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from service_tui.desk.facts import (
     BriefingSeen,
     DetailSeen,
     EquityMarked,
-    Fact,
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
@@ -36,21 +35,19 @@ from service_tui.desk.facts import (
     ServiceFailed,
     WorldSeen,
 )
-from service_tui.desk.facts_fleet import AgentDetailSeen, HeldSeen, LeashesSeen
 from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.polling import Read, Reading, Watched
+from service_tui.desk.polling_fleet import read_supervision
 from service_tui.desk.polling_wallet import read_redemptions, read_wallet
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
-from service_tui.desk.records_fleet import AgentDetailView
 from service_tui.desk.records_research import Source
-from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
     UNTRANSLATABLE,
@@ -65,7 +62,6 @@ from service_tui.desk.translate import (
     world_view,
 )
 from service_tui.desk.translate_briefing import briefing_view
-from service_tui.desk.translate_fleet import held_view, leash_view, reasoned_trade_view
 from service_tui.desk.translate_rails import rails_view
 from service_tui.desk.translate_research import source_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
@@ -89,14 +85,11 @@ from service_tui.wire.endpoints_desk import (
     TAPE,
     WORLD,
 )
-from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES, DESK_HELD, DESK_LEASHES
 from service_tui.wire.endpoints_research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
-from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.markets import HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
 from service_tui.wire.research import ExperimentsQuery, ResearchBody, StateQuery
-from service_tui.wire.trades import TradesQuery
 from service_tui.wire.world import TapeQuery
 
 log = logging.getLogger(__name__)
@@ -122,9 +115,6 @@ PERIODS: Final = {
 ASIDE_S: Final = {Topic.REACTOR: 1.0}
 """How much later than the others a topic is read first: the reactor half a period beside the list
 of markets, whose pages would hold the loop between a signal and its mirror."""
-
-TIMELINE: Final = 200
-"""Trades of the agent in focus."""
 
 EQUITY_EVERY_S: Final = 20.0
 HOUR_S: Final = 3_600
@@ -297,36 +287,6 @@ async def read_agents(ports: Ports, _: Watched) -> Read:
 async def read_reactor(ports: Ports, watched: Watched) -> Read:
     """The signals that wait, and now and then the config."""
     return await read_signals(ports, watched.reactor)
-
-
-async def read_supervision(ports: Ports, watched: Watched) -> Read:
-    """Leashes, trades that wait, and what the agent in focus did."""
-    leashes = await ports.client.call(DESK_LEASHES)
-    held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
-    views = tuple(held_view(body) for body in held.answer.held)
-    facts: list[Fact] = [
-        LeashesSeen(tuple(leash_view(body) for body in leashes.answer.leashes)),
-        HeldSeen(
-            tuple(view for view in views if view.is_waiting),
-            tuple(view for view in views if not view.is_waiting),
-        ),
-    ]
-    if watched.agent_id:
-        facts.append(AgentDetailSeen(await _detail_of(ports, watched.agent_id)))
-    elif ports.state().supervision.detail is not None:
-        facts.append(AgentDetailSeen(None))
-    return facts, held.latency_s
-
-
-async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """What an agent traded lately, and what came of it."""
-    path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
-    try:
-        reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
-    except NotFoundError as error:
-        return AgentDetailView(agent_id, (), (), str(error))
-    trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
-    return AgentDetailView(agent_id, trades, skill_results(trades))
 
 
 async def read_research(ports: Ports, _: Watched) -> Read:

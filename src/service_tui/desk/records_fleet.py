@@ -132,7 +132,7 @@ class SkillRunView:
     """A skill that the desk runs, or ran, for one agent.
 
     `report` is the last line by which it said what it did; `why` why it stands as it does.
-    `granted`: the person lets it see the wallet's key.
+    `granted`: the person lets it see the wallet's key. `output_at`: it wrote something about then.
     """
 
     run_id: str
@@ -156,6 +156,7 @@ class SkillRunView:
     log_path: str = ""
     budget: Micros | None = None
     granted: bool = False
+    output_at: Timestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +168,22 @@ class LogTailView:
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationView:
+    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    hit_rate: float
+
+
+@dataclass(frozen=True, slots=True)
 class SkillResultView:
     """What a skill's trades came to. Calibration compares its confidence with the outcomes.
 
-    `edge_kept` is the average of the price paid less the price before, in probability points.
+    `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
+    is the mean square of confidence less outcome, 0 for who always knows.
     """
 
     skill_slug: str
@@ -182,6 +195,9 @@ class SkillResultView:
     hit_rate: float | None = None
     edge: float | None = None
     slippage: float | None = None
+    edge_kept: float | None = None
+    brier: float | None = None
+    calibration: tuple[CalibrationView, ...] = ()
 
     @property
     def win_rate(self) -> float | None:
@@ -202,12 +218,52 @@ class ReasonedTradeView:
 
 @dataclass(frozen=True, slots=True)
 class AgentDetailView:
-    """The agent in focus: what it traded and why, newest first, and each skill's results."""
+    """The agent in focus: what it traded and why, newest first, and each skill's results.
+
+    `points` are its P&L on sim over time, oldest first; they and the results are as of `at`.
+    """
 
     agent_id: str
     trades: tuple[ReasonedTradeView, ...]
     results: tuple[SkillResultView, ...]
     problem: str = ""
+    points: tuple[tuple[Timestamp, Micros], ...] = ()
+    at: Timestamp = Timestamp(0.0)
+
+
+class NeedKind(StrEnum):
+    """What an agent's need is about; the words are those of a row."""
+
+    ALERT = "alert"
+    SIGNAL = "signal"
+    REDEEMABLE = "redeemable"
+    BREAKER = "breaker"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedView:
+    """Something that an agent other than the person's own waits for.
+
+    `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
+    """
+
+    kind: NeedKind
+    agent_id: str
+    agent_name: str
+    need_id: str
+    question: str = ""
+    side: Side | None = None
+    amount: Micros = Micros(0)
+    expires_at: Timestamp | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return f"{self.kind.value} {self.agent_id} {self.need_id}"
+
+    def left_s(self, now: Timestamp) -> float | None:
+        """Seconds until it is over, >= 0; None where it has no end."""
+        return None if self.expires_at is None else max(0.0, self.expires_at - now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +271,8 @@ class SupervisionView:
     """The person's hand on the agents: leashes, what waits, skills and their runs.
 
     `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
-    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`.
+    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`,
+    `needs` what the agents other than the own one wait for.
     """
 
     leashes: tuple[LeashView, ...] = ()
@@ -227,6 +284,7 @@ class SupervisionView:
     tail: LogTailView | None = None
     pasts: tuple[AgentDetailView, ...] = ()
     pasts_at: Timestamp | None = None
+    needs: tuple[AgentNeedView, ...] = ()
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""

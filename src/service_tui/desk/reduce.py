@@ -79,6 +79,7 @@ from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
+from service_tui.desk.rows import in_place
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Probability, Timestamp, decimal
@@ -178,7 +179,10 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         ):
             return _with_reactor(state, fact)
         case QueueSeen() | ChainRunChanged() | AutoChanged():
-            return replace(state, redemption=reduce_redemption(state.redemption, fact))
+            redeemed = replace(state, redemption=reduce_redemption(state.redemption, fact))
+            if isinstance(fact, QueueSeen):
+                return _dropped(redeemed, Topic.REDEMPTIONS, fact.dropped)
+            return redeemed
         case WalletSeen():
             return replace(state, wallet=replace(fact.wallet, pay=state.wallet.pay))
         case PaySeen():
@@ -309,9 +313,7 @@ def _with_quote(state: DeskState, fact: QuoteSeen) -> DeskState:
 
 def _with_ticket(tickets: tuple[TicketView, ...], ticket: TicketView) -> tuple[TicketView, ...]:
     """The list with this ticket in its place, or first."""
-    if any(old.ticket_id == ticket.ticket_id for old in tickets):
-        return tuple(ticket if old.ticket_id == ticket.ticket_id else old for old in tickets)
-    return capped((ticket, *tickets))
+    return in_place(tickets, ticket, lambda one: one.ticket_id) or capped((ticket, *tickets))
 
 
 def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 
 from service_tui.desk.facts_fleet import (
     AgentDetailSeen,
+    AgentNeedsSeen,
     FleetFact,
     HeldSeen,
     LeashesSeen,
@@ -21,6 +22,7 @@ from service_tui.desk.facts_fleet import (
 )
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView, SkillRunState, SkillRunView, SupervisionView
+from service_tui.desk.rows import in_place
 from service_tui.terms import Action, HeldStatus
 from service_tui.units import decimal
 
@@ -44,6 +46,8 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             return replace(view, held=fact.held, decided=fact.decided)
         case AgentDetailSeen():
             return replace(view, detail=fact.detail)
+        case AgentNeedsSeen():
+            return view if fact.needs == view.needs else replace(view, needs=fact.needs)
         case PastsSeen():
             return replace(view, pasts=fact.pasts, pasts_at=fact.at)
         case SkillsSeen():
@@ -63,8 +67,9 @@ def _with_run(
     if isinstance(fact, SkillRunGone):
         return tuple(run for run in runs if run.run_id != fact.run_id)
     run = fact.run
-    if any(old.run_id == run.run_id for old in runs):
-        return tuple(run if old.run_id == run.run_id else old for old in runs)
+    known = in_place(runs, run, lambda one: one.run_id)
+    if known is not None:
+        return known
     listed = (run, *runs)
     over = [old.run_id for old in listed if not old.state.is_alive][RUNS_MAX:]
     return tuple(old for old in listed if old.run_id not in over)

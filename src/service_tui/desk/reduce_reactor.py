@@ -34,6 +34,7 @@ from service_tui.desk.records_reactor import (
     Tally,
     added,
 )
+from service_tui.desk.rows import in_place
 from service_tui.units import Timestamp, decimal
 
 SIGNALS_MAX: Final = 500
@@ -160,10 +161,8 @@ def _left(known: SignalView, now: Timestamp, *, is_paused: bool) -> SignalView:
 
 
 def _with_signal(reactor: ReactorView, signal: SignalView) -> ReactorView:
-    if any(one.signal_id == signal.signal_id for one in reactor.signals):
-        signals = tuple(
-            signal if one.signal_id == signal.signal_id else one for one in reactor.signals
-        )
+    signals = in_place(reactor.signals, signal, lambda one: one.signal_id)
+    if signals is not None:
         return replace(reactor, signals=signals)
     return _capped(replace(reactor, signals=(signal, *reactor.signals)))
 

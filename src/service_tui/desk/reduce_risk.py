@@ -40,6 +40,7 @@ from service_tui.desk.records_risk import (
     PriceAlertView,
     RiskView,
 )
+from service_tui.desk.rows import in_place
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros
 
@@ -163,17 +164,13 @@ def _state_of(
 def _with_monitor(
     monitors: tuple[MonitorView, ...], monitor: MonitorView
 ) -> tuple[MonitorView, ...]:
-    if any(one.key == monitor.key for one in monitors):
-        return tuple(monitor if one.key == monitor.key else one for one in monitors)
-    return (*monitors, monitor)
+    return in_place(monitors, monitor, lambda one: one.key) or (*monitors, monitor)
 
 
 def _with_price_alert(
     alerts: tuple[PriceAlertView, ...], alert: PriceAlertView
 ) -> tuple[PriceAlertView, ...]:
-    if any(one.alert_id == alert.alert_id for one in alerts):
-        return tuple(alert if one.alert_id == alert.alert_id else one for one in alerts)
-    return (alert, *alerts)
+    return in_place(alerts, alert, lambda one: one.alert_id) or (alert, *alerts)
 
 
 # -- alerts ------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from service_tui.desk.records_fleet import (
     SkillResultView,
     SkillRunView,
 )
-from service_tui.desk.skill_results import skill_results
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
 from service_tui.units import Micros, Timestamp, decimal
@@ -102,13 +101,26 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
-        skills=skill_results(trades),
+        skills=_skills(trades),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
         leash=view.leash_of(agent.agent_id),
         runs=view.runs_of(agent.agent_id),
         problem=past.problem if past is not None else "its trades were not read",
     )
+
+
+def _skills(trades: Sequence[ReasonedTradeView]) -> tuple[SkillResultView, ...]:
+    """The day's trades by the skill they name, the busiest first; its whole past is elsewhere."""
+    by_slug: dict[str, list[ReasonedTradeView]] = {}
+    for one in trades:
+        by_slug.setdefault(one.skill_slug, []).append(one)
+    found: list[SkillResultView] = []
+    for slug, own in by_slug.items():
+        pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
+        wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
+        found.append(SkillResultView(slug, len(own), Micros(sum(pnls)), wins, losses))
+    return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
@@ -213,8 +225,6 @@ def _skill(skill: SkillResultView) -> str:
     said = [f"{skill.trades_count} trades", f"P&L {_sum(skill.pnl, signed=True)}"]
     if skill.win_rate is not None:
         said.append(f"{skill.win_rate:.0%} won")
-    if skill.confidence is not None and skill.hit_rate is not None:
-        said.append(f"sure of {skill.confidence:.0%}, right in {skill.hit_rate:.0%}")
     return ", ".join(said)
 
 

@@ -55,6 +55,9 @@ RUN_MAX_S: Final = 300.0
 RUNS_MAX: Final = 40
 """ours: at one time; twenty agents with two skills each."""
 
+HEARD_S: Final = 30.0
+"""So often it is told at most that a run writes."""
+
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
 ENDED_WITH_CONSOLE: Final = "the console ended"
@@ -71,6 +74,7 @@ class _Run:
     due: float = 0.0
     kill_at: float | None = None
     is_held: bool = False
+    log_size: int = 0
     then: tuple[SkillRunView, Launch] | None = None
 
     @property
@@ -190,6 +194,7 @@ class SkillRuns:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
+        self._hear(run)
         code = run.process.exit_code()
         if code is not None:
             self._ended(run, code, now)
@@ -204,6 +209,15 @@ class SkillRuns:
             self.stop(run.view.run_id, f"it ran longer than {RUN_MAX_S:.0f} s")
         else:
             self._tell_held(run)
+
+    def _hear(self, run: _Run) -> None:
+        """Whether it wrote anything: who does not for long is called silent."""
+        with suppress(OSError):
+            size = (run.launch.folder / LOG).stat().st_size
+            now, told = self._clock.now(), run.view.output_at
+            if size != run.log_size and (told is None or not 0 <= now - told < HEARD_S):
+                run.log_size = size
+                self._tell(run, output_at=now)
 
     def _tell_held(self, run: _Run) -> None:
         """The halt came or went: nobody else says so."""

@@ -4,7 +4,7 @@ Knows wire and records. Must not know the client, the state or time.
 Used by pollers and handlers. Amounts become micros here, once.
 """
 
-from service_tui.desk.fleet import AgentView, FillView, FleetView, VenueMoneyView
+from service_tui.desk.fleet import AgentLimitsView, AgentView, FillView, FleetView, VenueMoneyView
 from service_tui.desk.records import (
     AccountView,
     DetailView,
@@ -28,6 +28,7 @@ from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.markets import HistoryBody, MarketBody
 from service_tui.wire.positions import PortfolioBody, PositionBody, PositionSideBody
+from service_tui.wire.rails import RailsBody
 from service_tui.wire.settings import SettingsBody, UserSettingsBody
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRow
 from service_tui.wire.world import (
@@ -349,6 +350,22 @@ def shares_of(body: TradeBody, action: Action) -> float:
     return own or body.shares
 
 
+def _limits_view(rails: RailsBody) -> AgentLimitsView:
+    return AgentLimitsView(
+        sim_trade_max=amount(rails.sim_trade_max),
+        sim_market_max=amount(rails.sim_market_max),
+        trade_max=amount(rails.max_trade),
+        day_spend_max=amount(rails.daily_limit),
+        day_spent=amount(rails.daily_spent),
+        position_max=None if rails.max_position is None else amount(rails.max_position),
+        buys_today=rails.trades_today,
+        buys_max=rails.trades_per_day,
+        skill_budget=None if rails.skill_daily_budget is None else amount(rails.skill_daily_budget),
+        skills=tuple((one.skill_slug, amount(one.spent)) for one in rails.skills_today),
+        cooldowns_count=len(rails.cooldowns),
+    )
+
+
 def _agent_view(body: DeskAgentBody) -> AgentView:
     return AgentView(
         agent_id=body.agent_id,
@@ -381,6 +398,10 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
             )
             for row in body.venues
         ),
+        wins=body.wins,
+        losses=body.losses,
+        spent_today=amount(body.spent_today),
+        limits=None if body.rails is None else _limits_view(body.rails),
     )
 
 

@@ -4,10 +4,19 @@ Knows wire and the views. Must not know the client, the state or time.
 Used by the pollers and by the handler of the fleet.
 """
 
-from service_tui.desk.records_fleet import HeldView, LeashView, ReasonedTradeView
+from service_tui.desk.records_fleet import (
+    AgentNeedView,
+    CalibrationView,
+    HeldView,
+    LeashView,
+    NeedKind,
+    ReasonedTradeView,
+    SkillResultView,
+)
 from service_tui.desk.translate import amount, trade_view
 from service_tui.wire.base import timestamp
-from service_tui.wire.fleet import HeldTradeBody, LeashBody
+from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
+from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
 
 
@@ -55,6 +64,20 @@ def held_view(body: HeldTradeBody) -> HeldView:
     )
 
 
+def need_view(body: AgentNeedBody) -> AgentNeedView:
+    """One thing that an agent waits for."""
+    return AgentNeedView(
+        kind=NeedKind(body.kind.value),
+        agent_id=body.agent_id,
+        agent_name=body.agent_name or body.agent_id,
+        need_id=body.id,
+        question=body.question or body.market_id,
+        side=body.side,
+        amount=amount(body.amount),
+        expires_at=None if body.expires_at is None else timestamp(body.expires_at),
+    )
+
+
 def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
     """One trade with what its agent said about it."""
     return ReasonedTradeView(
@@ -62,4 +85,25 @@ def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
         skill_slug=row.skill_slug or "",
         signal_data=row.signal_data or {},
         outcome=row.outcome,
+    )
+
+
+def result_view(body: SkillResultBody) -> SkillResultView:
+    """What one skill's trades came to."""
+    return SkillResultView(
+        skill_slug=body.skill_slug,
+        trades_count=body.trades,
+        pnl=amount(body.pnl),
+        wins=body.wins,
+        losses=body.losses,
+        confidence=body.confidence,
+        hit_rate=body.hit_rate,
+        edge=body.edge,
+        slippage=body.slippage,
+        edge_kept=body.edge_kept,
+        brier=body.brier,
+        calibration=tuple(
+            CalibrationView(one.low, one.high, one.count, one.confidence, one.hit_rate)
+            for one in body.calibration
+        ),
     )

@@ -21,6 +21,7 @@ from service_tui.units import Micros, Timestamp
 SELL: Final = Action.SELL.value
 REDEEM: Final = "redeem"
 
+WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
 """Fills beside the one that is explained that are told one by one."""
 
@@ -47,12 +48,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link. `missing` says why nothing is known; then there are no figures."""
+    """One link. `missing` says why nothing is known; then there are no figures.
+
+    `when` stands where there is no time of its own.
+    """
 
     name: str
     at: Timestamp | None = None
     said: tuple[Said, ...] = ()
     missing: str = ""
+    when: str = "its time is not kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +166,21 @@ def _signal(known: _Known) -> Link:
     if data:
         skill = () if entry is None or not entry.skill_slug else (Said("skill", entry.skill_slug),)
         when = None if held is None else held.created_at
-        return Link("signal", when, (*skill, *(Said(name, value) for name, value in data)))
-    return Link("signal", missing=_no_entry(known) or "none: nobody gave one with the order")
+        said = (*skill, *(Said(name, value) for name, value in data))
+        return Link("signal", when, said, when=WITH_IT)
+    return Link("signal", missing=_unfilled(known) or "none: nobody gave one with the order")
+
+
+def _unfilled(known: _Known) -> str:
+    """Why a link that comes with the fill is not known; empty when the fill is."""
+    return "" if known.entry is not None else "not known: it comes with the fill"
 
 
 def _no_entry(known: _Known) -> str:
-    """Why there is no trade to explain; empty when there is one."""
-    if known.entry is not None:
-        return ""
+    """Why there is no trade to explain."""
     if known.ticket is not None:
-        return "not known: no trade with this order's reference is among the newest"
-    return "not known: the buy is not among the newest trades that this desk has read"
+        return "not known: no trade that was read has this order's reference"
+    return "not known: the buy is not among the newest trades read"
 
 
 def _reasoning(known: _Known) -> Link:
@@ -179,16 +188,15 @@ def _reasoning(known: _Known) -> Link:
     words = "" if entry is None else entry.reasoning
     words = words or ("" if held is None else held.reasoning)
     if not words:
-        return Link("reasoning", missing=_no_entry(known) or "none was given")
+        return Link("reasoning", missing=_unfilled(known) or "none was given")
     who = () if entry is None or not entry.source else (Said("by", entry.source),)
     decided = (
         (Said("allowed", "by you, at another size" if held.decided_amount else "by you"),)
         if held is not None and held.status is not HeldStatus.WAITING
         else ()
     )
-    return Link(
-        "reasoning", None if held is None else held.decided_at, (Said("", words), *who, *decided)
-    )
+    said = (Said("", words), *who, *decided)
+    return Link("reasoning", None if held is None else held.decided_at, said, when=WITH_IT)
 
 
 def _quote(known: _Known) -> Link:
@@ -207,10 +215,9 @@ def _quote(known: _Known) -> Link:
     if ticket is not None and ticket.shares:
         said.append(Said("shares asked", ticket.shares, Unit.SHARES))
     if not said:
-        return Link("quote", missing=_no_entry(known) or "not known: quotes are not kept")
-    return Link(
-        "quote", None if ticket is None else ticket.sent_at or ticket.opened_at, tuple(said)
-    )
+        return Link("quote", missing=_unfilled(known) or "not known: quotes are not kept")
+    asked = None if ticket is None else ticket.sent_at or ticket.opened_at
+    return Link("quote", asked, tuple(said), when="right before the fill")
 
 
 # -- when it traded -----------------------------------------------------------------------------
@@ -291,12 +298,12 @@ def _exits(known: _Known) -> Iterator[Link]:
         if held is None:
             yield Link("exit", missing="not known: it is neither held nor among what was sold")
         else:
-            yield Link("exit", said=_open(held))
+            yield Link("exit", said=_open(held), when="not yet")
 
 
 def _open(held: PositionView) -> tuple[Said, ...]:
     """Not sold yet: what it is worth."""
-    said = [Said("none yet", held.shares, Unit.SHARES), Said("mark", held.mark_value, Unit.MONEY)]
+    said = [Said("held", held.shares, Unit.SHARES), Said("mark", held.mark_value, Unit.MONEY)]
     if held.exit_value is not None:
         said.append(Said("exit now", held.exit_value, Unit.MONEY))
     return (*said, Said("unrealized", held.unrealized, Unit.PNL))

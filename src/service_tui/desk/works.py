@@ -22,6 +22,7 @@ from service_tui.desk.commands import (
     Refresh,
     RemoveMonitor,
     RemovePriceAlert,
+    ResetSession,
     Resume,
     RunBacktest,
     SetDefaults,
@@ -125,8 +126,8 @@ class Works:
                 await research.run_backtest(backtest, self.ports)
             case StartSession() as begun:
                 await research.start_session(begun, self.ports)
-            case EndSession() as ended:
-                await research.end_session(ended, self.ports)
+            case EndSession() | ResetSession() as turned:
+                await research.turn_session(turned, self.ports)
             case ShowDiff() as shown:
                 await research.show_diff(shown, self.ports)
             case Refresh():

@@ -103,6 +103,16 @@ class Notes:
         """The last session of a skill."""
         return next((one for one in reversed(self.configs) if one.skill == skill), None)
 
+    @property
+    def last_skill(self) -> str:
+        """The skill of the newest session, empty without one."""
+        return self.configs[-1].skill if self.configs else ""
+
+    def become(self, other: "Notes") -> None:
+        """Hold what others hold: the file was read anew."""
+        self.configs, self.results = other.configs, other.results
+        self.off, self.bad_lines = other.off, other.bad_lines
+
     def results_of(self, config: Config) -> list[Logged]:
         """The results of a session, oldest first."""
         return [

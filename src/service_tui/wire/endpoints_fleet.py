@@ -6,7 +6,7 @@ Knows the models. Must not know how a call is sent or answered.
 
 from typing import Final
 
-from service_tui.wire import fleet, outcomes, positions, trades
+from service_tui.wire import fleet, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 HELD_TRADES = Endpoint(
@@ -91,6 +91,14 @@ DESK_AGENT_RESULTS = Endpoint(
     summary="An agent's P&L over time, and what each of its skills came to",
 )
 
+DESK_NEEDS = Endpoint(
+    "GET",
+    f"{DESK}/needs",
+    needs.NeedsBody,
+    operator=True,
+    summary="What needs the person over all agents: alerts, signals, payouts, open breakers",
+)
+
 ALL_FLEET: Final = (
     HELD_TRADES,
     DESK_LEASHES,
@@ -103,5 +111,6 @@ ALL_FLEET: Final = (
     DESK_AGENT_POSITIONS,
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_RESULTS,
+    DESK_NEEDS,
 )
 """Every one of them."""

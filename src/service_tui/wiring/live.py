@@ -233,7 +233,7 @@ def closed_in_plain_words() -> Generator[None]:
     try:
         yield
     except Exception as error:
-        reason = _only(error)
+        reason = only_reason(error)
         fix = next((fix for kind, fix in _FIXES.items() if isinstance(reason, kind)), None)
         if fix is None:
             raise
@@ -241,8 +241,8 @@ def closed_in_plain_words() -> Generator[None]:
         raise DeskClosedError(str(reason), fix) from reason
 
 
-def _only(error: Exception) -> Exception:
+def only_reason(error: Exception) -> Exception:
     """What a TaskGroup on the way has wrapped, where it is one thing."""
     # Only groups have members; their type says nothing about whose.
     members: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return _only(members[0]) if len(members) == 1 else error
+    return only_reason(members[0]) if len(members) == 1 else error

@@ -12,29 +12,31 @@ import secrets
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 import httpx
 
 from service_tui.autoresearch.arguments import arguments
-from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.errors import BusyError, ToolError
+from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.worktree import repository_at
+from service_tui.autoresearch.worktree import check_calm, repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
-from service_tui.notes import notebook
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring import attached
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport
 from service_tui.wiring.holding import holding
 from service_tui.wiring.keys import stored_desk_keys
-from service_tui.wiring.live import closed_in_plain_words
+from service_tui.wiring.live import closed_in_plain_words, only_reason
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
 from service_tui.wiring.research_words import Wish
+from service_tui.wiring.succession import succeeding
 
 log = logging.getLogger(__name__)
 
@@ -48,27 +50,43 @@ def autoresearch(options: Options, wish: Wish) -> None:
         ToolError: it cannot be done; says why and what to do.
         DeskClosedError: the data directory cannot be used.
     """
-    with closed_in_plain_words():
-        asyncio.run(_do(options, wish))
+    asyncio.run(_do(options, wish))
 
 
 async def _do(options: Options, wish: Wish) -> None:
     if wish.word == "status":
         await _status(wish)
         return
-    async with opened(options, wish, SystemClock()) as session:
-        if not wish.word:
-            # Only the server needs the protocol, which takes a while to import.
-            from service_tui.autoresearch.tools import serve  # noqa: PLC0415
+    if wish.word == "off":
+        now_ms = int(SystemClock().now() * 1_000)
+        skill = turn_off(await repository_at(wish.folder), wish.skill, now_ms)
+        _say(f"autoresearch is off for {skill}; a new session turns it on")
+        return
+    if not wish.word:
+        # Only the server needs the protocol, which takes a while to import.
+        from service_tui.wiring.research_door import serve_at_door  # noqa: PLC0415
 
-            await serve(session)
-        elif wish.word == "off":
-            session.turn_off(wish.skill)
-            _say(f"autoresearch is off for {wish.skill}; a new session turns it on")
-        elif wish.word == "reset":
-            _tell(await session.reset(wish.skill))
-        else:
-            _tell(await session.init(_first(wish, SystemClock())))
+        await serve_at_door(lambda: opened(options, wish, SystemClock()))
+        return
+    try:
+        async with opened(options, wish, SystemClock()) as session:
+            if wish.word == "reset":
+                _tell(await session.reset(wish.skill))
+            else:
+                _tell(await session.init(_first(wish, SystemClock())))
+    except BusyError:
+        await _beside(wish, SystemClock())
+
+
+async def _beside(wish: Wish, clock: Clock) -> None:
+    """Begin a session while an agent's server works in the repository; that one takes it up."""
+    repository, now_ms = await repository_at(wish.folder), int(clock.now() * 1_000)
+    asked = _first(wish, clock)
+    if wish.word == "reset":
+        asked = fresh(notes_of(repository), wish.skill, now_ms)
+    await check_calm(repository)
+    config = begin_beside(repository, asked, wish.cap, now_ms)
+    _say(f"{config.skill}: session {config.name!r} begins with the server that works here")
 
 
 def _first(wish: Wish, clock: Clock) -> InitArguments:
@@ -86,7 +104,28 @@ def _first(wish: Wish, clock: Clock) -> InitArguments:
 
 @asynccontextmanager
 async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
-    """A session on the repository around a folder."""
+    """A session on the repository around a folder.
+
+    Yields:
+        The session, while the context lasts.
+
+    Raises:
+        ToolError: there is no repository, or it cannot be used.
+        DeskClosedError: the data directory cannot be used.
+    """
+    try:
+        with closed_in_plain_words():
+            async with _opened(options, wish, clock) as session:
+                yield session
+    except Exception as error:
+        reason = only_reason(error)
+        if isinstance(reason, ToolError):
+            raise reason from None
+        raise
+
+
+@asynccontextmanager
+async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
     repository = await repository_at(wish.folder)
     async with _client(options, wish, clock) as client:
         session = Session(
@@ -99,7 +138,7 @@ async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[S
                 cap=wish.cap,
                 allows_shell=wish.allows_shell,
                 mark=secrets.token_hex(8),
-                api=_api_of(options, wish),
+                api=lambda: _api_of(options, wish),
             )
         )
         await session.open()
@@ -134,11 +173,17 @@ async def _client(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[
             )  # fmt: skip
         else:
             await _see_it_served(stack, options, clock)
+            # Whoever serves may end: the next one is found, and where there is none it is this.
+            await stack.enter_async_context(succeeding(_as_successor(options), clock))
             made = Client(
                 HolderTransport(options.data_dir), HOLDER_URL, _keys_of(options, wish),
                 clock=clock, rng=rng,
             )  # fmt: skip
         yield await stack.enter_async_context(made)
+
+
+def _as_successor(options: Options) -> Options:
+    return replace(options, listen=options.listen or 0)
 
 
 def _keys_of(options: Options, wish: Wish) -> Keys:
@@ -168,7 +213,7 @@ async def _see_it_served(stack: AsyncExitStack, options: Options, clock: Clock) 
 async def _status(wish: Wish) -> None:
     """Say where the sessions of a repository stand; asks nobody and changes nothing."""
     repository = await repository_at(wish.folder)
-    notes = notebook.read(repository.file)
+    notes = notes_of(repository)
     skills = list(dict.fromkeys(one.skill for one in reversed(notes.configs)))
     if not skills:
         _say(f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'")

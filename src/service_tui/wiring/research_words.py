@@ -48,7 +48,9 @@ class Wish:
 def add_words(research: argparse.ArgumentParser) -> None:
     """The words of the MCP server, and of what the old slash commands did."""
     research.add_argument("word", nargs="?", default="", help="status, reset, off, or a skill")
-    research.add_argument("skill", nargs="?", default="", help="of reset and off")
+    research.add_argument(
+        "skill", nargs="?", default="", help="of reset and off (default: the newest)"
+    )
     research.add_argument(
         "--repo", metavar="DIR", type=Path, default=Path(), help="the repository (default: .)"
     )

@@ -17,6 +17,7 @@ from service_tui.console.dialogs.form import Form
 from service_tui.console.dialogs.monitor_draft import read_number
 from service_tui.console.dialogs.order_draft import DraftError
 from service_tui.console.keys import bindings_of
+from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
@@ -41,7 +42,9 @@ class ApprovalForm(Form[Decision]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
 
     heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "enter approves  F4 refuses  esc decides later"
+    hint: ClassVar[str] = "F4 refuses, with the reason"
+    set_word: ClassVar[str] = "approve"
+    cancel_word: ClassVar[str] = "later"
 
     def __init__(self, state: DeskState, now: Timestamp, held: HeldView) -> None:
         super().__init__(state, now)
@@ -64,13 +67,25 @@ class ApprovalForm(Form[Decision]):
                 classes="line",
             )
         yield Horizontal(
-            Words("reason of a no", classes="label"),
+            Words("reason", classes="label"),
             PlainInput(
-                placeholder="the agent is told", compact=True, max_length=200, id="approval-reason"
+                placeholder="of a no: the agent is told it",
+                compact=True,
+                max_length=200,
+                id="approval-reason",
             ),
             classes="line",
         )
         yield Words(id="form-preview")
+
+    def more_doors(self) -> Iterator[Door]:
+        """The way to say no with the mouse."""
+        yield Door("refuse  F4", id="approval-refuse")
+
+    def other_door(self, name: str) -> None:
+        """Refuse."""
+        if name == "approval-refuse":
+            self.action_refuse()
 
     def renew(self) -> None:
         """The trade as it is now; gone, when somebody or the deadline has decided it."""
@@ -110,6 +125,9 @@ class ApprovalForm(Form[Decision]):
         left = held.left_s(self.now)
         tone = "breach" if left < HURRY_S else "muted"
         told = Text.assemble((f"{formats.duration(left)} left, then it is refused. ", tone))
+        others = len(self.state.supervision.held) - 1
+        if others > 0:
+            told.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
             at = "" if held.average is None else f" at about {formats.price(held.average)}"

@@ -53,6 +53,10 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
 
     hint: ClassVar[str] = "enter sets it, esc leaves"
 
+    set_word: ClassVar[str] = "set"
+    cancel_word: ClassVar[str] = "cancel"
+    """What the two doors say."""
+
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__()
         self.state = state
@@ -86,8 +90,13 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
                 yield from self.parts()
             yield Words(id="form-problem")
             with Horizontal(id="form-doors"):
-                yield Door("set  enter", id="form-set")
-                yield Door("cancel  esc", id="form-cancel")
+                yield from self.more_doors()
+                yield Door(f"{self.set_word}  enter", id="form-set")
+                yield Door(f"{self.cancel_word}  esc", id="form-cancel")
+
+    def more_doors(self) -> Iterator[Door]:
+        """Doors beside the usual two, each named after its action."""
+        return iter(())
 
     def on_mount(self) -> None:
         """Show what is known."""
@@ -196,8 +205,13 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
         event.stop()
         if event.door.id == "form-set":
             self.action_set()
-        else:
+        elif event.door.id == "form-cancel":
             self.action_cancel()
+        else:
+            self.other_door(event.door.id or "")
+
+    def other_door(self, name: str) -> None:
+        """One of `more_doors` was opened."""
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:

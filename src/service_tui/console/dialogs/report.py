@@ -23,6 +23,8 @@ from service_tui.units import Timestamp
 _NAME: Final = 14
 _SUM: Final = 11
 _LABEL: Final = 10
+_QUESTION: Final = 38
+"""Letters of a question that stay on its line."""
 
 
 class Report(Page):
@@ -122,7 +124,7 @@ def _about(one: DayReport, *, masked: bool) -> Text:
 def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
     trade = one.trade
     side = trade.side.value.upper()
-    question = formats.plain(trade.question, 80).plain
+    question = formats.plain(trade.question, _QUESTION).plain
     return Text.assemble(
         formats.pnl(trade.pnl, masked=masked), f"  {trade.action} {side} {question}"
     )
@@ -133,8 +135,6 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
     line = Text.assemble(f"{skill.trades_count} trades, ", pnl)
     if skill.win_rate is not None:
         line.append(f", {skill.win_rate:.0%} won")
-    if skill.confidence is not None and skill.hit_rate is not None:
-        line.append(f", sure of {skill.confidence:.0%} and right in {skill.hit_rate:.0%}")
     return line
 
 

@@ -18,11 +18,14 @@ from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_research import RunBacktest, StartSession
 from service_tui.desk.records_research import DAYS_DEFAULT, DAYS_MAX, SessionView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Direction
+from service_tui.terms import Direction, Venue
 from service_tui.units import Timestamp
 
 POINTS_MAX: Final = 400
 STEPS: Final = 20
+VENUES: Final = (Venue.SIM, Venue.EVM)
+"""Where trades can be replayed. Source: spec, "Autoresearch experiment tool parameters"."""
+
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 _SLUG: Final = re.compile(r"[A-Za-z0-9_\-]{1,128}")
 
@@ -71,6 +74,7 @@ class BacktestForm(Form[RunBacktest]):
     """Returns what to replay; a range of values is swept."""
 
     heading: ClassVar[str] = "Backtest"
+    hint: ClassVar[str] = "enter replays, esc leaves"
 
     def __init__(self, state: DeskState, now: Timestamp, skill: str, request_id: int) -> None:
         super().__init__(state, now)
@@ -78,11 +82,12 @@ class BacktestForm(Form[RunBacktest]):
         self._request_id = request_id
 
     def parts(self) -> Iterator[Widget]:
-        """The skill, the thresholds, the days."""
+        """The skill, the thresholds, the days, the venue."""
         yield Words("Replays the trades that carry signal_data.", id="form-question")
         yield _line("skill", self._skill, "slug", "backtest")
         yield _line("keep", "min_edge=0..0.3", "min_x max_x, = or a..b", "backtest")
         yield _line("days", str(DAYS_DEFAULT), f"1 to {DAYS_MAX}", "backtest")
+        yield _line("venue", VENUES[0].value, ", ".join(VENUES), "backtest")
         yield Words(id="form-preview")
 
     def judged(self) -> RunBacktest | str:
@@ -96,7 +101,10 @@ class BacktestForm(Form[RunBacktest]):
         days = self.typed("backtest-days").strip()
         if not (days.isascii() and days.isdecimal() and 1 <= int(days[:4]) <= DAYS_MAX):
             return f"days are 1 to {DAYS_MAX}"
-        return RunBacktest(self._request_id, skill, found[0], int(days), sweep=found[1])
+        venue = self.typed("backtest-venue").strip()
+        if venue not in VENUES:
+            return f"the venue is {' or '.join(VENUES)}"
+        return RunBacktest(self._request_id, skill, found[0], int(days), Venue(venue), found[1])
 
     def preview(self, result: RunBacktest | None) -> None:
         """What will be asked."""
@@ -158,7 +166,7 @@ class SessionForm(Form[StartSession]):
 def _line(name: str, value: str, unit: str, form: str) -> Horizontal:
     return Horizontal(
         Words(name, classes="label"),
-        PlainInput(value, compact=True, max_length=400, id=f"{form}-{name}"),
+        PlainInput(value, compact=True, max_length=400, id=f"{form}-{name}", classes="wide"),
         Words(unit, classes="unit"),
         classes="line",
     )

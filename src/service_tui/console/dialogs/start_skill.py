@@ -59,10 +59,10 @@ class StartSkillForm(Form[StartSkill]):
         yield Choice(id="skill-pace")
         yield Choice(id="skill-mode")
         for name, label, given in (
-            ("skill-name", "agent's name", ""),
-            ("skill-every", "every so many s", "60"),
-            ("skill-threshold", "asks above $SIM", "0"),
-            ("skill-budget", "a day at most", "20"),
+            ("skill-name", "agent", ""),
+            ("skill-every", "every, s", "60"),
+            ("skill-threshold", "asks above", "0"),
+            ("skill-budget", "a day", "20"),
         ):
             yield Horizontal(
                 Words(label, classes="label"),

@@ -4,6 +4,7 @@ Knows the chain and the formats. Must not know where the chain comes from.
 Used by the portfolio and the blotter.
 """
 
+import textwrap
 from typing import Final, Protocol
 
 from rich.text import Text
@@ -72,7 +73,7 @@ def _head(link: Link, now: Timestamp) -> Text:
         name.append_text(formats.date_time(link.at))
         name.append_text(Text.assemble("  ", formats.age(link.at, now), (" ago", "muted")))
     elif not link.missing:
-        name.append("time not kept", "faint")
+        name.append(link.when, "muted")
     return name
 
 
@@ -81,14 +82,21 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
     if link.missing:
         return [Text(link.missing, "muted")]
     rows: list[Text] = [Text()]
-    for said in link.said:
-        piece = _piece(said, masked=masked)
+    pieces = [_piece(said, masked=masked) for said in link.said]
+    for piece in (line for whole in pieces for line in _wrapped(whole)):
         if rows[-1].plain and rows[-1].cell_len + len(_GAP) + piece.cell_len > WIDTH:
             rows.append(Text())
         if rows[-1].plain:
             rows[-1].append(_GAP)
         rows[-1].append_text(piece)
     return rows
+
+
+def _wrapped(piece: Text) -> list[Text]:
+    """A piece in lines of its own where it is longer than one."""
+    if piece.cell_len <= WIDTH:
+        return [piece]
+    return [Text(line) for line in textwrap.wrap(piece.plain, WIDTH)]
 
 
 def _piece(said: Said, *, masked: bool) -> Text:

@@ -13,10 +13,19 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.screens.hand_text import leash_text, skill_text, spend_text
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.agent_health import (
+    RANKS,
+    Health,
+    Told,
+    health_of,
+    last_action,
+    leash_mode,
+    spend_of,
+)
 from service_tui.desk.fleet import AgentView, FillView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, Side, Venue
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 _STATUSES: Final = {
     AgentStatus.UNCLAIMED: ("○", "muted"),
@@ -26,10 +35,31 @@ _STATUSES: Final = {
 }
 
 
+_HEALTHS: Final = {
+    Health.SUSPENDED: ("■", "breach"),
+    Health.CRASHED: ("✗", "loss"),
+    Health.BROKE: ("✗", "loss"),
+    Health.BACKING_OFF: ("↻", "warn"),
+    Health.HALTED: ("‖", "loss"),
+    Health.PAUSED: ("‖", "warn"),
+    Health.BUDGET: ("▣", "warn"),
+    Health.LIMIT: ("▣", "warn"),
+    Health.ASKS: ("?", "warn"),
+    Health.SILENT: ("…", "warn"),
+    Health.OBSERVES: ("◌", "muted"),
+    Health.RUNNING: ("▶", "profit"),
+    Health.STOPPED: ("□", "muted"),
+    Health.ACTIVE: ("●", "profit"),
+    Health.QUIET: ("○", "muted"),
+    Health.NEW: ("○", "muted"),
+}
+
+_NEAR: Final = 0.8
+"""Part of a limit from which on it is told in another tone."""
+
+
 def status_text(agent: AgentView) -> Text:
-    """How an agent stands, in a sign and a word; what its operator did to it goes first."""
-    if agent.paused and not agent.suspended:
-        return Text("‖ paused", "warn")
+    """What the service calls an agent, in a sign and a word."""
     glyph, tone = _STATUSES.get(agent.status, ("?", "muted"))
     return Text(f"{glyph} {agent.status.value}", tone)
 
@@ -40,31 +70,104 @@ def name_text(agent: AgentView) -> Text:
     return Text.assemble(name, (" you", "accent")) if agent.is_own else name
 
 
+def told_of(agent: AgentView, state: DeskState, now: Timestamp) -> Told:
+    """How an agent is, and why."""
+    return health_of(agent, state.supervision, now, halted=state.halted_since is not None)
+
+
+def health_text(told: Told) -> Text:
+    """How an agent is, in a sign and a word."""
+    glyph, tone = _HEALTHS[told.health]
+    return Text(f"{glyph} {told.health.value}", tone)
+
+
+def won_text(agent: AgentView) -> Text:
+    """The part of what is closed that won."""
+    return formats.percent(agent.win_rate, 0)
+
+
+def buys_text(agent: AgentView) -> Text:
+    """Buys of the day against what the plan allows."""
+    limits = agent.limits
+    if limits is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    if limits.buys_max is None:
+        return Text(f"{limits.buys_today:,}")
+    tone = "warn" if limits.buys_today > _NEAR * limits.buys_max else ""
+    return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
+
+
 def agent_columns(
     state: Callable[[], DeskState], now: Callable[[], Timestamp]
 ) -> tuple[Column[AgentView], ...]:
-    """The columns, from left to right; `state` says what is masked, `now` is wall time."""
+    """The columns, from left to right; `state` says what is masked, `now` is wall time.
+
+    Which of them a narrow table shows is their tier: first who it is and how, how free, what it
+    has and makes, what it did last; then what it may still do.
+
+    Returns:
+        The columns.
+    """
 
     def masked() -> bool:
         return is_private(state())
 
+    def spend(row: AgentView) -> tuple[Micros, Micros | None]:
+        return spend_of(row, state().supervision)
+
+    def did(row: AgentView) -> tuple[str, Timestamp] | None:
+        return last_action(row, state().supervision, state().fills)
+
     return (
         Column[AgentView](
-            "name", "agent", 10, name_text, sort_key=lambda row: row.name.casefold(), flex=True
+            "name", "agent", 11, name_text, sort_key=lambda row: row.name.casefold(), flex=True
         ),
         Column[AgentView](
-            "status", "status", 11, status_text, sort_key=lambda row: status_text(row).plain[2:]
+            "health",
+            "health",
+            13,
+            lambda row: health_text(told_of(row, state(), now())),
+            sort_key=lambda row: RANKS[told_of(row, state(), now()).health],
         ),
         Column[AgentView](
-            "plan", "plan", 5, lambda row: row.plan.value, sort_key=lambda row: row.plan.value
+            "status",
+            "status",
+            11,
+            status_text,
+            sort_key=lambda row: status_text(row).plain[2:],
+            tier=132,
+        ),
+        Column[AgentView](
+            "plan",
+            "plan",
+            5,
+            lambda row: row.plan.value,
+            sort_key=lambda row: row.plan.value,
+            tier=124,
+        ),
+        Column[AgentView](
+            "skill",
+            "skill",
+            14,
+            lambda row: skill_text(row, state()),
+            sort_key=lambda row: skill_text(row, state()).plain,
+            tier=112,
+        ),
+        Column[AgentView](
+            "leash",
+            "mode",
+            9,
+            lambda row: leash_text(leash_mode(row, state().supervision)),
+            sort_key=lambda row: leash_text(leash_mode(row, state().supervision)).plain,
         ),
         Column[AgentView](
             "equity",
             "equity",
-            10,
+            9,
             lambda row: formats.money(row.equity, masked=masked()),
             sort_key=lambda row: row.equity,
             numeric=True,
+            tier=62,
         ),
         Column[AgentView](
             "today",
@@ -81,74 +184,60 @@ def agent_columns(
             lambda row: formats.pnl(row.total_pnl, masked=masked()),
             sort_key=lambda row: row.total_pnl,
             numeric=True,
+            tier=92,
         ),
         Column[AgentView](
-            "last",
-            "last",
-            5,
-            lambda row: formats.age(row.last_trade_at, now()),
-            sort_key=lambda row: row.last_trade_at,
-            align="right",
-            glows=False,
-        ),
-        Column[AgentView](
-            "trades",
-            "trades",
-            6,
-            lambda row: formats.count(row.trades_count),
-            sort_key=lambda row: row.trades_count,
-            numeric=True,
-            tier=88,
-        ),
-        Column[AgentView](
-            "claimed",
-            "claimed",
-            7,
-            lambda row: "yes" if row.claimed else "no",
-            sort_key=lambda row: row.claimed,
-            tier=98,
-        ),
-        Column[AgentView](
-            "cash",
-            "cash",
-            10,
-            lambda row: formats.money(row.cash, masked=masked()),
-            sort_key=lambda row: row.cash,
-            numeric=True,
-            tier=110,
-        ),
-        Column[AgentView](
-            "held",
-            "held",
-            5,
-            lambda row: formats.count(row.positions_count),
-            sort_key=lambda row: row.positions_count,
+            "won",
+            "won",
+            4,
+            won_text,
+            sort_key=lambda row: row.win_rate,
             numeric=True,
             tier=118,
         ),
         Column[AgentView](
-            "leash",
-            "leash",
-            9,
-            lambda row: leash_text(state().supervision.leash_of(row.agent_id)),
-            sort_key=lambda row: leash_text(state().supervision.leash_of(row.agent_id)).plain,
-            tier=128,
+            "held",
+            "open",
+            4,
+            lambda row: formats.count(row.positions_count),
+            sort_key=lambda row: row.positions_count,
+            numeric=True,
+            tier=98,
         ),
         Column[AgentView](
-            "skill",
-            "skill",
-            18,
-            lambda row: skill_text(row, state()),
-            sort_key=lambda row: skill_text(row, state()).plain,
-            tier=148,
+            "buys",
+            "buys",
+            7,
+            buys_text,
+            sort_key=lambda row: None if row.limits is None else row.limits.buys_today,
+            numeric=True,
+            tier=140,
         ),
         Column[AgentView](
             "spent",
             "spent",
-            9,
-            lambda row: spend_text(state().supervision.leash_of(row.agent_id), masked=masked()),
+            7,
+            lambda row: spend_text(*spend(row), masked=masked()),
+            sort_key=lambda row: spend(row)[0],
+            numeric=True,
+            tier=78,
+        ),
+        Column[AgentView](
+            "did",
+            "last action",
+            12,
+            lambda row: Text(formats.NOT_KNOWN, "muted") if (last := did(row)) is None else last[0],
+            sort_key=lambda row: "" if (last := did(row)) is None else last[0],
+            tier=156,
+        ),
+        Column[AgentView](
+            "last",
+            "last",
+            4,
+            lambda row: formats.age(None if (last := did(row)) is None else last[1], now()),
+            sort_key=lambda row: None if (last := did(row)) is None else last[1],
             align="right",
-            tier=160,
+            glows=False,
         ),
     )
 

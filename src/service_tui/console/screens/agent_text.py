@@ -11,36 +11,62 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.agent_columns import did_text, name_text, status_text
-from service_tui.console.screens.hand_text import hand_parts
+from service_tui.console.screens.agent_columns import (
+    health_text,
+    name_text,
+    status_text,
+    told_of,
+)
+from service_tui.console.screens.hand_text import hand_parts, leash_text, story_parts
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.fleet import AgentView, VenueMoneyView
+from service_tui.desk.agent_health import leash_mode
+from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Plan, Venue
+from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp, decimal
 
-COMPARED: Final = ("equity", "cash", "today", "pnl", "trades", "held")
+COMPARED: Final = ("equity", "cash", "today", "pnl", "trades", "held", "won", "buys", "spent")
 """Columns that the `/` line compares."""
 
 USUAL_PLAN: Final = Plan.PRO
 """Source: the embedded service gives it to new agents unless told otherwise."""
 
 _LABEL: Final = 13
-_FILLS: Final = 6
+_SKILLS: Final = 5
 
 
-def words_of(agent: AgentView) -> str:
+def words_of(agent: AgentView, state: DeskState, now: Timestamp) -> str:
     """Everything that a search finds an agent by, casefolded."""
-    parts = (agent.name, agent.agent_id, agent.description, agent.plan.value, status_text(agent))
+    told = told_of(agent, state, now)
+    parts = (
+        agent.name,
+        agent.agent_id,
+        agent.description,
+        agent.plan.value,
+        status_text(agent),
+        told.health.value,
+        leash_text(leash_mode(agent, state.supervision)),
+        *(run.skill_slug for run in state.supervision.runs_of(agent.agent_id)),
+    )
     return "\n".join(str(part) for part in parts).casefold()
 
 
 def number_of(agent: AgentView, column: str) -> float:
     """An agent's value in a column of `COMPARED`."""
-    counts = {"trades": agent.trades_count, "held": agent.positions_count}
+    counts = {
+        "trades": agent.trades_count,
+        "held": agent.positions_count,
+        "buys": 0 if agent.limits is None else agent.limits.buys_today,
+        "won": 100 * (agent.win_rate or 0.0),
+    }
     if column in counts:
         return float(counts[column])
-    amounts = {"equity": agent.equity, "cash": agent.cash, "today": agent.day_pnl}
+    amounts = {
+        "equity": agent.equity,
+        "cash": agent.cash,
+        "today": agent.day_pnl,
+        "spent": agent.spent_today,
+    }
     return decimal(amounts.get(column, agent.total_pnl))
 
 
@@ -77,37 +103,57 @@ def plan_words(plan: Plan) -> Text:
 
 
 def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
-    """One agent whole."""
+    """Who one agent is, how it is and why, how free, what runs as it, what it has."""
     masked = is_private(state)
-    head = Text.assemble(name_text(agent), "  ", status_text(agent))
+    told = told_of(agent, state, now)
+    head = Text.assemble(name_text(agent), "  ", health_text(told))
     head.stylize("bold", 0, len(name_text(agent).plain))
-    parts = [head]
+    parts = [Text.assemble(head, "\n", (formats.plain(told.why, 300).plain, "muted"))]
     if agent.description:
         parts.append(formats.plain(agent.description, 400))
-    parts.append(_rows(_standing(agent, now)))
+    parts += [section(name, text) for name, text in hand_parts(agent, state, now)]
     parts.append(section("money, $SIM", _rows(_money(agent, masked=masked))))
     parts += [
         section(f"{money.venue.value}, play USDC", _rows(_venue_money(money, masked=masked)))
         for money in agent.venues
     ]
-    done = [fill for fill in state.fills if fill.agent_id == agent.agent_id][:_FILLS]
-    if done:
-        lines = [
-            Text.assemble(
-                formats.clock_time(fill.at),
-                "  ",
-                did_text(fill),
-                "  ",
-                formats.money(fill.money, masked=masked),
-                (" at ", "muted"),
-                formats.price(fill.price),
-                ("" if fill.venue is Venue.SIM else f" {fill.venue.value}", "accent"),
-            )
-            for fill in done
-        ]
-        parts.append(section("last trades heard of", Text("\n").join(lines)))
-    parts += [section(name, text) for name, text in hand_parts(agent, state, now)]
+    if agent.limits is not None:
+        parts.append(section("limits", _rows(_limits(agent.limits, masked=masked))))
+    parts.append(section("standing", _rows(_standing(agent, now))))
     return Text("\n\n").join(parts)
+
+
+def agent_story(agent: AgentView, state: DeskState, width: int) -> Text:
+    """What its skills came to, and what it did and why, newest first."""
+    return Text("\n\n").join(section(name, text) for name, text in story_parts(agent, state, width))
+
+
+def _limits(limits: AgentLimitsView, *, masked: bool) -> tuple[Figure, ...]:
+    """What binds it, and what of that is used; money of real venues apart."""
+
+    def of(used: Micros, most: Micros | None) -> Text:
+        most_text = Text("no limit", "muted")
+        if most is not None:
+            most_text = formats.money(most, masked=masked)
+        return Text.assemble(formats.money(used, masked=masked), (" of ", "muted"), most_text)
+
+    most = "no limit" if limits.buys_max is None else f"{limits.buys_max:,}"
+    rows: list[Figure] = [
+        ("buys today", Text.assemble(f"{limits.buys_today:,}", (" of ", "muted"), most)),
+        ("one trade", formats.money(limits.sim_trade_max, masked=masked)),
+        ("one market", formats.money(limits.sim_market_max, masked=masked)),
+        ("real trade", formats.money(limits.trade_max, masked=masked)),
+        ("real day", of(limits.day_spent, limits.day_spend_max)),
+    ]
+    if limits.position_max is not None:
+        rows.append(("position", formats.money(limits.position_max, masked=masked)))
+    rows += [
+        (formats.plain(slug, 12).plain, of(spent, limits.skill_budget))
+        for slug, spent in limits.skills[:_SKILLS]
+    ]
+    if limits.cooldowns_count:
+        rows.append(("cooling", Text(f"{limits.cooldowns_count} sides take no buy yet", "warn")))
+    return tuple(rows)
 
 
 def how_to_register(state: DeskState) -> Text:

@@ -22,6 +22,7 @@ from service_tui.console.screens.agent_columns import agent_columns, fill_column
 from service_tui.console.screens.agent_text import (
     COMPARED,
     agent_detail,
+    agent_story,
     empty_words,
     fleet_bits,
     how_to_register,
@@ -31,17 +32,23 @@ from service_tui.console.screens.agent_text import (
 from service_tui.console.search import Search, read_search
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.fleet_bar import FleetBar
+from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 DETAIL_FROM: Final = 120
 FEED_FROM: Final = 14
-"""Width from which one agent is told beside the list; height from which the trades stand below."""
+TALL_FROM: Final = 46
+"""Width from which one agent is told below the list, and heights from which the trades of all stand
+below it too: in its place, and beside it."""
+
+_SPAN_MIN: Final = 1.0
+"""The P&L's axis spans at least so much money: less is noise."""
 
 _SORT: Final = "equity falling"
 _SILENCE: Final = "No agent has traded since this console began to listen."
@@ -60,7 +67,7 @@ class AgentsPart(NamedTuple):
     supervision: SupervisionView
 
 
-class AgentsScreen(AgentActs[AgentsPart]):
+class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
     """The agents, one of them in detail, and the trades of all."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("agents")]
@@ -85,18 +92,30 @@ class AgentsScreen(AgentActs[AgentsPart]):
         )
         self._sums = FleetBar()
         self._detail = Words(id="agents-detail-text", keeps_room=True)
+        self._story = Words(id="agents-story-text", keeps_room=True)
+        self._curve = PriceChart(
+            value=self._worth,
+            bounds=None,
+            span_min=_SPAN_MIN,
+            empty="P&L appears with the first trade",
+            id="agents-curve",
+        )
+        self._lists_all = False
         self._search = Search()
         self._watched = ("", "")
 
     def compose(self) -> ComposeResult:
         """The sums, the list with its search line, the detail, the trades."""
         yield self._sums
-        with Horizontal(id="agents-body"):
-            with Vertical(id="agents-list"):
-                yield self.table
-                yield self.line
+        yield self.table
+        yield self.line
+        with Horizontal(id="agents-one"):
             with VerticalScroll(id="agents-detail"):
                 yield self._detail
+            with Vertical(id="agents-did"):
+                yield self._curve
+                with VerticalScroll(id="agents-story"):
+                    yield self._story
         yield self.feed
 
     def on_mount(self) -> None:
@@ -146,7 +165,8 @@ class AgentsScreen(AgentActs[AgentsPart]):
         self.line.say(search.problem)
 
         def keep(agent: AgentView) -> bool:
-            return search.matches(words_of(agent), lambda column: number_of(agent, column))
+            words = words_of(agent, self.state, self.now)
+            return search.matches(words, lambda column: number_of(agent, column))
 
         self.table.filter(keep if search else None)
         self.highlight_first_if_lost()
@@ -188,7 +208,15 @@ class AgentsScreen(AgentActs[AgentsPart]):
         if self.has_class("-beside"):
             self.query_one("#agents-detail").focus()
         else:
-            self.open_about(agent.name, agent_detail(agent, self.state, self.now))
+            width = max(40, self.size.width - 16)
+            told = agent_detail(agent, self.state, self.now)
+            story = agent_story(agent, self.state, width)
+            self.open_about(agent.name, Text("\n\n").join((told, story)))
+
+    def action_next_list(self) -> None:
+        """The agent in focus, or the trades of all; on a tall screen both stand there."""
+        self._lists_all = not self._lists_all
+        self.set_class(self._lists_all, "-all")
 
     @on(RecordTable.Moved)
     def _moved(self, event: RecordTable.Moved) -> None:
@@ -224,6 +252,7 @@ class AgentsScreen(AgentActs[AgentsPart]):
     def _resized(self) -> None:
         self.set_class(self.size.width >= DETAIL_FROM, "-beside")
         self.set_class(self.size.height >= FEED_FROM, "-fed")
+        self.set_class(self.size.height >= TALL_FROM, "-tall")
         self.call_after_refresh(self._show_detail)
 
     def _show_detail(self) -> None:
@@ -231,8 +260,20 @@ class AgentsScreen(AgentActs[AgentsPart]):
             return
         agent = self.table.selected()
         text = Text("no agent highlighted", "muted")
+        story = Text()
         if agent is not None:
             text = agent_detail(agent, self.state, self.now)
+            width = self._story.size.width or self.size.width // 2
+            story = agent_story(agent, self.state, width)
         if self.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(self.state)))
         self._detail.tell(text)
+        self._story.tell(story)
+        detail = self.state.supervision.detail
+        is_known = agent is not None and detail is not None and detail.agent_id == agent.agent_id
+        points = detail.points if is_known and detail is not None else ()
+        self._curve.show([(at, decimal(pnl)) for at, pnl in points], title="P&L, $SIM")
+
+    def _worth(self, value: float) -> str:
+        amount = Micros(round(value * ONE))
+        return formats.money(amount, masked=is_private(self.state)).plain

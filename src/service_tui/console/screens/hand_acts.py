@@ -4,18 +4,21 @@ Knows commands and dialogs. Must not know the layout of the screen.
 Used by the agents screen, by way of its other acts.
 """
 
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.install_skill import InstallSkillForm
+from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.messages import Said
 from service_tui.console.screens.rows import RowsScreen
 from service_tui.desk.commands_fleet import (
     DetachSkill,
     ExportData,
+    InstallSkill,
     PauseAll,
     RestartSkill,
     SetLeash,
@@ -24,17 +27,8 @@ from service_tui.desk.commands_fleet import (
 )
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import SkillRunState, SkillRunView
-from service_tui.terms import LeashMode
-from service_tui.units import Micros
 
 Part = TypeVar("Part")
-
-_NEXT_LEASH: Final = {
-    None: LeashMode.OBSERVE,
-    LeashMode.OBSERVE: LeashMode.ASK,
-    LeashMode.ASK: LeashMode.AUTO,
-    LeashMode.AUTO: None,
-}
 
 
 class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
@@ -52,6 +46,19 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
                 self.give(order)
 
         self._app().push_screen(StartSkillForm(self.state, self.now), filled)
+
+    def action_install_skill(self) -> None:
+        """Install a skill from a folder or an archive."""
+        why = self.why_not("install_skill")
+        if why:
+            self.post_message(Said(why, "warn"))
+            return
+
+        def filled(order: InstallSkill | None) -> None:
+            if order is not None:
+                self.give(order)
+
+        self._app().push_screen(InstallSkillForm(self.state, self.now), filled)
 
     def action_stop_skill(self) -> None:
         """End what runs as the agent; asks nothing."""
@@ -81,40 +88,45 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
         return found
 
     def action_leash(self) -> None:
-        """The next leash of the agent: strictness is one key, freedom is confirmed."""
+        """How free the agent is, or one of its skills."""
         agent = self.agent_for("leash")
+        if agent is not None:
+            self._open_leash(LeashForm(self.state, self.now, agent))
+
+    def action_budget(self) -> None:
+        """What its skill may spend a day; without a skill, what the agent may."""
+        agent = self.agent_for("budget")
         if agent is None:
             return
-        known = self.state.supervision.leash_of(agent.agent_id)
-        mode = _NEXT_LEASH[None if known is None else known.mode]
-        order = SetLeash(
-            agent.agent_id,
-            agent.name,
-            mode,
-            budget=None if known is None else known.budget,
-            threshold=Micros(0) if known is None else known.threshold,
-        )
-        if mode not in {None, LeashMode.AUTO}:
-            self.give(order)
-            return
-        body = Text.assemble(
-            formats.plain(agent.name, 60), " may then buy by itself, within its budget and limits."
-        )
+        runs = self.state.supervision.runs_of(agent.agent_id)
+        slug = runs[0].skill_slug if runs else ""
+        self._open_leash(LeashForm(self.state, self.now, agent, skill_slug=slug, budget_first=True))
 
-        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed:
+    def _open_leash(self, form: LeashForm) -> None:
+        def filled(order: SetLeash | None) -> None:
+            if order is not None:
                 self.give(order)
 
-        word = "free" if mode is None else mode.value
-        self._app().push_screen(Confirm(Question("A longer leash?", body, word)), answered)
+        self._app().push_screen(form, filled)
 
     def action_pause_all(self) -> None:
-        """Hold the buys of every agent but the person's own; asks nothing."""
+        """Hold the buys of every agent but the person's own; once all are held, let them go on."""
         why = self.why_not("pause_all")
         if why:
             self.post_message(Said(why, "warn"))
-        else:
+            return
+        fleet = self.state.fleet
+        others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]
+        if not others or not all(one.paused for one in others):
             self.give(PauseAll(paused=True))
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self.give(PauseAll(paused=False))
+
+        body = Text(f"All {len(others)} agents may then buy again by themselves.")
+        self._app().push_screen(Confirm(Question("Resume all?", body, "resume all")), answered)
 
     def action_export(self) -> None:
         """Write what is known as files."""

@@ -4,7 +4,7 @@ Knows the desk's records and the formats. Must not know a widget.
 Used by the agents screen.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -21,10 +21,13 @@ from service_tui.desk.records_fleet import (
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode
-from service_tui.units import Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal
 
-_TRADES: Final = 8
+_TRADES: Final = 60
 _LINES: Final = 12
+_NEAR: Final = 0.8
+_OFF: Final = 0.1
+_BAR: Final = 12
 
 _STATES: Final = {
     SkillRunState.RUNNING: ("▶", "profit"),
@@ -53,13 +56,14 @@ def skill_text(agent: AgentView, state: DeskState) -> Text:
     return Text.assemble((f"{glyph} ", tone), runs[0].skill_slug)
 
 
-def spend_text(leash: LeashView | None, *, masked: bool) -> Text:
-    """What is spent of the day's budget."""
-    if leash is None or leash.budget is None:
-        return Text("-", "muted")
-    tone = "warn" if (leash.used or 0.0) > 0.8 else ""  # noqa: PLR2004  (four fifths, as everywhere)
-    said = "***" if masked else f"{decimal(leash.spent):,.0f}/{decimal(leash.budget):,.0f}"
-    return Text(said, tone)
+def spend_text(spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
+    """What is spent today, of the day's budget where there is one."""
+    if masked:
+        return Text(formats.MASK)
+    if budget is None:
+        return Text(f"{decimal(spent):,.0f}" if spent else formats.NOT_KNOWN, "muted")
+    tone = "warn" if spent > _NEAR * budget else ""
+    return Text.assemble((f"{decimal(spent):,.0f}", tone), (f"/{decimal(budget):,.0f}", "muted"))
 
 
 def hand_parts(agent: AgentView, state: DeskState, now: Timestamp) -> Iterator[tuple[str, Text]]:
@@ -71,26 +75,33 @@ def hand_parts(agent: AgentView, state: DeskState, now: Timestamp) -> Iterator[t
     runs = view.runs_of(agent.agent_id)
     if runs:
         yield "skills", Text("\n").join(_run_line(run, now) for run in runs)
-    detail = view.detail
-    if detail is not None and detail.agent_id == agent.agent_id:
-        if detail.results:
-            yield (
-                "results by skill",
-                Text("\n").join(_result_line(one, masked=masked) for one in detail.results),
-            )
-        if detail.trades:
-            yield (
-                "what it did, and why",
-                Text("\n").join(_trade_line(one, masked=masked) for one in detail.trades[:_TRADES]),
-            )
     if view.tail is not None and any(run.run_id == view.tail.run_id for run in runs):
         lines = view.tail.lines[-_LINES:]
         yield "output", Text("\n".join(formats.plain(line, 200).plain for line in lines), "muted")
 
 
+def story_parts(agent: AgentView, state: DeskState, width: int) -> Iterator[tuple[str, Text]]:
+    """Headed parts of what an agent did, in lines of `width` cells."""
+    masked, detail = is_private(state), state.supervision.detail
+    if detail is None or detail.agent_id != agent.agent_id:
+        yield "what it did, and why", Text("asking for its trades", "muted")
+        return
+    if detail.problem:
+        yield "what it did, and why", Text(formats.plain(detail.problem, 300).plain, "warn")
+        return
+    if detail.results:
+        yield (
+            "results by skill",
+            Text("\n").join(_result_lines(one, width, masked=masked) for one in detail.results),
+        )
+    lines = [_trade_line(one, masked=masked) for one in detail.trades[:_TRADES]]
+    nothing = Text("It has not traded yet.", "muted")
+    yield "what it did, and why", Text("\n").join(lines) if lines else nothing
+
+
 def _leash_line(leash: LeashView, *, masked: bool) -> Text:
     whose = leash.skill_slug or "all it does"
-    spent = spend_text(leash, masked=masked)
+    spent = spend_text(leash.spent, leash.budget, masked=masked)
     above = f" above {decimal(leash.threshold):,.2f}" if leash.mode is LeashMode.ASK else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
 
@@ -105,15 +116,52 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
     return head
 
 
-def _result_line(one: SkillResultView, *, masked: bool) -> Text:
-    parts = [formats.plain(one.skill_slug or "no skill", 30).plain, f"{one.trades_count} trades"]
+def _result_lines(one: SkillResultView, width: int, *, masked: bool) -> Text:
+    """A skill's figures: what it made, how often it won, how sure and right it was, its edge."""
+    name = formats.plain(one.skill_slug or "no skill named", 30).plain
+    plural = "" if one.trades_count == 1 else "s"
+    head = Text.assemble(
+        (name, "bold"),
+        ("  P&L ", "muted"),
+        formats.pnl(one.pnl, masked=masked),
+        (f"  {one.trades_count} trade{plural}", "muted"),
+    )
+    facts = [*_facts(one)]
     if one.win_rate is not None:
-        parts.append(f"won {one.win_rate:.0%}")
+        facts.insert(0, f"won {one.win_rate:.0%} of {one.wins + one.losses} closed")
+    if facts:
+        for line in wrapped(facts, max(20, width - 2)):
+            head.append(f"\n  {line}")
+    for each in one.calibration:
+        sure, right = f"{each.confidence:.0%}", f"{each.hit_rate:.0%}"
+        off = each.hit_rate - each.confidence
+        tone = "muted" if abs(off) <= _OFF else "profit" if off > 0 else "loss"
+        bar = "█" * round(each.hit_rate * _BAR)
+        head.append(f"\n  sure {sure:>4}  right {right:>4} of {each.count:<4} ", "muted")
+        head.append(bar.ljust(_BAR, "·"), tone)
+    return head
+
+
+def _facts(one: SkillResultView) -> Iterator[str]:
     if one.confidence is not None and one.hit_rate is not None:
-        parts.append(f"sure {one.confidence:.0%}, right {one.hit_rate:.0%}")
-    if one.edge is not None and one.slippage is not None:
-        parts.append(f"edge {one.edge:+.3f}, kept {one.edge - one.slippage:+.3f}")
-    return Text.assemble(formats.pnl(one.pnl, masked=masked), "  ", "  ".join(parts))
+        score = "" if one.brier is None else f" (Brier {one.brier:.3f})"
+        yield f"sure {one.confidence:.0%}, right {one.hit_rate:.0%}{score}"
+    if one.edge is not None and one.slippage is not None and one.edge_kept is not None:
+        yield (f"edge {one.edge:+.3f}, slippage {one.slippage:+.3f}, kept {one.edge_kept:+.3f}")
+
+
+def wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
+    """Facts side by side while there is room, none of them cut apart."""
+    line = ""
+    for fact in facts:
+        joined = f"{line}  {fact}" if line else fact
+        if line and len(joined) > width:
+            yield line
+            line = fact
+        else:
+            line = joined
+    if line:
+        yield line
 
 
 def _trade_line(one: ReasonedTradeView, *, masked: bool) -> Text:

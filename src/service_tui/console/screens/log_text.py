@@ -102,7 +102,8 @@ def _when(entry: ActionView) -> Text:
 
 def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
     """One entry whole."""
-    when = Text.assemble(_when(entry), (" ", ""), formats.clock_time(entry.at or None))
+    day = formats.date_time(entry.at or None).plain.rpartition(" ")[0]
+    when = Text(f"{day} {formats.clock_time(entry.at or None).plain}".strip())
     age = Text.assemble(("  ", ""), formats.age(entry.at or None, now), (" ago", "muted"))
     lines = [
         Text.assemble(

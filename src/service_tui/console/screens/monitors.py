@@ -34,13 +34,13 @@ from service_tui.console.screens.risk_rows import (
     LISTS,
     RiskRow,
     key_of,
-    lifted,
     number_of,
     rows_of,
     words_of,
 )
 from service_tui.console.search import Search, read_search
 from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.columns import lifted
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable

@@ -31,7 +31,6 @@ from service_tui.console.screens.reactor_rows import (
     by_follow,
     held_still,
     key_of,
-    lifted,
     number_of,
     words_of,
 )
@@ -47,6 +46,7 @@ from service_tui.console.screens.reactor_words import why_not_mirrored
 from service_tui.console.search import Search, read_search
 from service_tui.console.signal_text import Look
 from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.columns import lifted
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable

@@ -1,17 +1,12 @@
 """The two lists of the reactor screen as rows of one kind, and what narrows the feed.
 
-Knows the desk's records. Must not know a widget but the table's columns.
+Knows the desk's records. Must not know a widget.
 Used by the reactor screen.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from rich.text import Text
-
-from service_tui.console.widgets.columns import Column
-from service_tui.console.widgets.row_order import Rank
 from service_tui.desk.records_reactor import ReactorView, SignalState, SignalView, WalletView
 from service_tui.units import Timestamp, decimal
 
@@ -37,8 +32,6 @@ STATES: Final[tuple[tuple[str, frozenset[SignalState]], ...]] = (
     ("failed", frozenset({SignalState.FAILED, SignalState.UNKNOWN})),
 )
 """What the feed can be narrowed to, in the order of the key."""
-
-Kind = TypeVar("Kind", SignalView, WalletView)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,32 +105,3 @@ def held_still(frozen: tuple[SignalView, ...], reactor: ReactorView) -> tuple[Si
     """The rows of a frozen feed as they are now: none comes, none goes, none moves."""
     newest = {one.signal_id: one for one in reactor.signals}
     return tuple(newest.get(one.signal_id, one) for one in frozen)
-
-
-def lifted(kind: type[Kind], columns: tuple[Column[Kind], ...]) -> tuple[Column[ReactorRow], ...]:
-    """Columns of one kind of rows as columns of any; rows of another kind are blank."""
-    return tuple(_lifted(kind, column) for column in columns)
-
-
-def _lifted(kind: type[Kind], column: Column[Kind]) -> Column[ReactorRow]:
-    own_rank = column.sort_key
-
-    def cell(row: ReactorRow) -> Text | str:
-        return column.cell(row) if isinstance(row, kind) else ""
-
-    def rank(row: ReactorRow) -> Rank | None:
-        return own_rank(row) if own_rank is not None and isinstance(row, kind) else None
-
-    wanted: Callable[[ReactorRow], Rank | None] | None = None if own_rank is None else rank
-    return Column[ReactorRow](
-        id=column.id,
-        title=column.title,
-        width=column.width,
-        cell=cell,
-        sort_key=wanted,
-        numeric=column.numeric,
-        align=column.align,
-        flex=column.flex,
-        tier=column.tier,
-        glows=column.glows,
-    )

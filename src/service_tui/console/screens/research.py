@@ -16,12 +16,13 @@ from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.research_forms import BacktestForm, SessionForm
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.messages import Said
+from service_tui.console.messages import NEW_SESSION, Said
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
 from service_tui.console.screens.research_text import (
     NEEDS_PLAN,
     NO_SESSION,
     backtest_text,
+    diff_text,
     experiment_columns,
     experiment_text,
     run_text,
@@ -43,6 +44,7 @@ from service_tui.units import Timestamp
 DETAIL_FROM: Final = 20
 TWO_FROM: Final = 110
 CHART_LINES: Final = 9
+CHART_LINES_LOW: Final = 7
 COMPARED: Final = ("number", "metric", "change", "behind")
 _CHANGES: Final = frozenset({"new_session", "end_session"})
 
@@ -120,7 +122,18 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         return self.table.order.cursor
 
     def focus_row(self, row: str | None) -> None:
-        """Bring the session of a row to the front, and put the cursor there."""
+        """Bring the session of a row to the front, and put the cursor there.
+
+        `NEW_SESSION` and the key of a session: ask for a new one like it.
+        """
+        if row is not None and row.startswith(NEW_SESSION):
+            like = row.removeprefix(NEW_SESSION)
+            if self.state.research.session(like) is not None:
+                self._session = like
+            self.show(self.part_of(self.state))
+            super().focus_row(None)
+            self.call_after_refresh(self.action_new_session)
+            return
         found = next((one for one in self.state.research.experiments if one.key == row), None)
         if found is not None:
             self._session = f"{found.agent}:{found.skill}"
@@ -280,7 +293,7 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         width = self._pane.text_width
         diff = research.diff
         if diff is not None:
-            said = Text(diff.words, "warn") if diff.words else Text(diff.text)
+            said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
             return Text(f"commit {diff.commit}, esc closes", "heading"), said, Text()
         if self._shows_backtest:
             masked = is_private(self.state)
@@ -294,11 +307,12 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         if session is None:
             return Text(), Text(), backtest_text(research.backtest, research, masked=False)
         rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
-        more = Text("\n").join([
-            experiment_text(self.table.selected()),
-            run_text(session, self.now),
-        ])
-        return session_head(session, self.now), metric_chart(rows, width, CHART_LINES), more
+        is_wide = self._pane.has_class("-two")
+        # In a low pane what runs now comes before what was tried.
+        parts = [experiment_text(self.table.selected()), run_text(session, self.now)]
+        more = Text("\n").join(parts if is_wide else parts[::-1])
+        lines = CHART_LINES if is_wide else CHART_LINES_LOW
+        return session_head(session, self.now), metric_chart(rows, width, lines), more
 
 
 def _number(row: ExperimentView, column: str) -> float | None:

@@ -105,7 +105,12 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         for each in range(min(row, zero), max(row, zero) + 1):
             grid[each][place * pitch] = ("█" if each != row else "▪", ink)
     labels = _spread([f"{value:g}" for value in values], pitch)
-    return _framed(grid, (low, high), f"{labels}  {name}")
+    fits = len(labels) + len(name) + 2 <= room
+    return _framed(
+        grid,
+        (low, high),
+        f"{labels}  {name}" if fits else f"{labels}\n{name:>{MARGIN + len(name)}}",
+    )
 
 
 def _best_of(points: Sequence[BacktestPoint], name: str) -> dict[float, BacktestPoint]:

@@ -33,6 +33,7 @@ NO_SESSION: Final = (
     "or an MCP client calls init_experiment on 'service-tui autoresearch'."
 )
 NEEDS_PLAN: Final = "Autoresearch needs the Pro plan: 7 shows the agents, P changes the plan."
+DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
 CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
 """Source: wire reference, 9.2."""
@@ -195,6 +196,17 @@ def experiment_text(row: ExperimentView | None) -> Text:
     said.append_text(formats.plain(row.description, 600))
     if row.commit:
         said.append(f"\ncommit {row.commit}: enter shows its diff", "muted")
+    return said
+
+
+def diff_text(text: str) -> Text:
+    """A diff, with what came and what went in colours beside their signs."""
+    said = Text()
+    is_body = False
+    for each in text.splitlines():
+        is_body = (is_body or each.startswith("@@")) and not each.startswith("diff ")
+        ink = DIFF_INKS.get(each[:1], "") if is_body else "muted"
+        said.append(f"{each}\n", ink)
     return said
 
 

@@ -1,17 +1,12 @@
 """The four lists of the monitors screen as rows of one kind, so that one table shows each.
 
-Knows the desk's records. Must not know a widget but the table's columns.
+Knows the desk's records. Must not know a widget.
 Used by the monitors screen.
 """
 
-from collections.abc import Callable
-from typing import Final, TypeVar
-
-from rich.text import Text
+from typing import Final
 
 from service_tui.console.screens.monitor_columns import monitor_number, monitor_words
-from service_tui.console.widgets.columns import Column
-from service_tui.console.widgets.row_order import Rank
 from service_tui.desk.records_risk import (
     AlertView,
     ExitView,
@@ -28,8 +23,6 @@ PRICE_ALERTS: Final = "price alerts"
 
 LISTS: Final = ("monitors", "alerts", "exits", PRICE_ALERTS)
 """Names of the lists, in their order."""
-
-Kind = TypeVar("Kind", MonitorView, AlertView, ExitView, PriceAlertView)
 
 
 def rows_of(risk: RiskView, place: int) -> tuple[RiskRow, ...]:
@@ -71,32 +64,3 @@ def words_of(row: RiskRow) -> str:
 def number_of(row: RiskRow, column: str) -> float | None:
     """A row's value in a column that can be compared; the lists but the first have none."""
     return monitor_number(row, column) if isinstance(row, MonitorView) else None
-
-
-def lifted(kind: type[Kind], columns: tuple[Column[Kind], ...]) -> tuple[Column[RiskRow], ...]:
-    """Columns of one kind of rows as columns of any; rows of another kind are blank."""
-    return tuple(_lifted(kind, column) for column in columns)
-
-
-def _lifted(kind: type[Kind], column: Column[Kind]) -> Column[RiskRow]:
-    own_rank = column.sort_key
-
-    def cell(row: RiskRow) -> Text | str:
-        return column.cell(row) if isinstance(row, kind) else ""
-
-    def rank(row: RiskRow) -> Rank | None:
-        return own_rank(row) if own_rank is not None and isinstance(row, kind) else None
-
-    wanted: Callable[[RiskRow], Rank | None] | None = None if own_rank is None else rank
-    return Column[RiskRow](
-        id=column.id,
-        title=column.title,
-        width=column.width,
-        cell=cell,
-        sort_key=wanted,
-        numeric=column.numeric,
-        align=column.align,
-        flex=column.flex,
-        tier=column.tier,
-        glows=column.glows,
-    )

@@ -15,6 +15,9 @@ from rich.text import Text
 from service_tui.console.widgets.row_order import Rank
 
 Row = TypeVar("Row")
+Kind = TypeVar("Kind")
+Row_contra = TypeVar("Row_contra", contravariant=True)
+"""What a column takes: one that shows any row shows those of a kind as well."""
 
 GAP: Final = 2
 """Blank cells between columns."""
@@ -34,7 +37,7 @@ Piece: TypeAlias = tuple[str, Ink]
 
 # No slots: `Column[Row](...)` sets an attribute, which Python 3.11 cannot refuse on frozen slots.
 @dataclass(frozen=True)
-class Column(Generic[Row]):
+class Column(Generic[Row_contra]):
     """One column of a table.
 
     Args:
@@ -53,8 +56,8 @@ class Column(Generic[Row]):
     id: str
     title: str
     width: int
-    cell: Callable[[Row], Text | str]
-    sort_key: Callable[[Row], Rank | None] | None = None
+    cell: Callable[[Row_contra], Text | str]
+    sort_key: Callable[[Row_contra], Rank | None] | None = None
     numeric: bool = False
     align: Literal["left", "right"] = "left"
     flex: bool = False
@@ -65,6 +68,34 @@ class Column(Generic[Row]):
     def is_right(self) -> bool:
         """True if texts end at the column's right edge."""
         return self.numeric or self.align == "right"
+
+
+def lifted(kind: type[Kind], columns: Sequence[Column[Kind]]) -> tuple[Column[object], ...]:
+    """Columns of one kind of rows as columns of any; rows of another kind are blank."""
+    return tuple(_lifted(kind, column) for column in columns)
+
+
+def _lifted(kind: type[Kind], column: Column[Kind]) -> Column[object]:
+    own_rank = column.sort_key
+
+    def cell(row: object) -> Text | str:
+        return column.cell(row) if isinstance(row, kind) else ""
+
+    def rank(row: object) -> Rank | None:
+        return own_rank(row) if own_rank is not None and isinstance(row, kind) else None
+
+    return Column[object](
+        id=column.id,
+        title=column.title,
+        width=column.width,
+        cell=cell,
+        sort_key=None if own_rank is None else rank,
+        numeric=column.numeric,
+        align=column.align,
+        flex=column.flex,
+        tier=column.tier,
+        glows=column.glows,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,10 @@ class TopBar(Bar):
 
     def take(self, state: DeskState, now: Timestamp, unseen: int = 0) -> None:
         """Receive the newest state, at wall time `now`, and how many notices nobody has seen."""
-        lines = ((*money_bits(state, now), *badge_bits(unseen)), world_bits(state, now))
+        lines = (
+            (*money_bits(state, now), *ask_bits(state, now), *badge_bits(unseen)),
+            world_bits(state, now),
+        )
         fleet = standings(state)
         if (lines, fleet) != (self._lines, self._fleet):
             self._lines, self._fleet = lines, fleet
@@ -68,6 +71,17 @@ def with_fleet(bits: tuple[Bit, ...], fleet: tuple[Standing, ...], width: int) -
     """The line, with the agents where it leaves room: they push nothing out."""
     told = strip(fleet, spare(bits, width))
     return bits if told is None else (*bits, Bit(told))
+
+
+def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """How many trades wait for the person, how long the nearest still does, and the key."""
+    held = state.supervision.held
+    if not held:
+        return ()
+    left = formats.duration(min(one.left_s(now) for one in held))
+    short = Text(f" &{len(held)} ", "bold reverse warn")
+    word = "waits" if len(held) == 1 else "wait"
+    return (Bit(Text(f" & {len(held)} {word} {left} ", "bold reverse warn"), 2, short, right=True),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:

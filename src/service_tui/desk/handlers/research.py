@@ -1,4 +1,4 @@
-"""RunBacktest, StartSession, EndSession, ShowDiff: experiments from the desk's side.
+"""RunBacktest, StartSession, EndSession, ResetSession, ShowDiff: experiments from the desk's side.
 
 Knows ports. Must not know widgets; a session is begun by the program that also serves agents, in a
 process of its own, so that there is one machine of sessions and not two.
@@ -11,7 +11,13 @@ import sys
 from typing import Final
 
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
-from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
+from service_tui.desk.commands_research import (
+    EndSession,
+    ResetSession,
+    RunBacktest,
+    ShowDiff,
+    StartSession,
+)
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_research import BacktestAsked, BacktestSeen, DiffSeen
 from service_tui.desk.ports import Ports
@@ -70,15 +76,16 @@ async def start_session(order: StartSession, ports: Ports) -> None:
     await _tell(order.in_words(), words, ports)
 
 
-async def end_session(order: EndSession, ports: Ports) -> None:
-    """Turn autoresearch off for a skill, and say how it went."""
+async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
+    """Turn autoresearch off for a skill or give it a fresh baseline, and say how it went."""
     known = ports.state().research.sessions
     place = next((one.repository for one in known if one.skill == order.skill), "")
     if not place:
         said = f"{order.in_words()}: its repository is not on this machine"
         ports.say(Noticed("warn", said))
         return
-    await _tell(order.in_words(), ("off", order.skill, "--repo", place), ports)
+    word = "off" if isinstance(order, EndSession) else "reset"
+    await _tell(order.in_words(), (word, order.skill, "--repo", place), ports)
 
 
 async def _tell(what: str, words: tuple[str, ...], ports: Ports) -> None:

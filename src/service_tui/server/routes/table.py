@@ -21,6 +21,7 @@ from service_tui.server.routes import (
     market_context,
     markets,
     monitors,
+    needs,
     orders,
     outcomes,
     positions,
@@ -65,6 +66,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **redemption.ROUTES,
     **research.ROUTES,
     **fleet.ROUTES,
+    **needs.ROUTES,
 }
 
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}

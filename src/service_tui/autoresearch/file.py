@@ -1,0 +1,116 @@
+"""The file of a repository's sessions: read, and written beside a server that works there.
+
+A person begins and ends sessions so while an agent works.
+Knows notes. Must not know git's commands, processes or the service.
+Used by session and by the command line.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.worktree import Repository
+from service_tui.notes import notebook
+from service_tui.notes.notebook import Config, Notes
+from service_tui.wire.research_tools import InitArguments
+
+
+def notes_of(repository: Repository) -> Notes:
+    """What the file of a repository holds.
+
+    Returns:
+        Its notes.
+
+    Raises:
+        ToolError: it is there, and cannot be read.
+    """
+    try:
+        return notebook.read(repository.file)
+    except OSError as error:
+        raise ToolError(
+            f"{repository.file} cannot be read ({error.strerror or error})", "move it away"
+        ) from error
+
+
+def turn_off(repository: Repository, skill: str, now_ms: int) -> str:
+    """Take no more experiments of a skill, the newest one without a name, until a session begins.
+
+    It is only written down: a server that works there sees it before it does anything more.
+
+    Returns:
+        The skill.
+
+    Raises:
+        ToolError: there is no session of it, or the file cannot be written.
+    """
+    notes = notes_of(repository)
+    config = notes.config_of(skill or notes.last_skill)
+    if config is None:
+        raise ToolError(f"there is no session of {skill or 'any skill'} here", "there is no need")
+    line = {"type": "off", "skillSlug": config.skill, "timestamp": now_ms}
+    _append(repository, line)
+    return config.skill
+
+
+def fresh(notes: Notes, skill: str, now_ms: int) -> InitArguments:
+    """A session under a new name, with the metric of before; of the newest skill without one.
+
+    Returns:
+        How it begins.
+
+    Raises:
+        ToolError: there was none before.
+    """
+    before = notes.config_of(skill or notes.last_skill)
+    if before is None:
+        raise ToolError(
+            f"there is no session of {skill or 'any skill'} here", "begin one: autoresearch SKILL"
+        )
+    return InitArguments(
+        name=f"{before.name.partition(' @')[0][:160]} @{now_ms}",
+        skill_slug=before.skill,
+        metric_name=before.metric_name,
+        metric_unit=before.metric_unit,
+        direction=before.direction,
+    )
+
+
+def begin_beside(repository: Repository, asked: InitArguments, cap: int, now_ms: int) -> Config:
+    """Begin a session where a server works: that one sees it before it does anything more.
+
+    Returns:
+        The session.
+
+    Raises:
+        ToolError: there is one of that name, or the file cannot be written.
+    """
+    before = notes_of(repository).config_of(asked.skill_slug)
+    if before is not None and before.name == asked.name:
+        raise ToolError(f"the session {asked.name} is there", "give a new name")
+    config = Config(
+        name=asked.name,
+        skill=asked.skill_slug,
+        metric_name=asked.metric_name,
+        metric_unit=asked.metric_unit,
+        direction=asked.direction,
+        segment=0 if before is None else before.segment + 1,
+        started_ms=now_ms,
+        cap=cap,
+    )
+    _append(repository, config.line())
+    return config
+
+
+def _append(repository: Repository, line: Mapping[str, object]) -> None:
+    try:
+        notebook.append(repository.file, line)
+    except OSError as error:
+        raise ToolError(f"{repository.file} cannot be written ({error.strerror})") from error
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,22 @@
+"""A row in its place among others: what the slices of the state do alike. Pure.
+
+Knows nothing. Must not know what the rows are.
+Used by the reducers.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Row = TypeVar("Row")
+
+
+def in_place(rows: tuple[Row, ...], row: Row, name: Callable[[Row], str]) -> tuple[Row, ...] | None:
+    """The rows with this one where another of its name stood.
+
+    Returns:
+        None where none did: who asks knows where a new one belongs.
+    """
+    wanted = name(row)
+    if not any(name(one) == wanted for one in rows):
+        return None
+    return tuple(row if name(one) == wanted else one for one in rows)

@@ -1,0 +1,96 @@
+"""What needs the operator: the alerts, signals, payouts and open breakers of every agent."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.engine.agents import Agent
+from service_tui.engine.reactor import When
+from service_tui.engine.venues import REAL
+from service_tui.server.present_wallet import redemptions_body
+from service_tui.server.service import Asked, Routes
+from service_tui.server.venue_history import question_of
+from service_tui.units import decimal
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints_fleet import DESK_NEEDS
+from service_tui.wire.needs import AgentNeedBody, NeedKind, NeedsBody
+
+
+async def list_needs(asked: Asked) -> NeedsBody:
+    """Agent by agent; nothing of what an agent's own program does by itself is left out."""
+    agents = asked.world.agents.values()
+    return NeedsBody(needs=tuple(row for agent in agents for row in _of_agent(asked, agent)))
+
+
+def _of_agent(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+    yield from _alerts(asked, agent)
+    yield from _signals(asked, agent)
+    yield from _payouts(asked, agent)
+    found = asked.world.reactor.breaker(agent.agent_id, asked.now)
+    if found.paused_at is not None:
+        yield AgentNeedBody(
+            kind=NeedKind.BREAKER,
+            agent_id=agent.agent_id,
+            agent_name=agent.settings.name,
+            id=f"{agent.agent_id}:{found.paused_at:.0f}",
+            expires_at=None if found.resets_at is None else moment(found.resets_at),
+        )
+
+
+def _alerts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+    """Breaches that wait for their exit; what they would bring at the price that set them off."""
+    for alert in asked.world.risk.alerts_of(agent.agent_id):
+        breach = alert.breach
+        if asked.now < alert.expires_at:
+            yield AgentNeedBody(
+                kind=NeedKind.ALERT,
+                agent_id=agent.agent_id,
+                agent_name=agent.settings.name,
+                id=breach.alert_id,
+                market_id=breach.market_id,
+                question=question_of(asked.world, breach.market_id),
+                side=breach.side,
+                venue=breach.venue,
+                amount=decimal(breach.shares) * breach.price,
+                expires_at=moment(alert.expires_at),
+            )
+
+
+def _signals(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+    when = When(asked.now, asked.world.world_at, asked.service.signal_ttl_s)
+    for signal in asked.world.reactor.pending(agent, asked.world.markets, when):
+        yield AgentNeedBody(
+            kind=NeedKind.SIGNAL,
+            agent_id=agent.agent_id,
+            agent_name=agent.settings.name,
+            id=signal.signal_id,
+            market_id=signal.settled.market_id,
+            question=signal.listing.question,
+            side=signal.settled.side,
+            venue=signal.venue,
+            amount=decimal(signal.amount),
+            expires_at=moment(signal.expires_at),
+        )
+
+
+def _payouts(asked: Asked, agent: Agent) -> Iterator[AgentNeedBody]:
+    """What has won and is not paid yet; where an agent redeems by itself it needs nobody."""
+    if agent.settings.auto_redeem_enabled:
+        return
+    if not any(asked.world.venues.account(agent.agent_id, venue).holdings for venue in REAL):
+        return
+    for row in redemptions_body(asked.world, agent, 0).redemptions:
+        if row.redeemable:
+            yield AgentNeedBody(
+                kind=NeedKind.REDEEMABLE,
+                agent_id=agent.agent_id,
+                agent_name=agent.settings.name,
+                id=f"{row.market_id}:{row.side.value}",
+                market_id=row.market_id,
+                question=row.question,
+                side=row.side,
+                venue=row.venue,
+                amount=row.payout,
+            )
+
+
+ROUTES: Final[Routes] = {DESK_NEEDS: list_needs}

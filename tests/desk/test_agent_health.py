@@ -1,0 +1,108 @@
+"""How an agent is, in a word with its reason; what it spent, and what it did last."""
+
+from dataclasses import replace
+
+import pytest
+
+from fleet_samples import fleet_state, held_of, leash_of, limits_of, run_of
+from samples import NOW
+from service_tui.desk.agent_health import (
+    QUIET_S,
+    SILENT_S,
+    Health,
+    health_of,
+    last_action,
+    leash_mode,
+    spend_of,
+)
+from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
+from service_tui.terms import AgentStatus, HeldStatus, LeashMode
+from service_tui.units import ONE, Micros, Timestamp
+
+HERON = replace(
+    fleet_state().fleet.agents[1], paused=False, limits=limits_of(), last_trade_at=Timestamp(NOW)
+)
+NONE = SupervisionView()
+FULL = leash_of(budget=Micros(82 * ONE))
+
+
+def runs(**other: object) -> SupervisionView:
+    return SupervisionView(runs=(run_of(**other),))
+
+
+@pytest.mark.parametrize(
+    ("agent", "view", "health", "why"),
+    [
+        (replace(HERON, suspended=True), runs(), Health.SUSPENDED, "barred"),
+        (HERON, runs(state=SkillRunState.CRASHED, restarts=5, why="it ended with 3"),
+         Health.CRASHED, "crashed 6 times, it ended with 3"),
+        (replace(HERON, status=AgentStatus.BROKE), NONE, Health.BROKE, "no cash"),
+        (HERON, runs(state=SkillRunState.BACKING_OFF, restarts=2, why="it ended with 1"),
+         Health.BACKING_OFF, "crashed 2 times, it ended with 1"),
+        (HERON, runs(state=SkillRunState.SUSPENDED), Health.HALTED, "halted"),
+        (replace(HERON, paused=True), runs(), Health.PAUSED, "buys nothing"),
+        (HERON, SupervisionView(leashes=(FULL,)), Health.BUDGET, "82.00 of 82.00 spent today"),
+        (HERON, runs(state=SkillRunState.DONE, report="the daily budget is reached"), Health.BUDGET,
+         "the daily budget is reached"),
+        (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500 of 500 buys"),
+        (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.ASKS, "2 trades of it"),
+        (replace(HERON, last_trade_at=None),
+         runs(pace=Pace.LOOP, started_at=Timestamp(NOW - SILENT_S - 61)), Health.SILENT,
+         "nothing for 11 minutes"),
+        (HERON, runs(live=False), Health.OBSERVES, "on paper"),
+        (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
+        (HERON, runs(state=SkillRunState.STOPPED, why="stopped by hand"), Health.STOPPED,
+         "by hand"),
+        (HERON, NONE, Health.ACTIVE, "by itself"),
+        (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
+        (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
+    ],
+)  # fmt: skip
+def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
+    agent: object, view: object, health: Health, why: str
+) -> None:
+    told = health_of(agent, view, NOW)
+    assert told.health is health
+    assert why in told.why
+
+
+def test_a_run_that_wrote_of_late_is_not_silent() -> None:
+    old = Timestamp(NOW - 2 * SILENT_S)
+    agent = replace(HERON, last_trade_at=None)
+    loop = run_of(pace=Pace.LOOP, started_at=old, output_at=Timestamp(NOW - 5))
+    assert health_of(agent, SupervisionView(runs=(loop,)), NOW).health is Health.RUNNING
+    quiet = replace(loop, output_at=old)
+    assert health_of(agent, SupervisionView(runs=(quiet,)), NOW).health is Health.SILENT
+
+
+def test_a_halt_is_told_of_every_agent() -> None:
+    assert health_of(HERON, NONE, NOW, halted=True).health is Health.HALTED
+
+
+def test_the_leash_of_the_agent_goes_before_that_of_its_skill() -> None:
+    own = leash_of(mode=LeashMode.OBSERVE, budget=None)
+    skills = leash_of(skill_slug="mean-reversion", spent=Micros(3 * ONE))
+    view = SupervisionView(leashes=(skills,), runs=(run_of(),))
+    assert leash_mode(HERON, view) == skills
+    assert spend_of(HERON, view) == (3 * ONE, 100 * ONE)
+    both = replace(view, leashes=(skills, own))
+    assert leash_mode(HERON, both) == own
+    assert spend_of(HERON, both) == (3 * ONE, 100 * ONE)
+    assert spend_of(replace(HERON, spent_today=Micros(7)), NONE) == (7, None)
+
+
+def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> None:
+    early = replace(HERON, last_trade_at=Timestamp(NOW - 500))
+    assert last_action(early, NONE, ()) == ("traded", NOW - 500)
+    asked = SupervisionView(held=(held_of(),))
+    assert last_action(early, asked, ()) == ("asks: buy YES 25.00", NOW - 40)
+    refused = held_of("h0", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW - 10))
+    decided = replace(asked, decided=(refused,))
+    assert last_action(early, decided, ()) == ("refused: buy YES 25.00", NOW - 10)
+    ended = run_of(state=SkillRunState.CRASHED, ended_at=Timestamp(NOW - 1))
+    words = ("crashed: mean-reversion", NOW - 1)
+    assert last_action(early, replace(decided, runs=(ended,)), ()) == words
+    fill = replace(fleet_state().fills[1], agent_id=HERON.agent_id, at=Timestamp(NOW - 20))
+    words = (f"{fill.action.value} {fill.side.value.upper()} {fill.money / ONE:,.2f}", NOW - 20)
+    assert last_action(early, NONE, (fill,)) == words
+    assert last_action(replace(early, last_trade_at=None), NONE, ()) is None

@@ -1,0 +1,113 @@
+"""Autoresearch on the service of a data directory, whoever serves it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from autoresearch.driven import SKILL, new_repository
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.session import Session
+from service_tui.clock import ManualClock
+from service_tui.storage.lock import holder_of
+from service_tui.terms import ExperimentStatus
+from service_tui.wire.research_tools import InitArguments, LogArguments
+from service_tui.wiring.attached import address_of
+from service_tui.wiring.holding import holding
+from service_tui.wiring.options import Options
+from service_tui.wiring.research import opened
+from service_tui.wiring.research_door import Door
+from service_tui.wiring.research_words import Wish
+
+FIRST = InitArguments(name="first", skill_slug=SKILL, metric_name="score")
+ROUNDS = 4_000
+
+
+def options(path: Path) -> Options:
+    return Options(path / "data", path / "config", path / "log", seed=7, speed=0)
+
+
+@asynccontextmanager
+async def time_passing(clock: ManualClock) -> AsyncGenerator[None]:
+    """Time goes by while the body waits for something."""
+
+    async def pass_by() -> None:
+        while True:
+            await clock.advance(0.1)
+            await asyncio.sleep(0.001)
+
+    async with asyncio.TaskGroup() as tasks:
+        passing = tasks.create_task(pass_by())
+        yield
+        passing.cancel()
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    for _ in range(ROUNDS):
+        if is_so():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError
+
+
+async def log(session: Session, number: int) -> list[object]:
+    said = await session.log(
+        LogArguments(status=ExperimentStatus.KEEP, metric=float(number), description="tried")
+    )
+    assert said["experiment"] == number
+    warnings = said["warnings"]
+    assert isinstance(warnings, list)
+    return warnings
+
+
+async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
+    tmp_path: Path,
+) -> None:
+    clock, asked = ManualClock(), options(tmp_path)
+    repository = new_repository(tmp_path / "skill")
+    async with time_passing(clock), AsyncExitStack() as console:
+        await console.enter_async_context(holding(asked, clock))
+        first = address_of(asked.data_dir)
+        async with opened(asked, Wish(folder=repository, cap=50), clock) as session:
+            await session.init(FIRST)
+            assert await log(session, 1) == []
+            # The console ends and another takes over, which serves at another address.
+            await console.aclose()
+            await console.enter_async_context(holding(asked, clock))
+            assert address_of(asked.data_dir) != first
+            assert await log(session, 2) == []
+            # That one ends as well, and nobody comes.
+            await console.aclose()
+            waiting = await log(session, 3)
+            assert any("it waits in" in str(one) for one in waiting)
+            await until(lambda: address_of(asked.data_dir))
+            assert await log(session, 4) == []
+            found = await session._outbox.remote.known(SKILL)
+            assert len(found) == 4
+            assert session._means.api()["SERVICE_API_URL"] == address_of(asked.data_dir)
+    assert holder_of(asked.data_dir) is None
+
+
+async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -> None:
+    clock, asked = ManualClock(), options(tmp_path)
+    wish = Wish(folder=tmp_path / "skill", cap=50)
+    door = Door(lambda: opened(asked, wish, clock))
+    other = Door(lambda: opened(asked, wish, clock))
+    async with time_passing(clock), asyncio.TaskGroup() as tasks:
+        keeping = tasks.create_task(door.keep())
+        with pytest.raises(ToolError, match="is no folder"):
+            await door.session()
+        repository = new_repository(tmp_path / "skill")
+        session = await door.session()
+        assert (await session.init(FIRST))["next_experiment"] == 1
+        assert await door.session() is session
+        also = tasks.create_task(other.keep())
+        with pytest.raises(ToolError, match="another autoresearch server"):
+            await other.session()
+        keeping.cancel()
+        await until(keeping.done)
+        assert await other.session() is not session
+        also.cancel()
+    assert (repository / "autoresearch.jsonl").exists()
