@@ -98,11 +98,6 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
 
     def on_mount(self) -> None:
         """Show what is known."""
-        # Hard spaces: a line ends between two keys, never inside one.
-        keys = "   ".join(
-            f"{shown_key(key)} {key.label}".replace(" ", "\u00a0") for key in keys_of("wallet")
-        )
-        self.query_one("#wallet-keys", Words).tell(Text(keys, "muted"))
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
@@ -119,6 +114,13 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
     def _resized(self) -> None:
         self.set_class(self.size.width >= BESIDE_FROM, "-beside")
         self._show()
+        self.call_after_refresh(self._tell_keys)
+
+    def _tell_keys(self) -> None:
+        """The keys, as many to a line as there is room for; none is broken in two."""
+        for body in self.query("#wallet-body").results(VerticalScroll):
+            for words in self.query("#wallet-keys").results(Words):
+                words.tell(Text(_in_lines(body.outer_size.width), "muted"))
 
     @property
     def _wallet(self) -> WalletView:
@@ -364,3 +366,16 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         return app
+
+
+def _in_lines(width: int) -> str:
+    """The keys of this page, in lines of at most so many cells."""
+    lines = [""]
+    for key in keys_of("wallet"):
+        pair = f"{shown_key(key)} {key.label}"
+        joined = f"{lines[-1]}   {pair}" if lines[-1] else pair
+        if len(joined) <= width or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(pair)
+    return "\n".join(lines)

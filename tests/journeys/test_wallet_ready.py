@@ -1,0 +1,182 @@
+"""The wallet from nothing to its first real trade, and what comes and goes: gas, offers to pay."""
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from textual.widgets import Input
+
+from desk.redeeming import CountingSigner, hold, settle
+from desk.test_payments import limited, unpaid
+from faults import Line, breaking
+from journeys.test_redeem import KEY, PASSPHRASE, SIZE, WORK, Session
+from line import change
+from service_tui.console.app import ConsoleApp
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.pay_form import PayForm
+from service_tui.console.dialogs.typed_word import TypedWord
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.desk import Desk
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records_redemption import ChainRunState
+from service_tui.desk.records_wallet import KeyState, Ownership
+from service_tui.desk.vault import Vault
+from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
+from service_tui.wiring.wallet_keys import WalletKeys
+from support import Stage, first_state, open_stage
+from wallets import operate, ready
+
+
+def text(walk: Session) -> str:
+    strips = walk.app.screen._compositor.render_strips()
+    return "\n".join(strip.text for strip in strips)
+
+
+async def typed(walk: Session, word: str) -> None:
+    """Answer the question that is in front with its word."""
+    assert isinstance(walk.app.screen, TypedWord)
+    await walk.pilot.pause(2 * ARMED_AFTER_S)
+    walk.app.screen.query_one(Input).value = word
+    await walk.press("enter")
+
+
+async def confirmed(walk: Session, key: str = "y") -> None:
+    assert isinstance(walk.app.screen, Confirm)
+    await walk.pilot.pause(2 * ARMED_AFTER_S)
+    await walk.press(key)
+
+
+@asynccontextmanager
+async def console(stage: Stage, vault: Vault) -> AsyncGenerator[Session]:
+    around = Surroundings(
+        stage.client,
+        stage.database,
+        stage.clock,
+        lambda: f"{random.getrandbits(128):032x}",
+        random.Random(2),
+        vault=vault,
+    )
+    known = replace(first_state(), preferences={"welcome": "seen"})
+
+    @asynccontextmanager
+    async def desk() -> AsyncGenerator[Desk]:
+        async with open_desk(known, around) as opened:
+            yield opened
+
+    app = ConsoleApp(
+        open_desk=desk,
+        initial=known,
+        now=stage.clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="log",
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        yield Session(app, pilot, stage)
+
+
+def lacking(walk: Session) -> set[str]:
+    return {one.name for one in walk.state.wallet.lacks}
+
+
+async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        console(stage, Vault(WalletKeys(tmp_path, work=WORK))) as walk,
+    ):
+        await walk.until(lambda s: s.wallet.served)
+        await walk.press("W")
+        assert len(lacking(walk)) >= 3
+        assert "before the first real trade" in text(walk)
+        await walk.press("K")
+        await walk.write(KEY, PASSPHRASE, PASSPHRASE)
+        await walk.press("enter")
+        await walk.until(lambda s: s.wallet.key_state is KeyState.LOCKED)
+        await walk.press("U")
+        await walk.write(PASSPHRASE)
+        await walk.press("enter")
+        await walk.until(lambda s: s.wallet.key_state is KeyState.UNLOCKED)
+        await walk.press("l")
+        await confirmed(walk)
+        await walk.until(lambda s: s.wallet.ownership is Ownership.EXTERNAL and not s.wallet.job)
+        await walk.press("C")
+        await walk.until(lambda s: s.wallet.has_credentials)
+        await walk.press("A")
+        await walk.until(lambda _: isinstance(walk.app.screen, TypedWord))
+        assert "may be moved by" in text(walk)
+        await typed(walk, "APPROVE")
+        await walk.until(lambda s: s.wallet.approvals and not s.wallet.unset)
+        # What a person does elsewhere: the claim page, and the service's own switch.
+        await change(stage, claimed=True, real_trading_enabled=True)
+        await walk.press("r")
+        await walk.until(lambda _: lacking(walk) == {"real money"})
+        assert "1 missing" in text(walk)
+        await walk.press("L")
+        await typed(walk, "LIVE")
+        await walk.until(lambda _: not lacking(walk))
+        assert "everything is there" in text(walk)
+        await walk.press("escape")
+        assert "REAL MONEY" in text(walk)
+
+
+@asynccontextmanager
+async def winning(path: Path) -> AsyncGenerator[tuple[Session, Line, str]]:
+    async with open_stage(path, speed=60) as whole:
+        stage, line = breaking(whole)
+        line.fault = lambda _: None
+        held = await hold(stage, await ready(stage))
+        await settle(stage, held)
+        async with console(stage, Vault(None, CountingSigner())) as walk:
+            await walk.until(lambda s: s.redemption.ready and s.wallet.can_sign)
+            yield walk, line, held.key
+
+
+async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path) -> None:
+    async with winning(tmp_path) as (walk, _, row):
+        path = {"agent_id": walk.stage.agent_id}
+        await operate(walk.stage, DESK_PATCH_WALLET, path=path, json={"gas": 0.0001})
+        await walk.press("5", "A")
+        await typed(walk, "REDEEM")
+        await walk.until(lambda s: s.redemption.auto.paused)
+        await walk.until(lambda _: "auto paused" in text(walk))
+        assert "AUTO-REDEEM RESTS too little gas" in text(walk)
+        await walk.press("0")
+        assert "too little gas" in text(walk)
+        await operate(walk.stage, DESK_PATCH_WALLET, path=path, json={"gas": 1.0})
+        await walk.press("5")
+        await walk.until(lambda s: s.redemption.run(row) is not None)
+        await walk.until(lambda s: s.redemption.run(row).state is ChainRunState.DONE)
+        await walk.until(lambda _: "auto on" in text(walk))
+        assert "RESTS" not in text(walk)
+
+
+async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_path: Path) -> None:
+    async with winning(tmp_path) as (walk, line, _):
+        await walk.press("W", "P")
+        assert isinstance(walk.app.screen, PayForm)
+        walk.app.screen.query_one("#pay-cap", Input).value = "0.006"
+        await walk.press("enter")
+        assert "enter once more" in text(walk)
+        assert not walk.state.wallet.pay.is_on
+        await walk.pilot.pause(2 * SECOND_THOUGHT_S)
+        await walk.press("enter")
+        await walk.until(lambda s: s.wallet.pay.is_on)
+        line.fault = lambda request: limited() if unpaid(request) else None
+        await walk.until(lambda s: s.wallet.pay.offer)
+        await walk.press("P")
+        for words in ("Pay for this call?", "0.005 for /api/sdk/briefing", "paid to", "cap a day"):
+            assert words in text(walk)
+        assert walk.state.wallet.pay.spent == 0
+        await confirmed(walk)
+        await walk.until(lambda s: s.wallet.pay.spent)
+        assert walk.state.wallet.pay.spent == 5_000
+        # A second one would pass the cap: it is shown with the reason, and P leads to the cap.
+        await walk.until(lambda s: s.wallet.pay.offer)
+        assert "cap" in walk.state.wallet.pay.offer.why_not
+        await walk.press("P")
+        assert isinstance(walk.app.screen, PayForm)
+        await walk.press("escape")
+        line.fault = lambda _: None
