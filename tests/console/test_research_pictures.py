@@ -1,0 +1,67 @@
+"""Autoresearch at three sizes in every theme, as pictures to be read."""
+
+from dataclasses import replace
+
+import pytest
+
+from console.snapshot import assert_snapshot
+from console.test_pictures import NAMES, SIZES, THEMES, shown
+from doors import RecordingDoors
+from research_samples import research_sample
+from samples import NOW, sample_state
+from service_tui.console.app import ConsoleApp
+from service_tui.desk.records_research import DiffView, ResearchView
+from service_tui.desk.state import DeskState
+
+STATE = replace(sample_state(), preferences={"welcome": "seen"}, research=research_sample())
+DIFF = """\
+ skill.py | 2 +-
+ 1 file changed, 1 insertion(+), 1 deletion(-)
+
+diff --git a/skill.py b/skill.py
+--- a/skill.py
++++ b/skill.py
+@@ -1,3 +1,3 @@
+ import json
+-MIN_EDGE = 0.05
++MIN_EDGE = 0.09
+ print(json.dumps({"pnl": pnl_at(MIN_EDGE)}))
+"""
+
+
+def with_research(research: ResearchView) -> DeskState:
+    return replace(STATE, research=research)
+
+
+PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
+    "session": (STATE, ()),
+    "paused": (STATE, ("o",)),
+    "backtest": (STATE, ("b",)),
+    "sweep": (STATE, ("b", "enter")),
+    "diff": (
+        with_research(
+            replace(STATE.research, diff=DiffView(":weather-edge", "0000009", text=DIFF))
+        ),
+        (),
+    ),
+    "none": (with_research(ResearchView()), ()),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+async def test_autoresearch_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+    state, keys = PICTURES[name]
+    doors = RecordingDoors(state)
+    app = ConsoleApp(
+        open_desk=doors.open,
+        initial=state,
+        now=lambda: NOW,
+        themes=THEMES,
+        log_path="/log/service-tui.log",
+        data_path="/data",
+        first="research",
+    )
+    async with app.run_test(size=size) as pilot:
+        await shown(pilot, keys)
+        await assert_snapshot(pilot, f"research_{name}_{size[0]}x{size[1]}", themes=NAMES)
