@@ -4,11 +4,13 @@ import pytest
 from textual.widgets import Button, Static
 
 from doors import Running, running, seen_before
+from fleet_samples import sample_supervision
 from samples import NOW, sample_state
 from service_tui.console import formats
 from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
+from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.secret import Secret
 from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents import AgentsScreen
@@ -140,6 +142,23 @@ async def test_another_service_keeps_its_agents_to_itself() -> None:
         assert "asking for" not in seen.text
         await seen.press("A")
         assert given(seen) == []
+
+
+async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_not_guessed_at() -> (
+    None
+):
+    service = replace(STATE.service, embedded=False)
+    view = replace(sample_supervision(), held=())
+    away = replace(without_rows(STATE), fleet=None, service=service, supervision=view)
+    async with running(away, first="agents", size=(120, 40)) as seen:
+        assert set(rows(seen)) == {"heron", "moss-runner"}
+        assert "0.00" not in "\n".join(line for line in seen.lines if " heron " in line)
+        await at(seen, "a-2", "T")
+        assert [one.run_id for one in given(seen)] == ["r1"]
+        await seen.press("l")
+        assert isinstance(seen.app.screen, LeashForm)
+        await seen.press("escape", "H")
+        assert len(given(seen)) == 1
 
 
 async def test_amounts_are_masked_in_private() -> None:

@@ -25,6 +25,11 @@ _ON_A_ROW: Final = frozenset({
     "claim", "code", "pause", "plan", "new_key", "suspend", "leash",
     "stop_skill", "restart_skill", "detach_skill", "budget",
 })  # fmt: skip
+_ON_OUR_SKILLS: Final = frozenset({
+    "leash", "budget", "stop_skill", "restart_skill", "detach_skill",
+})  # fmt: skip
+"""What this desk does itself, whatever the service is."""
+
 _ON_ALL: Final = frozenset({"new_plan", "pause_all"})
 _OTHERS_KEY: Final = (
     " uses now is dead at once: whatever runs with it is refused. The new one is shown once. "
@@ -48,7 +53,7 @@ class AgentActs(HandActs[Part], Generic[Part]):
             return "this desk is read-only" if self.state.service.read_only else ""
         if action not in _ON_A_ROW | _ON_ALL:
             return super().why_not(action)
-        if not self.state.service.embedded:
+        if not self.state.service.embedded and action not in _ON_OUR_SKILLS:
             return "only agents of the embedded service are governed from here"
         if self.state.service.read_only:
             return "this desk is read-only: it changes nothing"

@@ -112,6 +112,10 @@ def agent_columns(
     def masked() -> bool:
         return is_private(state())
 
+    def known(amount: Micros) -> Micros | None:
+        # Another service does not tell what its agents have: a nought would be a lie.
+        return amount if state().service.embedded else None
+
     def spend(row: AgentView) -> tuple[Micros, Micros | None]:
         return spend_of(row, state().supervision)
 
@@ -164,7 +168,7 @@ def agent_columns(
             "equity",
             "equity",
             9,
-            lambda row: formats.money(row.equity, masked=masked()),
+            lambda row: formats.money(known(row.equity), masked=masked()),
             sort_key=lambda row: row.equity,
             numeric=True,
             tier=62,
@@ -173,7 +177,7 @@ def agent_columns(
             "today",
             "today",
             9,
-            lambda row: formats.pnl(row.day_pnl, masked=masked()),
+            lambda row: formats.pnl(known(row.day_pnl), masked=masked()),
             sort_key=lambda row: row.day_pnl,
             numeric=True,
         ),
@@ -181,7 +185,7 @@ def agent_columns(
             "pnl",
             "P&L",
             9,
-            lambda row: formats.pnl(row.total_pnl, masked=masked()),
+            lambda row: formats.pnl(known(row.total_pnl), masked=masked()),
             sort_key=lambda row: row.total_pnl,
             numeric=True,
             tier=92,
@@ -199,7 +203,7 @@ def agent_columns(
             "held",
             "open",
             4,
-            lambda row: formats.count(row.positions_count),
+            lambda row: formats.count(row.positions_count if state().service.embedded else None),
             sort_key=lambda row: row.positions_count,
             numeric=True,
             tier=98,

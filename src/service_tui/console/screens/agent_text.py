@@ -22,7 +22,7 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Plan
+from service_tui.terms import AgentStatus, Plan
 from service_tui.units import Micros, Timestamp, decimal
 
 COMPARED: Final = ("equity", "cash", "today", "pnl", "trades", "held", "won", "buys", "spent")
@@ -102,6 +102,36 @@ def plan_words(plan: Plan) -> Text:
     return Text.assemble((plan.value, "accent"), (tail, "muted"))
 
 
+def rows_of(state: DeskState) -> tuple[AgentView, ...]:
+    """All agents of the embedded service; of another one those whose skills this desk runs."""
+    if state.fleet is not None or state.service.embedded:
+        return () if state.fleet is None else state.fleet.agents
+    nothing = Micros(0)
+    ours = {
+        run.agent_id: AgentView(
+            agent_id=run.agent_id,
+            name=run.agent_name,
+            description="an agent of another service, whose skill this desk runs",
+            status=AgentStatus.ACTIVE,
+            plan=Plan.FREE if state.account is None else state.account.plan,
+            claimed=False,
+            claim_url="",
+            paused=False,
+            suspended=False,
+            cash=nothing,
+            equity=nothing,
+            total_pnl=nothing,
+            day_pnl=nothing,
+            positions_count=0,
+            trades_count=0,
+            last_trade_at=None,
+            created_at=run.started_at or Timestamp(0.0),
+        )
+        for run in reversed(state.supervision.runs)
+    }
+    return tuple(ours.values())
+
+
 def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
     """Who one agent is, how it is and why, how free, what runs as it, what it has."""
     masked = is_private(state)
@@ -112,6 +142,8 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
     if agent.description:
         parts.append(formats.plain(agent.description, 400))
     parts += [section(name, text) for name, text in hand_parts(agent, state, now)]
+    if not state.service.embedded:
+        return Text("\n\n").join(parts)
     parts.append(section("money, $SIM", _rows(_money(agent, masked=masked))))
     parts += [
         section(f"{money.venue.value}, play USDC", _rows(_venue_money(money, masked=masked)))

@@ -27,6 +27,7 @@ from service_tui.console.screens.agent_text import (
     fleet_bits,
     how_to_register,
     number_of,
+    rows_of,
     words_of,
 )
 from service_tui.console.search import Search, read_search
@@ -139,7 +140,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
     def show(self, part: AgentsPart) -> None:
         """Show the agents and their trades; a secret gets a page of its own."""
         self.table.empty = empty_words(self.state)
-        self.table.show(() if part.fleet is None else part.fleet.agents)
+        self.table.show(rows_of(self.state))
         self.feed.show(part.fills)
         self._sums.show(fleet_bits(self.state))
         self._watch()
@@ -232,7 +233,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             "" if agent is None else agent.agent_id,
             runs[0].run_id if runs else "",
         )
-        if wanted != self._watched and self.state.service.embedded:
+        if wanted != self._watched and (self.state.service.embedded or any(wanted)):
             self._watched = wanted
             self.give(WatchAgent(*wanted))
 

@@ -83,6 +83,10 @@ def hand_parts(agent: AgentView, state: DeskState, now: Timestamp) -> Iterator[t
 def story_parts(agent: AgentView, state: DeskState, width: int) -> Iterator[tuple[str, Text]]:
     """Headed parts of what an agent did, in lines of `width` cells."""
     masked, detail = is_private(state), state.supervision.detail
+    if not state.service.embedded:
+        said = "Another service does not tell what its agents trade: see the output."
+        yield "what it did, and why", Text(said, "muted")
+        return
     if detail is None or detail.agent_id != agent.agent_id:
         yield "what it did, and why", Text("asking for its trades", "muted")
         return
