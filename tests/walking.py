@@ -75,9 +75,10 @@ async def walking(  # noqa: PLR0913  (each has a meaning)
     speed: int = 0,
     chance: int = 5,
     pace_s: float = 1.0,
+    listen: int | None = None,
 ) -> AsyncGenerator[Walk]:
     """A console that has just shown its first frame; its desk comes up meanwhile."""
-    options = Options(path, path / "config", path / "log", seed=7, speed=speed)
+    options = Options(path, path / "config", path / "log", seed=7, speed=speed, listen=listen)
     initial = first_state(options)
     walk = Walk(clock, pace_s)
 

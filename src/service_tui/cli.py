@@ -47,6 +47,10 @@ STACKS_FILE: Final = "service-tui-stacks.txt"
 FRAMES: Final = "240"
 """Paints a second at most; so many are never wanted, but a key waits for no more than two."""
 
+NICENESS: Final = 5
+"""Of the service without a console. With it, twenty agents that never rest leave a console that
+is attached its turn: a key is painted eight times as soon."""
+
 TURN_S: Final = 0.001
 """How long a thread goes on while another one waits."""
 
@@ -225,6 +229,9 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
+        # ours: the service gives way to a console beside it, for which a person waits.
+        if hasattr(os, "nice"):
+            os.nice(NICENESS)
         serve(options)
     except (DeskClosedError, PortTakenError) as error:
         raise CannotError(str(error)) from error

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,23 @@ async def test_endless_output_is_bounded(tmp_path: Path) -> None:
     assert done.size > 30_000_000
     assert len(done.tail) <= KEPT_BYTES
     assert done.tail.strip().endswith("end")
+
+
+def test_a_gigabyte_takes_no_more_room_than_its_end() -> None:
+    heard: list[int] = []
+    output = Output(lambda told: heard.append(told.size))
+    part = b"gigabytes without an end of line " * 2_000
+    tracemalloc.start()
+    try:
+        for _ in range(10**9 // len(part) + 1):
+            output.take(part)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert output.size > 10**9
+    assert heard[-1] == output.size
+    assert most < 8 * KEPT_BYTES + 40 * len(heard)
+    assert len(output.tail()) <= KEPT_BYTES
 
 
 async def test_binary_output_becomes_harmless_text(tmp_path: Path) -> None:

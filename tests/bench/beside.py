@@ -46,7 +46,7 @@ ADDRESS = b"serving http://"
 
 
 def console(out: str, arguments: list[str]) -> None:
-    """The program itself, with a note of how many keys had had their effect at each paint."""
+    """The program itself, with a note of the last key that had had its effect at each paint."""
     from textual._compositor import ChopsUpdate  # noqa: PLC0415
     from textual.app import App  # noqa: PLC0415
 
@@ -62,12 +62,12 @@ def console(out: str, arguments: list[str]) -> None:
     def moved(self: Any, *given: Any) -> None:
         nonlocal done
         move(self, *given)
-        done += 1
+        done = self.app._number
 
     async def brought(self: Any, *given: Any) -> None:
         nonlocal done
         await bring(self, *given)
-        done += 1
+        done = self.app._number
 
     def shows_cursor(self: Any, update: Any) -> bool:
         """Whether an update paints the line under the cursor, where every key leaves its trace."""

@@ -11,10 +11,8 @@ from service_tui.console.app import ConsoleApp
 
 PICTURES = {
     "fleet": ("j", "j"),
-    "all": ("o",),
     "page": ("j", "j", "enter"),
     "leash": ("j", "j", "l"),
-    "budget": ("j", "j", "e"),
     "start": ("n",),
     "approval": ("ampersand",),
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.test_venues import EVM, RICH, new_world, put, times
+from engine.test_venues import EVM, RICH, new_world, put, times, waiting_payouts
 from service_tui.engine import snapshot
 from service_tui.engine.catalogue import condition_of
 from service_tui.engine.chain import GAS_GRANT, GWEI, PAY_GRANT
@@ -168,6 +168,7 @@ def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> No
         happened = life.step()
         events += happened
         assert world.ledger.total() == 0
+        assert world.venues.payable == waiting_payouts(world)
         given_gas += sum(one.gas for one in happened if isinstance(one, WalletLinked))
         for one in happened:
             if isinstance(one, Redeemed):

@@ -885,4 +885,15 @@ def test_a_world_read_back_trades_on_as_the_one_that_was_not_stopped() -> None:
     for _ in range(300):
         one.operate()
         other.operate()
+        assert again.venues.payable == waiting_payouts(again)
     assert text_of(again) == text_of(world)
+
+
+def waiting_payouts(world: World) -> dict[str, set[str]]:
+    """Where a tick has something to redeem, looked for in every account."""
+    found: dict[str, set[str]] = {}
+    for account in world.venues.accounts.values():
+        for market_id, holding in account.holdings.items():
+            if account.venue is EVM and holding.payout():
+                found.setdefault(account.agent_id, set()).add(market_id)
+    return found

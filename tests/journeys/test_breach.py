@@ -23,9 +23,11 @@ from walking import Walk, walking
 
 
 @asynccontextmanager
-async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
+async def console(
+    path: Path, clock: ManualClock, *, listen: int | None = None
+) -> AsyncGenerator[Walk]:
     """A console whose desk is open and knows its markets, on the list of them."""
-    async with walking(path, clock, first="markets") as walk:
+    async with walking(path, clock, first="markets", listen=listen) as walk:
         await walk.until(
             lambda s: walk.is_open and not s.from_cache and s.limits and len(s.markets) > 60
         )

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from textual.widgets import Input
+
+from service_tui.clock import ManualClock
+from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
     ExportData,
@@ -25,6 +30,7 @@ from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
 from support import Stage, first_state, open_stage, open_test_desk
+from walking import Walk, walking
 
 DOCUMENT = """---
 name: buyer
@@ -195,3 +201,102 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
     assert "not this one" in log.read_text()
     log.write_text(log.read_text().replace("not this one", "yes this one", 1))
     assert "does not follow" in verify(log).problem
+
+
+# -- the same with the keys of the console -------------------------------------------------------
+
+
+async def typed(walk: Walk, name: str, text: str) -> None:
+    walk.app.screen.query_one(f"#{name}", Input).value = text
+    await walk.pilot.pause()
+
+
+async def until_shown(walk: Walk, is_so: Callable[[DeskState], object]) -> DeskState:
+    """The processes take real time; what is on a screen is up to date then."""
+    for _ in range(3_000):
+        state = walk.app.desk_state
+        if is_so(state):
+            await walk.rest()
+            return state
+        await walk.clock.advance(0.05)
+        await asyncio.sleep(0.02)
+        await walk.pilot.pause()
+    state = walk.app.desk_state
+    raise AssertionError((state.supervision.runs, state.supervision.tail, state.notices[-3:]))
+
+
+def row_of(walk: Walk, name: str) -> str:
+    return next((line for line in walk.text.splitlines() if f" {name} " in line), "")
+
+
+async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
+    source = written(tmp_path / "from")
+    clock = ManualClock()
+    async with walking(tmp_path / "data", clock, first="markets", listen=0) as walk:
+        await until_shown(
+            walk, lambda s: walk.is_open and s.service.address and s.supervision.skills and s.limits
+        )
+        await walk.press("escape")
+        await walk.press("7", "I")
+        await typed(walk, "install-path", str(source))
+        await walk.press("enter")
+        await until_shown(walk, lambda s: any(one.slug == "buyer" for one in s.supervision.skills))
+
+        await walk.press("n")
+        for _ in range(12):
+            question = str(walk.app.screen.query_one("#form-question").render())
+            if question.startswith("buyer ("):
+                break
+            await walk.press("f5")
+        await typed(walk, "skill-name", "heron")
+        await typed(walk, "skill-budget", "30")
+        await walk.press("f6", "f6", "enter")
+        state = await until_shown(walk, lambda s: s.supervision.held)
+        assert "& 1 waits" in walk.text
+        run = only_run(state)
+
+        # From another screen: the dialog says who, what, why; the size is changed.
+        await walk.press("2", "ampersand")
+        assert "heron with buyer asks to buy YES" in walk.text
+        why = str(walk.app.screen.query_one("#approval-why").render())
+        assert "=cheap enough" in why
+        assert "confidence 0.6" in why
+        await walk.press("ctrl+u", "4", "enter")
+        state = await until_shown(walk, lambda s: s.supervision.decided and s.supervision.held)
+        assert state.supervision.decided[0].decided_amount == 4 * ONE
+
+        await walk.press("ampersand", "down", "n", "o", "p", "e", "f4")
+        state = await until_shown(
+            walk, lambda s: s.supervision.decided[0].reason == "nope" and s.supervision.held
+        )
+
+        # The fleet: what it holds, what it did and why.
+        await walk.press("7")
+        walk.app.front.focus_row(run.agent_id)
+        state = await until_shown(walk, traded)
+        assert "? asks" in row_of(walk, "heron")
+        assert "what it did, and why" in walk.text
+        assert "=cheap enough" in walk.text
+        await until_shown(walk, lambda _: "refused: nope" in "\n".join(output(walk.app.desk_state)))
+
+        # A longer leash is asked for twice.
+        await walk.press("l", "f5", "f7", "enter")
+        assert isinstance(walk.app.screen, LeashForm)
+        await walk.pilot.pause(SECOND_THOUGHT_S * 2)
+        await walk.press("enter")
+        await until_shown(
+            walk,
+            lambda s: s.supervision.leash_of(run.agent_id, "buyer").mode is LeashMode.AUTO,
+        )
+        if walk.app.desk_state.supervision.held:
+            await walk.press("ampersand", "enter")
+        await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
+        assert "at budget" in row_of(walk, "heron")
+        assert "the daily budget of the skill buyer is reached: 30.00" in walk.text
+
+        await walk.press("W")
+        await until_shown(walk, lambda _: list((tmp_path / "data").rglob("trades.csv")))
+        assert tagged(run.run_id) == []
+    (found,) = (tmp_path / "data").rglob("trades.csv")
+    rows = list(csv.DictReader(found.open()))
+    assert 25 < sum(float(row["cost"]) for row in rows) <= 30

@@ -18,6 +18,7 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints_fleet import DESK_SET_LEASH, HELD_TRADES
 from service_tui.wire.endpoints_wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
@@ -271,6 +272,19 @@ async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> 
         other = External(own.line, LocalSigner(KEYS[1]))
         said = await own.line.said(PLACE_TRADE, json=await other.order(market, 20))
         assert "maker is not the linked wallet" in said["error"]
+
+
+async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = await ready(stage)
+        body = await own.order(market_on_chain(stage), 20)
+        await operate(
+            stage, DESK_SET_LEASH, path={"agent_id": stage.agent_id}, json={"mode": "ask"}
+        )
+        said = await own.line.said(PLACE_TRADE, json=body)
+        assert (said["success"], said["error_code"]) == (False, "CANNOT_WAIT")
+        assert "longer leash" in said["fix"]
+        assert (await own.line.said(HELD_TRADES))["held"] == []
 
 
 async def test_a_restricted_or_unready_wallet_is_told_what_to_do(tmp_path: Path) -> None:

@@ -87,9 +87,9 @@ def environment_of(
 
 
 class Output:
-    """The end of what a command writes, within bounds."""
+    """The end of what a command writes, within bounds. `heard` is told when there is more."""
 
-    def __init__(self, heard: Callable[[str], None] | None = None) -> None:
+    def __init__(self, heard: Callable[["Output"], None] | None = None) -> None:
         self._parts: deque[bytes] = deque()
         self._held = 0
         self._heard = heard
@@ -103,7 +103,7 @@ class Output:
         while self._held - len(self._parts[0]) >= KEPT_BYTES:
             self._held -= len(self._parts.popleft())
         if self._heard is not None:
-            self._heard(self.tail())
+            self._heard(self)
 
     def tail(self) -> str:
         """The last lines as harmless text."""

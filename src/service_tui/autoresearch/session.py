@@ -225,11 +225,11 @@ class Session:
         now = self._means.clock.now
         live = Live(asked.command, now(), asked.deadline_s)
 
-        def heard(tail: str) -> None:
+        def heard(output: Output) -> None:
             at = self._means.clock.monotonic()
             if at - self._shown_at >= SHOW_EVERY_S:
                 self._shown_at = at
-                self._show(worktree, live=replace(live, tail=tail))
+                self._show(worktree, live=replace(live, tail=output.tail()))
 
         self._show(worktree, live=live)
         environment = environment_of(

@@ -32,6 +32,7 @@ from service_tui.client.errors import (
 )
 from service_tui.client.gates import Gates
 from service_tui.client.keys import Key, Keys, service_address
+from service_tui.client.passing import Passed, pass_on
 from service_tui.client.refusals import Heard, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, decode
 from service_tui.client.resources import (
@@ -176,6 +177,17 @@ class Client:
     async def aclose(self) -> None:
         """Close the transport and its connections."""
         await self._transport.aclose()
+
+    async def pass_on(self, key: Key, call: tuple[str, str, bytes]) -> Passed:
+        """Send somebody else's call (method, target, body) once, in the name of its own key.
+
+        Returns:
+            The answer, unread.
+
+        Raises:
+            NotPassedError: there is none.
+        """
+        return await pass_on(self._transport, self._base, key, call)
 
     def renew(self, keys: Keys) -> None:
         """Use these keys from now on; one that was refused before is tried again.

@@ -39,6 +39,9 @@ SPEEDS: Final = (0, 1, 10, 60)
 REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
 
+TYPED_S: Final = 0.2
+"""The same while somebody types: what a key does is painted at once, and nothing is in its way."""
+
 BREATH_MAX_S: Final = 0.4
 """So that with everything else a trade is still seen within a second."""
 
@@ -143,11 +146,11 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             async with self._open_desk() as desk:
                 self._outbox.open(desk)
                 async for state in desk.changes():
-                    began = loop.time()
+                    began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
                     self.take(state)
-                    await asyncio.sleep(REPAINT_S)
+                    await asyncio.sleep(pace_s)
                     # What we woke too late went into paint, or into other programs.
-                    await asyncio.sleep(breath(loop.time() - began - REPAINT_S))
+                    await asyncio.sleep(breath(loop.time() - began - pace_s))
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))

@@ -73,6 +73,8 @@ class TooSmall(Static):
 class Base(Screen[object]):
     """The screen under all others. A focus that moves paints two widgets, not the whole screen."""
 
+    BLANK = True
+
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 

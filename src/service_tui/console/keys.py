@@ -199,6 +199,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
     Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent", footer=True),
+    Key("agents.install", "agents", ("I",), "install_skill", "install", "A folder, an archive"),
     Key("agents.stop", "agents", ("T",), "stop_skill", "stop", "Its skills, in order"),
     Key("agents.again", "agents", ("R",), "restart_skill", "restart", "Its last skill"),
     Key("agents.detach", "agents", ("L",), "detach_skill", "detach", "Let it run without us"),

@@ -24,6 +24,7 @@ from service_tui.desk.commands_fleet import (
 )
 from service_tui.desk.facts_fleet import PastsSeen
 from service_tui.desk.handlers import exports, fleet, skills
+from service_tui.desk.leash_line import LeashLines
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
@@ -39,12 +40,15 @@ class Supervision:
         self._watched = watched
         self._data_dir = data_dir
         runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
-        self._skills = skills.SkillPorts(SkillHome(data_dir), runs)
+        self._lines = LeashLines(ports.client, clock, ports.say, lambda: ports.gate.is_closed)
+        self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
         self.actions = Actions(data_dir, clock, ports.say)
 
     async def handle(self, command: FleetCommand) -> None:
         """Carry a command out, and say how it went."""
         match command:
+            case SetLeash() | ApproveHeld() | RefuseHeld() if self._keeps_leash():
+                await self._lines.carry_out(command)
             case SetLeash() | ApproveHeld() | RefuseHeld() | PauseAll():
                 await fleet.carry_out(command, self._ports)
             case ExportData():
@@ -71,8 +75,15 @@ class Supervision:
             skills.see_skills(self._skills.home, self._ports),
             self._skills.runs.run(),
             self.actions.run(),
+            self._lines.run(),
         )
 
     async def close(self) -> None:
         """End what runs for this desk and was not detached."""
         await self._skills.runs.close()
+        self._lines.close()
+
+    def _keeps_leash(self) -> bool:
+        """Whether the service keeps none, and this desk may change something."""
+        service = self._ports.state().service
+        return not service.embedded and not service.read_only

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from service_tui.engine.errors import OwnOrderInTheWay
-from service_tui.engine.events import NO_NOTE, Note
+from service_tui.engine.events import NO_NOTE, Note, OrderPlaced
 from service_tui.engine.liquidity import Background, Level, background, refresh_at
 from service_tui.engine.listing import Listing
 from service_tui.terms import Action, OrderType, Side, Venue
@@ -277,3 +277,28 @@ def maker_money(match: Match, taker: Side, order: Resting) -> Micros:
         Money that the maker pays or gets, micros.
     """
     return match.money if order.side is taker else Micros(match.shares - match.money)
+
+
+def resting_of(event: OrderPlaced) -> Resting:
+    """What of an order rests on its book."""
+    return Resting(
+        order_id=event.order_id,
+        agent_id=event.agent_id,
+        venue=event.venue,
+        market_id=event.market_id,
+        side=event.side,
+        action=event.action,
+        order_type=event.order_type,
+        price=event.price,
+        asked=event.asked,
+        left=event.rests,
+        reserved=event.reserved,
+        at=event.at,
+        world_at=event.world_at,
+        expires_at=event.expires_at or None,
+        shares=event.shares,
+        money=event.money,
+        fee=event.fee,
+        realized=event.realized,
+        note=event.note,
+    )

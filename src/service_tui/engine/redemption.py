@@ -17,7 +17,7 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import Claimed, Event, Redeemed
 from service_tui.engine.transitions import PositionState
-from service_tui.engine.venues import Holding, Times, VenueAccount, Venues
+from service_tui.engine.venues import REAL, Holding, Times, VenueAccount, Venues
 from service_tui.terms import Side, Venue, WalletKind
 
 
@@ -30,8 +30,9 @@ class Found(NamedTuple):
 
 def found_in(venues: Venues, agent: Agent, market_id: str) -> Found | None:
     """What an agent holds in a market on a real venue, in whichever state."""
-    for (agent_id, _), account in venues.accounts.items():
-        if agent_id == agent.agent_id and market_id in account.holdings:
+    for venue in REAL:
+        account = venues.accounts.get((agent.agent_id, venue))
+        if account is not None and market_id in account.holdings:
             return Found(account, account.holdings[market_id])
     return None
 
@@ -149,12 +150,17 @@ def redeem_managed(venues: Venues, times: Times) -> list[Event]:
     Returns:
         The events, already applied.
     """
+    due = {agent_id for agent_id in venues.payable if _is_managed(venues.agents[agent_id])}
+    if not due:
+        return []
     events: list[Event] = []
     for account in venues.accounts.values():
-        settings = venues.agents[account.agent_id].settings
-        if settings.wallet is not WalletKind.MANAGED or not settings.auto_redeem_enabled:
-            continue
-        if account.venue is Venue.EVM:
+        if account.agent_id in due and account.venue is Venue.EVM:
             ready = [holding for holding in account.holdings.values() if holding.payout()]
             events += [_paid(venues, account, holding, times) for holding in ready]
     return events
+
+
+def _is_managed(agent: Agent) -> bool:
+    settings = agent.settings
+    return settings.wallet is WalletKind.MANAGED and settings.auto_redeem_enabled

@@ -49,8 +49,7 @@ def restore_venues(venues: Venues, fields: Named | None) -> None:
             order = _order_of(row)
             book.orders[order.order_id] = order
     for row in fields["accounts"]:
-        account = _account_of(row)
-        venues.accounts[account.agent_id, account.venue] = account
+        venues.keep(_account_of(row))
 
 
 def _order_fields(order: Resting) -> Named:

@@ -9,11 +9,12 @@ Money of a venue stays in accounts of its own, so that play USDC and $SIM never 
 `venue:<venue>` (everybody else's side of each trade) and `fees:<venue>`.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.book import Book, Resting, Times
+from service_tui.engine.book import Book, Resting, Times, resting_of
 from service_tui.engine.catalogue import event_of
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
@@ -140,6 +141,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     """Books and accounts of both venues, over the world's markets, agents and ledger."""
 
     __slots__ = (
+        "_closes_at",
         "accounts",
         "agents",
         "books",
@@ -148,6 +150,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "markets",
         "mirrors",
         "order_count",
+        "payable",
         "seed",
         "spent",
         "traded",
@@ -173,6 +176,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         # Shares exchanged that no monitor has seen yet; see risk.
         self.traded: list[Traded] = []
         self.mirrors = Mirrors()
+        # What a tick would otherwise look for in every account: markets whose payout waits on the
+        # EVM venue, by agent, and a time before which no window of a held market ends.
+        self.payable: dict[str, set[str]] = {}
+        self._closes_at = Timestamp(0.0)
 
     # -- readings --------------------------------------------------------------------------
 
@@ -305,7 +312,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 if event.note.source not in holding.sources:
                     holding.sources = (*holding.sources, event.note.source)
         if event.rests:
-            book.orders[event.order_id] = _resting(event)
+            book.orders[event.order_id] = resting_of(event)
 
     def _apply_filled(self, event: OrderFilled) -> None:
         book = self.book(event.market_id)
@@ -385,9 +392,23 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 holding.burned_yes = Micros(holding.burned_yes + event.shares)
             else:
                 holding.burned_no = Micros(holding.burned_no + event.shares)
+            self._note_payout(account, holding)
             return
         holding.state = moved(holding.state, PositionTrigger.REDEEMED_WINNER)
+        self._note_payout(account, holding)
         _forget_old(account)
+
+    def _note_payout(self, account: VenueAccount, holding: Holding) -> None:
+        """Remember whose payout waits; the other venue redeems on a page of its own."""
+        if account.venue is not Venue.EVM:
+            return
+        waiting = self.payable.setdefault(account.agent_id, set())
+        if holding.payout():
+            waiting.add(holding.position.market_id)
+        else:
+            waiting.discard(holding.position.market_id)
+        if not waiting:
+            del self.payable[account.agent_id]
 
     def _apply_claimed(self, event: Claimed) -> None:
         account = self.account(event.agent_id, event.venue)
@@ -396,14 +417,30 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         trigger = PositionTrigger.BALANCE_ZERO if found else PositionTrigger.REDEEMED_WINNER
         holding.state = moved(holding.state, trigger)
         holding.tx_hash = event.tx_hash or holding.tx_hash
+        self._note_payout(account, holding)
         _forget_old(account)
 
     def close_windows(self, world_at: Timestamp) -> None:
         """Move positions along whose market window has ended."""
+        if world_at < self._closes_at:
+            return
+        nearest = math.inf
         for account in self.accounts.values():
             for holding in account.holdings.values():
-                if holding.state is PositionState.ACTIVE and world_at >= holding.resolves_at:
+                if holding.state is not PositionState.ACTIVE:
+                    continue
+                if world_at >= holding.resolves_at:
                     holding.state = moved(holding.state, PositionTrigger.WINDOW_ENDED)
+                else:
+                    nearest = min(nearest, holding.resolves_at)
+        self._closes_at = Timestamp(nearest)
+
+    def keep(self, account: VenueAccount) -> None:
+        """Take in an account that was written down."""
+        self.accounts[account.agent_id, account.venue] = account
+        self._closes_at = Timestamp(0.0)
+        for holding in account.holdings.values():
+            self._note_payout(account, holding)
 
     def settle(self, event: MarketResolved) -> None:
         """The oracle has settled a market: winners and losers are ready to redeem."""
@@ -423,6 +460,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.realized = Micros(account.realized + realized)
             account.win_count += realized > 0
             account.loss_count += realized < 0
+            self._note_payout(account, holding)
             _forget_old(account)
 
     def _kept(self, agent_id: str, venue: Venue) -> VenueAccount:
@@ -441,6 +479,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 listing.resolves_at,
                 neg_risk=event_of(listing) is not None,
             )
+            self._closes_at = min(self._closes_at, listing.resolves_at)
         return holding
 
     def _spend(self, agent_id: str, at: Timestamp, money: Micros) -> None:
@@ -454,30 +493,6 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
 
 def _mark_value(position: Position, price: float) -> Micros:
     return Micros(position.yes.mark_value(price) + position.no.mark_value(1.0 - price))
-
-
-def _resting(event: OrderPlaced) -> Resting:
-    return Resting(
-        order_id=event.order_id,
-        agent_id=event.agent_id,
-        venue=event.venue,
-        market_id=event.market_id,
-        side=event.side,
-        action=event.action,
-        order_type=event.order_type,
-        price=event.price,
-        asked=event.asked,
-        left=event.rests,
-        reserved=event.reserved,
-        at=event.at,
-        world_at=event.world_at,
-        expires_at=event.expires_at or None,
-        shares=event.shares,
-        money=event.money,
-        fee=event.fee,
-        realized=event.realized,
-        note=event.note,
-    )
 
 
 def _forget_old(account: VenueAccount) -> None:

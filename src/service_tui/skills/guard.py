@@ -22,6 +22,7 @@ FILE_MAX = 16 * 1024 * 1024
 """Of any file that it writes, its output too: a flood ends here even if nobody looks."""
 
 NICENESS = 10
+# ours: a skill computes when nobody else has to: the console's keys and the service come first.
 
 
 def main(words: list[str]) -> None:

@@ -44,7 +44,7 @@ class AgentActs(HandActs[Part], Generic[Part]):
 
     def why_not(self, action: str) -> str:
         """Why a key does nothing here."""
-        if action == "start_skill":
+        if action in {"start_skill", "install_skill"}:
             return "this desk is read-only" if self.state.service.read_only else ""
         if action not in _ON_A_ROW | _ON_ALL:
             return super().why_not(action)

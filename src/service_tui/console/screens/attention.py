@@ -10,6 +10,7 @@ from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
@@ -21,9 +22,9 @@ from service_tui.console.ranking import Need
 from service_tui.console.screens.away_text import away_text
 from service_tui.console.screens.base import DeskScreen
 from service_tui.console.screens.briefing_text import briefing_text, is_alarming
+from service_tui.console.theme import content
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.commands import GiveUp, SetPreference
 from service_tui.desk.records import MeanwhileView, TicketView
@@ -100,9 +101,9 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         self.table = RecordTable[Need](
             _COLUMNS, key=lambda need: need.key, empty="", id="attention-table"
         )
-        self._away = Words(id="attention-away")
-        self._advice = Words(id="attention-advice")
-        self._briefing = Words(id="attention-briefing")
+        self._away = Static(markup=False, id="attention-away")
+        self._advice = Static(markup=False, id="attention-advice")
+        self._briefing = Static(markup=False, id="attention-briefing")
         self._undone: SetPreference | None = None
 
     def compose(self) -> ComposeResult:
@@ -192,7 +193,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         if need is not None:
             advice = formats.plain(need.advice)
             verb = ("enter ", "muted"), (need.verb, "accent"), ("; ", "muted")
-            self._advice.tell(Text.assemble(*verb, advice))
+            self._advice.update(content(Text.assemble(*verb, advice)))
 
     @on(RecordTable.Opened)
     def _opened(self, event: RecordTable.Opened) -> None:
@@ -208,7 +209,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         lines = max(2, self.size.height - _TABLE_LINES)
         masked = is_private(self.state)
         text = away_text(told, width=self.size.width - _EDGE, lines=lines, masked=masked)
-        self._away.tell(text)
+        self._away.update(content(text))
 
     @on(events.Resize)
     def _show_briefing(self) -> None:
@@ -217,7 +218,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         height = self.size.height
         lines = max(1, min(_BRIEFING_LINES, (height - _TABLE_LINES) // 3))
         text = briefing_text(self.state, self.now, width=self.size.width - _EDGE, lines=lines)
-        self._briefing.tell(text)
+        self._briefing.update(content(text))
         self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
     def _calm_words(self) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm, Question
+from service_tui.console.dialogs.install_skill import InstallSkillForm
 from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.messages import Said
@@ -17,6 +18,7 @@ from service_tui.console.screens.rows import RowsScreen
 from service_tui.desk.commands_fleet import (
     DetachSkill,
     ExportData,
+    InstallSkill,
     PauseAll,
     RestartSkill,
     SetLeash,
@@ -44,6 +46,19 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
                 self.give(order)
 
         self._app().push_screen(StartSkillForm(self.state, self.now), filled)
+
+    def action_install_skill(self) -> None:
+        """Install a skill from a folder or an archive."""
+        why = self.why_not("install_skill")
+        if why:
+            self.post_message(Said(why, "warn"))
+            return
+
+        def filled(order: InstallSkill | None) -> None:
+            if order is not None:
+                self.give(order)
+
+        self._app().push_screen(InstallSkillForm(self.state, self.now), filled)
 
     def action_stop_skill(self) -> None:
         """End what runs as the agent; asks nothing."""

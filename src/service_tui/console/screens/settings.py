@@ -9,6 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Static
 
 from service_tui.console.screens.setting_acts import SettingActs
 from service_tui.console.screens.setting_rows import (
@@ -18,8 +19,8 @@ from service_tui.console.screens.setting_rows import (
     rows,
 )
 from service_tui.console.screens.settings_text import about_text, detail_text, hint_text
+from service_tui.console.theme import content
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.words import Words
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -48,9 +49,9 @@ class SettingsScreen(SettingActs[SettingsPart]):
             empty="Nothing is known yet: the service has not answered.",
             id="settings-table",
         )
-        self._detail = Words(id="settings-detail-text")
-        self._about = Words(id="settings-about-text")
-        self._hint = Words(id="settings-hint")
+        self._detail = Static(markup=False, id="settings-detail-text")
+        self._about = Static(markup=False, id="settings-about-text")
+        self._hint = Static(markup=False, id="settings-hint")
 
     def compose(self) -> ComposeResult:
         """The rows, one of them in full, whose desk this is; a line where there is no room."""
@@ -115,8 +116,8 @@ class SettingsScreen(SettingActs[SettingsPart]):
         if row is None:
             return
         if self.has_class("-beside"):
-            self._detail.tell(detail_text(row, self.state, self.now))
+            self._detail.update(content(detail_text(row, self.state, self.now)))
         else:
-            self._hint.tell(hint_text(row, self.now))
+            self._hint.update(content(hint_text(row, self.now)))
         if self.has_class("-two"):
-            self._about.tell(about_text(self.state, self.now, self.surroundings))
+            self._about.update(content(about_text(self.state, self.now, self.surroundings)))

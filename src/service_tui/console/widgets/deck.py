@@ -13,6 +13,8 @@ from service_tui.console.widgets.numbered_view import NumberedView
 class Deck(Container):
     """Holds every screen visited so far; `front` is the one displayed."""
 
+    BLANK = True
+
     def __init__(self, first: NumberedView) -> None:
         super().__init__(id="deck")
         self.front = first

@@ -76,6 +76,8 @@ class TakesState(Protocol):
 class NumberedView(Vertical):
     """What the app knows of a screen, whatever part of the state it shows."""
 
+    BLANK = True
+
     name_in_keys: ClassVar[str]
     """The group of keys.py and the name that GoTo uses."""
 

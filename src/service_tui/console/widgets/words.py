@@ -77,7 +77,9 @@ class Words(Static):
 
     def _give_back(self) -> None:
         self._resting = None
-        self.refresh(layout=True)
+        # Whoever is hidden is laid out when it is shown again.
+        if all(node.display for node in self.ancestors_with_self):
+            self.refresh(layout=True)
 
 
 def _content(text: Text | Content | str) -> Content:

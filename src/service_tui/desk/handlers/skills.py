@@ -22,6 +22,8 @@ from service_tui.desk.commands_fleet import (
 )
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_fleet import SkillsSeen
+from service_tui.desk.leash_keeping import KeptLeash
+from service_tui.desk.leash_line import LeashLines
 from service_tui.desk.leashing import set_leash
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
@@ -49,9 +51,6 @@ SkillOrder = StartSkill | StopSkill | RestartSkill | DetachSkill | InstallSkill
 
 EVERY_MIN_S: Final = 1
 EVERY_MAX_S: Final = 86_400
-NO_LEASH: Final = (
-    "this service keeps no leash: let the skill observe (on paper), or run within its budget"
-)
 
 
 class CannotStartError(Exception):
@@ -64,6 +63,7 @@ class SkillPorts:
 
     home: SkillHome
     runs: SkillRuns
+    lines: LeashLines
 
 
 async def carry_out(order: SkillOrder, own: SkillPorts, ports: Ports) -> None:
@@ -125,12 +125,10 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
         # The key is in the hands of whoever signs for this desk, and is not lent.
         raise CannotStartError("this desk lends no wallet's key: let the skill trade by its agent")
     embedded = ports.state().service.embedded
-    if order.mode is LeashMode.ASK and not embedded:
-        raise CannotStartError(NO_LEASH)
     script = await asyncio.to_thread(_script_of, own.home, order.skill_slug)
     agent_id, name = await _agent(order, own.home, ports)
     if order.mode is not None and embedded:
-        leash = SetLeash(
+        wanted = SetLeash(
             agent_id,
             name,
             order.mode,
@@ -138,7 +136,7 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
             budget=order.budget,
             skill_slug=order.skill_slug,
         )
-        await set_leash(leash, ports)
+        await set_leash(wanted, ports)
     view = SkillRunView(
         run_id=ports.new_id()[:32],
         skill_slug=order.skill_slug,
@@ -150,7 +148,8 @@ async def _start(order: StartSkill, own: SkillPorts, ports: Ports) -> str:
         state=SkillRunState.STARTING,
         budget=order.budget,
     )
-    own.runs.begin(view, _launch(view, script, own, ports))
+    leash = None if embedded else _kept_leash(order, view)
+    own.runs.begin(view, await _launch(view, script, own, ports, leash=leash))
     return order.in_words()
 
 
@@ -161,7 +160,8 @@ async def _restart(order: RestartSkill, own: SkillPorts, ports: Ports) -> str:
         raise CannotStartError("there is no such run")
     script = await asyncio.to_thread(_script_of, own.home, known.skill_slug)
     fresh = replace(known, restarts=0, why="", exit_code=None, ended_at=None)
-    own.runs.restart(fresh, _launch(fresh, script, own, ports))
+    leash = None if ports.state().service.embedded else own.lines.leash_of(fresh.run_id)
+    own.runs.restart(fresh, await _launch(fresh, script, own, ports, leash=leash))
     return order.in_words()
 
 
@@ -209,7 +209,21 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
     return made.agent_id, name
 
 
-def _launch(view: SkillRunView, script: Path, own: SkillPorts, ports: Ports) -> Launch:
+def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
+    """The leash that this desk keeps for a run; without a wish each buy is asked for."""
+    return KeptLeash(
+        view.agent_id,
+        view.agent_name,
+        view.skill_slug,
+        order.mode or LeashMode.ASK,
+        order.threshold,
+        order.budget,
+    )
+
+
+async def _launch(
+    view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: KeptLeash | None
+) -> Launch:
     """How the process is started: with its own agent's key and its own budget."""
     key = own.home.key_of(view.agent_id)
     if key is None:
@@ -218,6 +232,12 @@ def _launch(view: SkillRunView, script: Path, own: SkillPorts, ports: Ports) -> 
     address = service.address if service.embedded else ports.client.base_url
     if not address:
         raise CannotStartError("the service is not reachable for programs of this machine yet")
+    if not service.embedded:
+        # A run of before, whose leash is not known any more, asks for everything.
+        kept = leash or KeptLeash(
+            view.agent_id, view.agent_name, view.skill_slug, LeashMode.ASK, budget=view.budget
+        )
+        address, key = await own.lines.open(view.run_id, kept, key)
     variables = {KEY_VARIABLE: key, URL_VARIABLE: address, "TRADING_VENUE": service.venue.value}
     budget = DAILY_BUDGET_USD if view.budget is None else decimal(view.budget)
     variables[budget_variable(view.skill_slug)] = f"{budget:.2f}"

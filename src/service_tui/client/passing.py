@@ -1,0 +1,91 @@
+"""Passing a call on, unread, with another key: for whoever stands between a program and a service.
+
+Knows httpx. Must not know what is asked, nor who asks.
+Used by the client, which lends its transport. Sent once; what comes back is bounded.
+"""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+
+from service_tui.client.keys import Key
+
+PASSED_S: Final = 30.0
+"""Of a whole call. Source: decisions, "Deadlines"."""
+
+BODY_MAX: Final = 2 * 1024 * 1024
+CONNECT_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What came back."""
+
+    status: int
+    body: bytes
+    retry_after: str = ""
+
+
+class NotPassedError(Exception):
+    """No whole answer came; `was_sent` says whether the call may have arrived all the same."""
+
+    def __init__(self, words: str, *, was_sent: bool) -> None:
+        super().__init__(words)
+        self.was_sent = was_sent
+
+
+async def pass_on(
+    transport: httpx.AsyncBaseTransport, base: httpx.URL, key: Key, call: tuple[str, str, bytes]
+) -> Passed:
+    """Send a call to the service that a transport reaches.
+
+    Args:
+        transport: carries it; stays open.
+        base: the address of the service.
+        key: in whose name; it goes nowhere but to that address.
+        call: method, path with its query, and body.
+
+    Returns:
+        The answer.
+
+    Raises:
+        NotPassedError: there is none.
+    """
+    method, target, body = call
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    if body:
+        headers["Content-Type"] = "application/json"
+    url = base.join(target)
+    headers["Authorization"] = key.authorization(url)
+    request = httpx.Request(method, url, content=body, headers=headers)
+    request.extensions["timeout"] = httpx.Timeout(PASSED_S, connect=CONNECT_S).as_dict()
+    try:
+        async with asyncio.timeout(PASSED_S):
+            response = await transport.handle_async_request(request)
+            async with aclosing(response):
+                read = await _bounded(response)
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        raise NotPassedError(f"no connection: {error}", was_sent=False) from None
+    except (httpx.TransportError, TimeoutError) as error:
+        raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
+    return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    """A whole body.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        NotPassedError: it is too long.
+    """
+    read = bytearray()
+    async for chunk in response.aiter_bytes():
+        read += chunk
+        if len(read) > BODY_MAX:
+            raise NotPassedError("the answer is too long", was_sent=True)
+    return bytes(read)

@@ -1,0 +1,174 @@
+"""A leash that this desk keeps itself, where the service has none: what passes, waits, or is a no.
+
+Knows leashes and orders. Must not know HTTP, the network, nor widgets; `now` is wall time. Pure.
+Used by leash_line, through which everything goes that a skill asks of such a service.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from service_tui.desk.records_fleet import HeldView, LeashView
+from service_tui.terms import Action, HeldStatus, LeashMode
+from service_tui.units import Micros, Timestamp, decimal
+from service_tui.wire.trades import TradeRequest
+
+DAY_S: Final = 86_400
+WAITING_MAX: Final = 20
+"""Trades of one run that wait."""
+
+DECIDED_KEPT: Final = 100
+DEADLINE: Final = "nobody decided in time"
+NO_REASON: Final = "the operator said no"
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    """A refusal, in the words of a service that keeps leashes itself."""
+
+    code: str
+    words: str
+    fix: str
+
+
+_OBSERVES: Final = No(
+    "LEASH_OBSERVE",
+    "this agent is on a leash: it observes, and places no orders",
+    "send dry_run true to see what the order would bring; the operator sets the leash",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A trade that waits: what is shown of it, and the order as it came."""
+
+    view: HeldView
+    body: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class KeptLeash:
+    """The leash of one run of a skill, what it spent today, and what of it waits."""
+
+    agent_id: str
+    agent_name: str
+    skill_slug: str
+    mode: LeashMode
+    threshold: Micros = Micros(0)
+    budget: Micros | None = None
+    wait_s: int = 300
+    day: int = 0
+    spent: Micros = Micros(0)
+    count: int = 0
+    waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    decided: list[HeldView] = field(default_factory=list[HeldView])
+
+    def view(self, now: Timestamp) -> LeashView:
+        """The leash as a person sees it."""
+        return LeashView(
+            self.agent_id,
+            self.skill_slug,
+            self.mode,
+            self.threshold,
+            self.budget,
+            self.wait_s,
+            self.spent_on(now),
+        )
+
+    def spent_on(self, now: Timestamp) -> Micros:
+        """Money of the buys of this UTC day."""
+        return self.spent if int(now // DAY_S) == self.day else Micros(0)
+
+    def count_buy(self, money: Micros, now: Timestamp) -> None:
+        """Count the money of a buy before it is sent; less than 0 gives it back."""
+        spent = Micros(max(0, self.spent_on(now) + money))
+        self.day, self.spent = int(now // DAY_S), spent
+
+    def judged(self, order: TradeRequest, size: Micros, now: Timestamp) -> No | bool:
+        """Whether an order may go out by itself: True, False for one that waits, or a no."""
+        observes = self.mode is LeashMode.OBSERVE
+        if order.dry_run or (not observes and order.action is not Action.BUY):
+            return True
+        if observes:
+            return _OBSERVES
+        if not self.has_left(size, now):
+            return self._over_budget(now)
+        if self.mode is not LeashMode.ASK or size <= self.threshold:
+            return True
+        return self._may_wait(order) or False
+
+    def has_left(self, size: Micros, now: Timestamp) -> bool:
+        """Whether a buy fits into the day's budget."""
+        return self.budget is None or self.spent_on(now) + size <= self.budget
+
+    def _over_budget(self, now: Timestamp) -> No:
+        budget, spent = decimal(self.budget or Micros(0)), decimal(self.spent_on(now))
+        return No(
+            "LEASH_BUDGET",
+            f"the daily budget of the skill {self.skill_slug} is reached: {budget:,.2f}, "
+            f"{spent:,.2f} spent",
+            "wait for midnight UTC, or ask the operator for a larger budget",
+        )
+
+    def _may_wait(self, order: TradeRequest) -> No | None:
+        if order.signed_order is not None:
+            return No(
+                "CANNOT_WAIT", "a signed order would lapse while it waits", "send it unsigned"
+            )
+        if len(self.waiting) >= WAITING_MAX:
+            words = f"{WAITING_MAX} trades of this agent wait already"
+            return No("TOO_MANY_HELD", words, "wait until the operator has decided some")
+        return None
+
+    def hold(
+        self, order: TradeRequest, size: Micros, body: Mapping[str, object], now: Timestamp
+    ) -> HeldView:
+        """Let an order wait for the person.
+
+        Returns:
+            What is shown of it.
+        """
+        self.count += 1
+        held = HeldView(
+            held_id=f"{self.agent_id}-h{self.count}",
+            agent_id=self.agent_id,
+            agent_name=self.agent_name,
+            status=HeldStatus.WAITING,
+            market_id=order.market_id,
+            question=order.market_id,
+            venue=order.venue,
+            side=order.side,
+            action=order.action,
+            amount=size,
+            shares=Micros(0),
+            price_limit=order.price,
+            price=None,
+            average=None,
+            reasoning=order.reasoning or "",
+            source=order.source or "",
+            skill_slug=self.skill_slug,
+            signal_data=order.signal_data or {},
+            created_at=now,
+            expires_at=Timestamp(now + self.wait_s),
+        )
+        self.waiting[held.held_id] = Waiting(held, body)
+        return held
+
+    def take(self, held_id: str) -> Waiting | None:
+        """Take a trade from those that wait; None where it does not wait."""
+        return self.waiting.pop(held_id, None)
+
+    def end(
+        self, held: HeldView, status: HeldStatus, reason: str, now: Timestamp, *, trade_id: str = ""
+    ) -> None:
+        """Remember how a trade that waited was decided."""
+        ended = replace(held, status=status, reason=reason, decided_at=now, trade_id=trade_id)
+        self.decided = [ended, *self.decided][:DECIDED_KEPT]
+
+    def expire(self, now: Timestamp) -> bool:
+        """Refuse what nobody decided in time; whether there was any."""
+        late = [one for one in self.waiting.values() if one.view.expires_at <= now]
+        for one in late:
+            self.waiting.pop(one.view.held_id)
+            self.end(one.view, HeldStatus.EXPIRED, DEADLINE, now)
+        return bool(late)

@@ -1,0 +1,413 @@
+"""The way of skills to a service that keeps no leash: through this desk, which keeps it.
+
+Knows sockets, the leash that is kept, and the client that passes calls on. Must not know widgets.
+Used by the handler of skills. A skill is given an address on loopback and a key that is good there
+alone: its agent's own key stays with the desk, so that there is no way around.
+
+ours: beside reading, a skill on such a leash may trade, cancel its orders and set monitors; other
+writes are refused. Trades that wait are forgotten with the desk, as the skill ends with it too.
+"""
+
+import asyncio
+import hmac
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, TypeGuard
+
+from pydantic import ValidationError
+
+from service_tui.client.client import Client
+from service_tui.client.keys import Key
+from service_tui.client.passing import NotPassedError, Passed
+from service_tui.clock import Clock
+from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.facts import Fact, Noticed
+from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
+from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
+from service_tui.desk.records import NoticeKind
+from service_tui.desk.records_fleet import HeldView
+from service_tui.terms import Action, HeldStatus, LeashMode, TradeStatus
+from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints_fleet import HELD_TRADES
+from service_tui.wire.errors import ErrorBody
+from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+log = logging.getLogger(__name__)
+
+HOST: Final = "127.0.0.1"
+HEAD_MAX: Final = 32_768
+BODY_MAX: Final = 262_144
+CALL_S: Final = 40.0
+LOOK_S: Final = 1.0
+
+_WRITES: Final = (
+    ("POST", "/api/sdk/positions/"),
+    ("DELETE", "/api/sdk/orders"),
+    ("DELETE", "/api/sdk/positions/"),
+    ("DELETE", "/api/sdk/risk-alerts/"),
+)
+"""What may be written beside trades: what takes risk away."""
+
+Answered = tuple[int, bytes]
+"""Status and JSON."""
+
+
+class BadCallError(Exception):
+    """A call that is none; one plain sentence."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """One run's way: its leash, the key that it was given, and the one that counts."""
+
+    leash: KeptLeash
+    token: str = field(repr=False)
+    key: Key = field(repr=False)
+    server: asyncio.Server
+
+
+class LeashLines:
+    """The ways of all runs, and what waits on them."""
+
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        say: Callable[[Fact], None],
+        is_halted: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._is_halted = is_halted
+        self._client = client
+        self._clock = clock
+        self._say = say
+        self._lines: dict[str, _Line] = {}
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    async def open(self, run_id: str, leash: KeptLeash, key: str) -> tuple[str, str]:
+        """Open a run's way; one that was open before is closed, what it spent stays.
+
+        Returns:
+            Address and key for the skill.
+        """
+        before = self._lines.pop(run_id, None)
+        if before is not None:
+            before.server.close()
+        for other in self._lines.values():
+            if (other.leash.agent_id, other.leash.skill_slug) == (leash.agent_id, leash.skill_slug):
+                before = other
+        if before is not None:
+            leash.day, leash.spent, leash.count = (
+                before.leash.day, before.leash.spent, before.leash.count,
+            )  # fmt: skip
+        token = f"sk_live_{secrets.token_urlsafe(24)}"
+
+        async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._met(run_id, reader, writer)
+
+        server = await asyncio.start_server(met, HOST, 0, limit=HEAD_MAX)
+        self._lines[run_id] = _Line(leash, token, Key(key, self._client.base_url), server)
+        self._tell()
+        return f"http://{HOST}:{server.sockets[0].getsockname()[1]}", token
+
+    def leash_of(self, run_id: str) -> KeptLeash | None:
+        """The leash of a run; None where it has no way here."""
+        line = self._lines.get(run_id)
+        return None if line is None else line.leash
+
+    async def run(self) -> None:
+        """Refuse what nobody decides in time, for ever."""
+        while True:
+            await self._clock.sleep(LOOK_S)
+            now = self._clock.now()
+            late = [line for line in self._lines.values() if line.leash.expire(now)]
+            if late:
+                self._tell()
+
+    def close(self) -> None:
+        """Hear nobody any more."""
+        for line in self._lines.values():
+            line.server.close()
+        for writer in tuple(self._writers):
+            writer.close()
+        self._lines.clear()
+
+    # -- the person's hand -----------------------------------------------------------------
+
+    async def carry_out(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
+        """Change a leash, or decide a trade that waits, and say how it went."""
+        match order:
+            case SetLeash():
+                tone, words = self._set(order)
+            case RefuseHeld():
+                did = self._refuse(order)
+                tone, words = ("good", "") if did else ("warn", "it does not wait any more")
+            case ApproveHeld():
+                tone, words = await self._approve(order)
+        said = f"{order.in_words()}: {words}" if words else order.in_words()
+        self._say(Noticed(tone, said, NoticeKind.APPROVAL))
+        self._tell()
+
+    def _set(self, order: SetLeash) -> tuple[str, str]:
+        found = [
+            line.leash
+            for line in self._lines.values()
+            if line.leash.agent_id == order.agent_id
+            and order.skill_slug in {"", line.leash.skill_slug}
+        ]
+        if order.mode is None:
+            return "warn", "where the service keeps no leash, the desk's cannot be taken off"
+        for leash in found:
+            leash.mode, leash.threshold = order.mode, order.threshold
+            leash.budget, leash.wait_s = order.budget, order.wait_s
+        return ("good", "") if found else ("warn", "no skill of this desk runs as that agent")
+
+    def _refuse(self, order: RefuseHeld) -> bool:
+        for line in self._lines.values():
+            taken = line.leash.take(order.held_id)
+            if taken is not None:
+                reason = order.reason or NO_REASON
+                line.leash.end(taken.view, HeldStatus.REFUSED, reason, self._clock.now())
+                return True
+        return False
+
+    async def _approve(self, order: ApproveHeld) -> tuple[str, str]:
+        line = next(
+            (one for one in self._lines.values() if order.held_id in one.leash.waiting), None
+        )
+        taken = None if line is None else line.leash.take(order.held_id)
+        if line is None or taken is None:
+            return "warn", "it does not wait any more"
+        leash, held = line.leash, taken.view
+        size = held.amount if order.amount is None else order.amount
+        now = self._clock.now()
+        if not leash.has_left(size, now):
+            leash.end(held, HeldStatus.FAILED, "the daily budget is reached", now)
+            return "bad", "the daily budget is reached"
+        body = {**taken.body, "amount": decimal(size)}
+        status, answer = await self._send(line, body, size)
+        said = _said(answer)
+        if status == _OK and said.get("success") is True:
+            changed = size != held.amount
+            reason = "approved at another size" if changed else "approved"
+            trade_id = str(said.get("trade_id") or "")
+            leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
+            return "good", ""
+        why = f"{said.get('error') or f'the service answered {status}'}"[:200]
+        leash.end(held, HeldStatus.FAILED, why, self._clock.now())
+        return "bad", why
+
+    # -- the skill's calls -----------------------------------------------------------------
+
+    async def _met(
+        self, run_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._writers.add(writer)
+        try:
+            async with asyncio.timeout(CALL_S):
+                status, body = await self._answer(run_id, reader)
+                head = (
+                    f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n"
+                    f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                )
+                writer.write(head.encode() + body)
+                await writer.drain()
+        except (OSError, TimeoutError) as error:
+            log.info("a skill's call was not answered: %s", error)
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _answer(self, run_id: str, reader: asyncio.StreamReader) -> Answered:
+        try:
+            method, target, headers, body = await _read(reader)
+        except BadCallError as error:
+            return _no(400, str(error), "send plain HTTP with a length")
+        line = self._lines.get(run_id)
+        given = headers.get("authorization", "").removeprefix("Bearer ").encode()
+        if line is None or not hmac.compare_digest(given, line.token.encode()):
+            return _no(401, "this key is not known here", "use the key in SERVICE_API_KEY")
+        return await self._routed(line, (method, target, body))
+
+    async def _routed(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
+        """What a skill asked, by whoever answers it."""
+        method, target, body = call
+        path = target.partition("?")[0]
+        if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
+            return await self._trade(line, body)
+        if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
+            return _OK, _held_body(line.leash, everything="status=all" in target)
+        is_read = method == "GET" and path.startswith("/api/sdk/")
+        may_write = any(method == verb and path.startswith(start) for verb, start in _WRITES)
+        if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
+            return _no(403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade")
+        return await self._pass(line, call)
+
+    async def _trade(self, line: _Line, raw: bytes) -> Answered:
+        try:
+            order = TradeRequest.model_validate_json(raw)
+            size = micros(order.amount)
+        except (ValidationError, NotMicrosError):
+            return _no(422, "that is no order", "give market_id, side and amount or shares")
+        body = _said(raw)
+        is_buy = order.action is Action.BUY and not order.dry_run
+        if is_buy and self._is_halted():
+            return _OK, _refused(order, _HALTED)
+        verdict = line.leash.judged(order, size, self._clock.now())
+        if isinstance(verdict, No):
+            return _OK, _refused(order, verdict)
+        if verdict:
+            return await self._send(line, body, size if is_buy else Micros(0))
+        held = line.leash.hold(order, size, body, self._clock.now())
+        self._tell()
+        return _OK, _submitted(order, held)
+
+    async def _send(self, line: _Line, body: Mapping[str, object], size: Micros) -> Answered:
+        """Send an order; what surely did not go out counts for nothing."""
+        line.leash.count_buy(size, self._clock.now())
+        raw = json.dumps(body).encode()
+        status, answer = await self._pass(line, (PLACE_TRADE.method, PLACE_TRADE.path, raw))
+        is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+        if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
+            line.leash.count_buy(Micros(-size), self._clock.now())
+        self._tell()
+        return status, answer
+
+    async def _pass(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
+        passing: Awaitable[Passed] = self._client.pass_on(line.key, call)
+        try:
+            passed = await passing
+        except NotPassedError as error:
+            if error.was_sent:
+                return _no(504, str(error), "ask GET /api/sdk/trades what became of it")
+            return _no(_NOT_SENT, str(error), "try again later")
+        return passed.status, passed.body
+
+    def _tell(self) -> None:
+        now = self._clock.now()
+        leashes = [line.leash for line in self._lines.values()]
+        held = [one.view for leash in leashes for one in leash.waiting.values()]
+        decided = [one for leash in leashes for one in leash.decided]
+        self._say(LeashesSeen(tuple(leash.view(now) for leash in leashes)))
+        self._say(
+            HeldSeen(
+                tuple(sorted(held, key=lambda one: one.expires_at)),
+                tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
+            )
+        )
+
+
+_HALTED: Final = No("HALTED", "trading is halted", "wait until the operator resumes it")
+_OK: Final = 200
+_NOT_SENT: Final = 424
+"""A call that surely did not go out is a no, and no riddle."""
+
+
+async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
+    """One call: method, target, headers by small letters, and body."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *rest = head.split("\r\n")
+        method, target, _ = first.split(" ")
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in rest if line)
+        }
+        length = int(headers.get("content-length", "0"))
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError) as error:
+        raise BadCallError("that is no call") from error
+    if "transfer-encoding" in headers or not 0 <= length <= BODY_MAX or not target.startswith("/"):
+        raise BadCallError("its body has no length, or is too long")
+    try:
+        return method, target, headers, await reader.readexactly(length)
+    except asyncio.IncompleteReadError as error:
+        raise BadCallError("its body is not whole") from error
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _json(body: WireModel) -> bytes:
+    return body.model_dump_json().encode()
+
+
+def _no(status: int, words: str, fix: str) -> Answered:
+    return status, _json(ErrorBody(error=words, fix=fix))
+
+
+def _said(answer: bytes) -> dict[str, object]:
+    """What an answer holds; nothing where it is no object."""
+    try:
+        said: object = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return said if _is_object(said) else {}
+
+
+def _refused(order: TradeRequest, no: No) -> bytes:
+    return _json(
+        TradeBody(
+            success=False,
+            market_id=order.market_id,
+            side=order.side,
+            error=no.words,
+            error_code=no.code,
+            fix=no.fix,
+        )
+    )
+
+
+def _submitted(order: TradeRequest, held: HeldView) -> bytes:
+    until = moment(held.expires_at).isoformat(timespec="seconds")
+    said = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
+    return _json(
+        TradeBody(
+            success=True,
+            trade_id=held.held_id,
+            market_id=order.market_id,
+            side=order.side,
+            status=TradeStatus.SUBMITTED,
+            order_status=TradeStatus.SUBMITTED.value,
+            fill_status=TradeStatus.SUBMITTED,
+            warnings=(said,),
+        )
+    )
+
+
+def _held_body(leash: KeptLeash, *, everything: bool) -> bytes:
+    waiting = [one.view for one in leash.waiting.values()]
+    rows = [*waiting, *(leash.decided if everything else ())]
+    return _json(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def _row(held: HeldView) -> HeldTradeBody:
+    return HeldTradeBody(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=held.agent_name,
+        status=held.status,
+        market_id=held.market_id,
+        venue=held.venue,
+        side=held.side,
+        action=held.action,
+        amount=decimal(held.amount),
+        reasoning=held.reasoning,
+        source=held.source,
+        skill_slug=held.skill_slug,
+        signal_data=dict(held.signal_data),
+        created_at=moment(held.created_at),
+        expires_at=moment(held.expires_at),
+        decided_at=None if held.decided_at is None else moment(held.decided_at),
+        reason=held.reason,
+        trade_id=held.trade_id,
+    )

@@ -1,0 +1,193 @@
+"""A service that keeps no leash: the desk keeps it, and every call of a skill goes through it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.facts import Fact
+from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
+from service_tui.desk.leash_keeping import KeptLeash
+from service_tui.desk.leash_line import LeashLines
+from service_tui.sdk.client import ServiceClient
+from service_tui.terms import HeldStatus, LeashMode
+from service_tui.units import ONE, Micros, Timestamp
+from support import Stage, open_stage
+
+
+@dataclass
+class Far:
+    """A skill on the desk's leash, and a service that knows nothing of it."""
+
+    stage: Stage
+    lines: LeashLines
+    leash: KeptLeash
+    skill: ServiceClient
+    facts: list[Fact] = field(default_factory=list)
+    halted: list[bool] = field(default_factory=list)
+
+    async def ask(self, call: Callable[[], object]) -> object:
+        await self.stage.clock.advance(0.3)
+        return await asyncio.to_thread(call)
+
+    async def buy(self, amount: float, place: int = 0) -> object:
+        market = self.stage.open_markets()[place].market_id
+        signals = {"edge": 0.1, "confidence": 0.6}
+        return await self.ask(
+            lambda: self.skill.trade(
+                market, "yes", amount, reasoning="why", signal_data=signals, allow_rebuy=True
+            )
+        )
+
+    @property
+    def spent(self) -> int:
+        return self.stage.agent.spent_today(self.stage.clock.now())
+
+    @property
+    def held(self) -> HeldSeen:
+        return [fact for fact in self.facts if isinstance(fact, HeldSeen)][-1]
+
+
+@asynccontextmanager
+async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Far]:
+    async with open_stage(path, speed=0) as stage:
+        facts, halted = list[Fact](), list[bool]()
+        lines = LeashLines(stage.client, stage.clock, facts.append, lambda: bool(halted))
+        leash = KeptLeash(stage.agent_id, "heron", "gauge", mode, **other)
+        url, key = await lines.open("r1", leash, stage.key)
+        assert key != stage.key
+        skill = await asyncio.to_thread(lambda: ServiceClient(key, url))
+        try:
+            yield Far(stage, lines, leash, skill, facts, halted)
+        finally:
+            await asyncio.to_thread(skill.close)
+            lines.close()
+
+
+def told(found: object) -> tuple[object, ...]:
+    return found.success, found.error_code
+
+
+async def test_who_observes_reads_and_asks_for_quotes_and_trades_nothing(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.OBSERVE) as it:
+        assert await it.ask(lambda: it.skill.get_markets(limit=3))
+        assert told(await it.buy(5.0)) == (False, "LEASH_OBSERVE")
+        assert (it.spent, it.leash.waiting) == (0, {})
+
+
+async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.ASK, threshold=Micros(2 * ONE)) as it:
+        assert (await it.buy(2.0)).success
+        assert it.spent == 2 * ONE
+        held = await it.buy(5.0, 1)
+        assert held.success
+        assert (it.spent, held.fill_status) == (2 * ONE, "submitted")
+        (waiting,) = it.held.held
+        assert (waiting.held_id, waiting.amount, waiting.reasoning) == (
+            held.trade_id, 5 * ONE, "why",
+        )  # fmt: skip
+        assert waiting.signal_data["confidence"] == 0.6
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", Micros(4 * ONE)))
+        assert it.spent == 6 * ONE
+        (own,) = await it.ask(it.skill.get_held_trades)
+        assert (own.status, own.reason) == (HeldStatus.APPROVED, "approved at another size")
+        assert own.trade_id
+        assert it.held.held == ()
+        # Approved once, it does not go out again.
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it"))
+        assert it.spent == 6 * ONE
+
+
+async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
+        first = await it.buy(5.0)
+        await it.lines.carry_out(RefuseHeld(first.trade_id, "it", "too thin"))
+        second = await it.buy(5.0)
+        async with asyncio.TaskGroup() as tasks:
+            looking = tasks.create_task(it.lines.run())
+            await it.stage.clock.advance(61.0)
+            await it.stage.clock.advance(1.0)
+            looking.cancel()
+        own = {one.held_id: one for one in await it.ask(it.skill.get_held_trades)}
+        assert own[first.trade_id].reason == "too thin"
+        assert own[second.trade_id].status is HeldStatus.EXPIRED
+        assert it.spent == 0
+
+
+async def test_the_budget_of_the_day_binds_and_what_was_refused_does_not_count(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
+        assert (await it.buy(6.0)).success
+        assert told(await it.buy(6.0)) == (False, "LEASH_BUDGET")
+        (leash,) = [fact for fact in it.facts if isinstance(fact, LeashesSeen)][-1].leashes
+        assert (leash.spent, leash.budget) == (6 * ONE, 10 * ONE)
+        wider = SetLeash(it.stage.agent_id, "heron", LeashMode.AUTO, budget=Micros(2_000 * ONE))
+        await it.lines.carry_out(wider)
+        # More than one trade may be: the service says no, and nothing of it counts.
+        assert not (await it.buy(900.0, 1)).success
+        assert it.leash.spent == 6 * ONE
+        tomorrow = Timestamp(it.stage.clock.now() + 86_400.0)
+        assert it.leash.spent_on(tomorrow) == 0
+
+
+async def test_a_way_that_is_opened_anew_remembers_what_was_spent(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
+        assert (await it.buy(6.0)).success
+        again = KeptLeash(
+            it.stage.agent_id, "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE)
+        )
+        await it.lines.open("r2", again, it.stage.key)
+        assert again.spent_on(it.stage.clock.now()) == 6 * ONE
+
+
+async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        it.halted.append(True)
+        assert told(await it.buy(5.0)) == (False, "HALTED")
+        assert it.spent == 0
+
+
+async def test_there_is_no_way_around(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        # Neither with another key, nor by another call that trades or changes limits.
+        stranger = await asyncio.to_thread(
+            lambda: ServiceClient(it.stage.key, it.skill._opening.base_url)
+        )
+        with pytest.raises(ServiceError):
+            await it.ask(lambda: stranger.get_markets(limit=1))
+        await asyncio.to_thread(stranger.close)
+        with pytest.raises(RefusedError, match="lets a skill trade and read"):
+            await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"nonsense\r\n\r\n",
+        b"POST /api/sdk/trade HTTP/1.1\r\nContent-Length: 999999999\r\n\r\n",
+        b"POST /api/sdk/trade HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET //elsewhere.example/ HTTP/1.1\r\n\r\n",
+    ],
+)
+async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
+    tmp_path: Path, raw: bytes
+) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        port = int(it.skill._opening.base_url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(raw)
+        said = await reader.read()
+        assert said.split(b" ")[1] in {b"400", b"401"}
+        writer.close()
+        await writer.wait_closed()
+        assert (await it.buy(1.0)).success
