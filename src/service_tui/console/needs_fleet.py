@@ -112,7 +112,7 @@ def _budgets(state: DeskState) -> Iterator[Need]:
         if most and skill.spent > WARN_FROM * most:
             yield Need(
                 f"skill day {skill.slug}", "warn", "▲", "skill", f"{skill.slug} has spent its day",
-                formats.percent(skill.spent / most, 0), "its buys end at midnight's budget",
+                formats.percent(skill.spent / most, 0), "its buys are refused at the end of it",
                 "settings", money=Micros(most - skill.spent), verb="shows the limits",
             )  # fmt: skip
 
