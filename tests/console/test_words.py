@@ -53,7 +53,7 @@ async def test_a_block_that_keeps_its_room_gives_it_back_once_it_rests(
         monkeypatch.setattr(words, "REST_S", 0.001)
         block.tell(lines(4))
         for _ in range(1_000):
-            if block.size.height == 4:
+            if block.region.height == 4:
                 break
             await pilot.pause()
-        assert block.size.height == 4
+        assert block.region.height == 4
