@@ -62,7 +62,7 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     waiting = held_of()
     refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
     asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
-    crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3")
+    crashed = run_of(state=SkillRunState.CRASHED, why="it ended with 3", report="")
     actions.heard(state, FillsHeard(STATE.fills[1:2]))
     actions.heard(replace(state, fills=STATE.fills), FillsHeard(STATE.fills[1:2]))
     actions.heard(state, HeldSeen((waiting,), ()))
@@ -137,3 +137,17 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     )
     (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
     assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")
+
+
+async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:
+    actions, _ = opened(tmp_path)
+    run = run_of(report="2 looked at, 1 refused: the day's budget is reached")
+    state = replace(STATE, supervision=replace(STATE.supervision, runs=(replace(run, report=""),)))
+    for _ in range(2):
+        fact = SkillRunChanged(run)
+        actions.heard(state, fact)
+        state = reduce(state, fact)
+    await actions.write()
+    (entry,) = entries(tmp_path)
+    assert (entry["who"], entry["what"]) == ("heron", "result")
+    assert "1 refused" in str(entry["words"])

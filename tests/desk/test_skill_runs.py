@@ -188,6 +188,28 @@ async def test_the_wallets_key_is_not_there_to_be_read(
         assert hand.view.report == "signals 0, trades executed 0"
 
 
+@pytest.mark.parametrize("how", ["crash", "loop", "flood", "deaf"])
+async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> None:
+    count = "import itertools, time\nfor n in itertools.count():\n    print(n); time.sleep(0.01)"
+    async with opened(tmp_path) as hand:
+        hand.begin(script(tmp_path / "s", count))
+        await hand.until(lambda: "3" in hand.output)
+        bad = SkillRunView(
+            "r2", "misbehaving", "a2", "bob", Pace.LOOP, 30, live=True, state=SkillRunState.STARTING
+        )
+        folder = hand.runs.folder_of("r2")
+        own = {"SERVICE_MISBEHAVING_HOW": how}
+        hand.runs.begin(bad, Launch("r2", folder, BAD, (), own))
+        await hand.until(lambda: tail(folder))
+        before = len(hand.output)
+        await hand.until(lambda: len(hand.output) > before)
+        good = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
+        states = {one.state for one in good if one.run_id == "r1"}
+        assert states <= {SkillRunState.STARTING, SkillRunState.RUNNING}
+        hand.runs.stop("r2")
+        await hand.until(lambda: not tagged("r2"), step_s=0.2)
+
+
 async def test_the_halt_holds_what_runs_and_what_starts(tmp_path: Path) -> None:
     count = "import itertools, time\nfor n in itertools.count():\n    print(n); time.sleep(0.01)"
     async with opened(tmp_path) as hand:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from journeys.test_breach import Walk, console
 from service_tui.clock import ManualClock
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.leash_form import LeashForm
@@ -31,6 +30,7 @@ from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
 from support import Stage, first_state, open_stage, open_test_desk
+from walking import Walk, walking
 
 DOCUMENT = """---
 name: buyer
@@ -231,8 +231,12 @@ def row_of(walk: Walk, name: str) -> str:
 
 async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
     source = written(tmp_path / "from")
-    async with console(tmp_path / "data", ManualClock(), listen=0) as walk:
-        await until_shown(walk, lambda s: s.service.address and s.supervision.skills)
+    clock = ManualClock()
+    async with walking(tmp_path / "data", clock, first="markets", listen=0) as walk:
+        await until_shown(
+            walk, lambda s: walk.is_open and s.service.address and s.supervision.skills and s.limits
+        )
+        await walk.press("escape")
         await walk.press("7", "I")
         await typed(walk, "install-path", str(source))
         await walk.press("enter")
@@ -253,8 +257,10 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
 
         # From another screen: the dialog says who, what, why; the size is changed.
         await walk.press("2", "ampersand")
-        for part in ("heron with buyer asks to buy YES", "=cheap enough", "confidence 0.6"):
-            assert part in walk.text
+        assert "heron with buyer asks to buy YES" in walk.text
+        why = str(walk.app.screen.query_one("#approval-why").render())
+        assert "=cheap enough" in why
+        assert "confidence 0.6" in why
         await walk.press("ctrl+u", "4", "enter")
         state = await until_shown(walk, lambda s: s.supervision.decided and s.supervision.held)
         assert state.supervision.decided[0].decided_amount == 4 * ONE
@@ -284,7 +290,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         )
         if walk.app.desk_state.supervision.held:
             await walk.press("ampersand", "enter")
-        await until_shown(walk, lambda s: only_run(s).state is RunState.DONE)
+        await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
         assert "at budget" in row_of(walk, "heron")
         assert "the daily budget of the skill buyer is reached: 30.00" in walk.text
 

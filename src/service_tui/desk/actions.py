@@ -221,7 +221,10 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
 
 
 def _runs(before: DeskState, fact: SkillRunChanged) -> Iterator[Told]:
+    """How a skill's run stands, and what it says it did, refusals among it; each once."""
     run = fact.run
-    states = {one.run_id: one.state for one in before.supervision.runs}
-    if states.get(run.run_id) is not run.state:
+    known = next((one for one in before.supervision.runs if one.run_id == run.run_id), None)
+    if known is None or known.state is not run.state:
         yield run.agent_name, Deed.RUN, run.skill_slug, f"{run.state.value} {run.why}".strip()
+    if run.report and (known is None or known.report != run.report):
+        yield run.agent_name, Deed.RESULT, run.skill_slug, run.report

@@ -5,23 +5,20 @@ Used by cli. Whoever holds the directory is asked; where nobody does, this proce
 """
 
 import asyncio
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from service_tui.desk.agent_past import pasts_of
-from service_tui.desk.desk import Desk
 from service_tui.desk.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.records import Topic
 from service_tui.desk.report import Pasts, known_pasts
 from service_tui.desk.state import DeskState
 from service_tui.desk.written import write_files, write_new
+from service_tui.units import Timestamp
 from service_tui.wiring import halt_door, live
 from service_tui.wiring.options import Options
-
-Made = TypeVar("Made")
 
 KNOWN_S: Final = 30.0
 """How long the service is given to tell everything."""
@@ -42,7 +39,7 @@ class Known:
 
     state: DeskState
     pasts: Pasts
-    desk: Desk
+    at: Timestamp
 
 
 def day(options: Options, agent: str, *, as_table: bool) -> str:
@@ -55,20 +52,15 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
         ReportError: no such agent, or no answer.
         DeskClosedError: the directory cannot be used.
     """
-
-    def make(known: Known) -> str:
-        state, now = known.state, known.desk.ports.now()
-        names = (
-            [] if state.fleet is None else [{one.agent_id, one.name} for one in state.fleet.agents]
-        )
-        if agent and not any(agent in each for each in names):
-            raise ReportError(f"no agent is called {agent!r}; 'service-tui report' lists all")
-        if not as_table:
-            return day_in_markdown(state, now, known.pasts, agent)
-        rows = agent_rows(state, known.pasts, now)
-        return as_csv([row for row in rows if not agent or agent in {row["agent"], row["name"]}])
-
-    return _run(options, make)
+    known = _known(options)
+    fleet = known.state.fleet
+    names = [{one.agent_id, one.name} for one in (() if fleet is None else fleet.agents)]
+    if agent and not any(agent in each for each in names):
+        raise ReportError(f"no agent is called {agent!r}; 'service-tui report' lists all")
+    if not as_table:
+        return day_in_markdown(known.state, known.at, known.pasts, agent)
+    rows = agent_rows(known.state, known.pasts, known.at)
+    return as_csv([row for row in rows if not agent or agent in {row["agent"], row["name"]}])
 
 
 def export(options: Options, folder: Path) -> int:
@@ -81,16 +73,13 @@ def export(options: Options, folder: Path) -> int:
         ReportError: a file is in the way, or the disk refuses.
         DeskClosedError: the directory cannot be used.
     """
-
-    def make(known: Known) -> int:
-        files = files_of(known.state, known.desk.ports.now(), known.pasts)
-        try:
-            write_files(folder, files)
-        except OSError as error:
-            raise ReportError(str(error)) from error
-        return len(files)
-
-    return _run(options, make)
+    known = _known(options)
+    files = files_of(known.state, known.at, known.pasts)
+    try:
+        write_files(folder, files)
+    except OSError as error:
+        raise ReportError(str(error)) from error
+    return len(files)
 
 
 def keep(path: Path, text: str) -> None:
@@ -101,22 +90,28 @@ def keep(path: Path, text: str) -> None:
         raise ReportError(str(error)) from error
 
 
-def _run(options: Options, make: Callable[[Known], Made]) -> Made:
+def _known(options: Options) -> Known:
+    """What there is to tell; ReportError where the service tells nothing."""
     quiet = replace(options, exits=False, listen=None)
     with live.closed_in_plain_words():
-        return asyncio.run(_made(quiet, make))
+        found = asyncio.run(_heard(quiet))
+    # Not raised where the desk is open: its tasks would wrap what passes through them.
+    if isinstance(found, str):
+        raise ReportError(found)
+    return found
 
 
-async def _made(options: Options, make: Callable[[Known], Made]) -> Made:
+async def _heard(options: Options) -> Known | str:
+    """What the desk has heard once it has heard everything, or why there is nothing."""
     async with AsyncExitStack() as stack:
         desk = await halt_door.opened(stack, options)
         if not desk.state.service.embedded:
-            raise ReportError("the agents of another service are told of on its own dashboard")
+            return "the agents of another service are told of on its own dashboard"
 
         def is_told(state: DeskState) -> bool:
             return not state.from_cache and all(topic in state.seen for topic in WANTED)
 
         if not await halt_door.until(desk, is_told, KNOWN_S):
-            raise ReportError("the service does not answer: nothing is reported")
+            return "the service does not answer: nothing is reported"
         pasts = {**known_pasts(desk.state), **await pasts_of(desk.ports)}
-        return make(Known(desk.state, pasts, desk))
+        return Known(desk.state, pasts, desk.ports.now())
