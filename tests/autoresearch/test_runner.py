@@ -62,6 +62,21 @@ async def test_what_is_left_in_the_background_is_ended_as_well(tmp_path: Path) -
     assert survivors(mark) == []
 
 
+async def test_what_clears_its_environment_is_ended_as_well(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    words = f"env -i setsid bash -c 'echo $$ > {told}; sleep 60 & wait' & sleep 0.3; echo done"
+    done, _ = await ran(words, tmp_path)
+    assert done.succeeded
+    assert done.left_over >= 1
+    assert is_gone(int(told.read_text()))
+
+
+def is_gone(pid: int) -> bool:
+    """Whether no more than its entry is left."""
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_bytes().rpartition(b")")[2].split()[0] == b"Z"
+
+
 async def test_endless_output_is_bounded(tmp_path: Path) -> None:
     done, _ = await ran("yes gigabytes | head -c 30000000; echo end", tmp_path)
     assert done.size > 30_000_000

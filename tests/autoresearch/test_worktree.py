@@ -1,5 +1,6 @@
 """Repositories in which somebody is in the middle of something: left as they are."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -48,6 +49,22 @@ async def test_a_worktree_in_the_middle_of_a_merge_is_left_as_it_is(tmp_path: Pa
     with pytest.raises(ToolError, match="in the middle of a merge"):
         await worktree.open()
     assert state_of(worktree.folder) == before
+
+
+async def test_a_lost_folder_is_made_anew_and_another_of_the_person_is_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    folder = new_repository(tmp_path / "repo")
+    work = Worktree(await repository_at(folder), SKILL)
+    await work.open()
+    away = tmp_path / "disk" / "away"
+    git(folder, "worktree", "add", "--quiet", "--detach", str(away))
+    (tmp_path / "disk").rename(tmp_path / "unmounted")
+    shutil.rmtree(work.folder)
+    await work.open()
+    assert (work.folder / ".git").exists()
+    (tmp_path / "unmounted").rename(tmp_path / "disk")
+    assert git(away, "rev-parse", "HEAD") == git(folder, "rev-parse", "HEAD")
 
 
 async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Knows processes. Must not know experiments, git or the service.
 Used by session. Whatever the command starts is ended with it, also what left its process group:
-every process inherits a mark in its environment, and orphans come to this process.
+every process inherits a mark in its environment, and what clears that comes to us as an orphan.
 Source: failures, T-16 and rule 17.
 """
 
@@ -13,7 +13,7 @@ import os
 import re
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +131,7 @@ async def run(
     loop = asyncio.get_running_loop()
     began = loop.time()
     _adopt_orphans()
+    others = _children()
     # The limits are the shell's own, so that nothing of ours runs between fork and exec.
     lead = f'ulimit -c 0 -f {FILE_BLOCKS} 2>/dev/null; exec /bin/bash -c "$1"'
     try:
@@ -153,7 +154,7 @@ async def run(
             timed_out = True
             await _end(process, output)
     finally:
-        left_over = _kill_tree(process.pid, environment.get(MARK, ""))
+        left_over = _kill_tree(process.pid, environment.get(MARK, ""), others)
         if process.returncode is None:
             process.kill()
     if process.returncode is None:
@@ -196,19 +197,24 @@ async def _end(process: asyncio.subprocess.Process, output: Output) -> None:
             await process.wait()
 
 
-def _kill_tree(leader: int, mark: str) -> int:
+def _kill_tree(leader: int, mark: str, others: Collection[int]) -> int:
     """Kill whatever the command started, wherever it went; how many there were."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    return end_marked(mark, but=leader)
+    ended = end_marked(mark, but=leader)
+    return ended + _end_all(lambda: [pid for pid in _strays(others) if pid != leader])
 
 
 def end_marked(mark: str, *, but: int = 0) -> int:
     """Kill every process that carries a mark, wherever it went; how many there were."""
+    return _end_all(lambda: [pid for pid in _marked(mark) if pid != but])
+
+
+def _end_all(look: Callable[[], list[int]]) -> int:
     total = 0
     # Until a look finds none: a tree that forks may be faster than one look.
     for _ in range(20):
-        found = [pid for pid in _marked(mark) if pid != but]
+        found = look()
         if not found:
             break
         for pid in found:
@@ -218,6 +224,43 @@ def end_marked(mark: str, *, but: int = 0) -> int:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
     return total
+
+
+def _strays(others: Collection[int]) -> list[int]:
+    """Orphans that came to us from another session, and what hangs on them."""
+    # What was a child before, or shares our session, is not the command's: that began in a session
+    # of its own, and nobody can come back into ours.
+    parents: dict[int, int] = {}
+    sessions: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent, _, session = _stat(entry)[:4]
+            if state != b"Z":
+                parents[int(entry.name)], sessions[int(entry.name)] = int(parent), int(session)
+    own, here = os.getpid(), os.getsid(0)
+    found = [
+        pid
+        for pid, parent in parents.items()
+        if parent == own and pid not in others and sessions[pid] != here
+    ]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
+
+
+def _children() -> Collection[int]:
+    """Processes that are ours now."""
+    found: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int(_stat(entry)[1]) == os.getpid():
+                found.add(int(entry.name))
+    return found
+
+
+def _stat(entry: Path) -> list[bytes]:
+    """State, parent, group, session and the rest of a process."""
+    return (entry / "stat").read_bytes().rpartition(b")")[2].split()
 
 
 def _marked(mark: str) -> list[int]:
@@ -234,7 +277,7 @@ def _is_marked(entry: Path, mark: str) -> bool:
     pid = int(entry.name)
     if pid == os.getpid() or not mark:
         return False
-    state = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+    state = _stat(entry)
     if state[0] == b"Z":
         # An orphan that came to us; those that have a parent are that one's to reap.
         if int(state[1]) == os.getpid():
