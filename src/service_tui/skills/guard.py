@@ -2,11 +2,13 @@
 
 Knows the standard library only. Must not import the program: it runs before the skill's own start.
 Started as a script by `process`, with the skill's script and its words behind it. The process is
-nice to the others, writes no file beyond a bound, ends in order when it is asked to, and dies with
-whoever started it unless its folder says that it is detached.
+nice to the others, writes no file beyond a bound, ends in order when it is asked to, leaves nothing
+behind that it has started, and dies with whoever started it unless its folder says that it is
+detached.
 """
 
 import contextlib
+import ctypes
 import os
 import resource
 import runpy
@@ -20,6 +22,9 @@ FOLDER = "SERVICE_RUN_FOLDER"
 DETACHED = "detached"
 FILE_MAX = 16 * 1024 * 1024
 """Of any file that it writes, its output too: a flood ends here even if nobody looks."""
+
+_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of Linux."""
 
 NICENESS = 10
 # ours: a skill computes when nobody else has to: the console's keys and the service come first.
@@ -36,9 +41,35 @@ def main(words: list[str]) -> None:
     if line:
         watch = threading.Thread(target=_die_with, args=(int(line), folder), daemon=True)
         watch.start()
+    with contextlib.suppress(OSError, AttributeError):
+        # Orphans of the skill come to it: what has cleared its environment is found by descent.
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     sys.argv = words
     sys.path[0] = str(Path(words[0]).parent)
-    runpy.run_path(words[0], run_name="__main__")
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+    finally:
+        end_all(descendants(os.getpid()))
+
+
+def descendants(pid: int) -> list[int]:
+    """Every process that a process has started, and theirs; none on a system that does not tell."""
+    below: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
+            below.setdefault(parent, []).append(int(entry.name))
+    found = list(below.get(pid, ()))
+    for one in found:
+        found += below.get(one, ())
+    return found
+
+
+def end_all(pids: list[int]) -> None:
+    """End processes at once; those that are gone already, or another's, are passed over."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _end(_signal: int, _frame: object) -> None:
@@ -50,6 +81,7 @@ def _die_with(line: int, folder: Path) -> None:
     with contextlib.suppress(OSError):
         os.read(line, 1)
     if not (folder / DETACHED).exists():
+        end_all(descendants(os.getpid()))
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -140,8 +140,10 @@ class SkillProcess:
 
     def kill(self) -> None:
         """End it and everything that it has started, wherever that went."""
+        below = guard.descendants(self.pid) if self.exit_code() is None else []
         with suppress(OSError):
             self.signal(signal.SIGKILL)
+        guard.end_all(below)
         end_tagged(self.run_id)
         if self._child is not None:
             with suppress(subprocess.TimeoutExpired):

@@ -1,0 +1,58 @@
+"""What a skill has started ends with it, also where no variable tells any more whose it is."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from service_tui.skills.process import Launch, SkillProcess
+
+ESCAPES = """
+import pathlib, subprocess, sys, time
+words = f"env -i setsid bash -c 'echo $$ > {sys.argv[1]}.new; mv {sys.argv[1]}.new {sys.argv[1]}; sleep 60' &"
+subprocess.run(["bash", "-c", words])
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+time.sleep(float(sys.argv[2]))
+"""  # noqa: E501
+
+
+def is_gone(pid: int) -> bool:
+    """Whether no more than its entry is left."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return True
+    return stat.rpartition(b")")[2].split()[0] == b"Z"
+
+
+def is_told(path: Path) -> bool:
+    return path.exists()
+
+
+def read(path: Path) -> int:
+    return int(path.read_text())
+
+
+@pytest.mark.parametrize("ends", ["by itself", "killed"])
+async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, ends: str) -> None:
+    script, told = tmp_path / "run.py", tmp_path / "pid"
+    script.write_text(ESCAPES)
+    words = (str(told), "0" if ends == "by itself" else "60")
+    process = SkillProcess.start(
+        Launch("r1", tmp_path / "run", script, words, own={}), dict(os.environ)
+    )
+    try:
+        while not is_told(told):
+            assert process.exit_code() is None
+            await asyncio.sleep(0.02)
+        if ends == "killed":
+            process.kill()
+        while process.exit_code() is None:
+            await asyncio.sleep(0.02)
+        escaped = read(told)
+        while not is_gone(escaped):
+            await asyncio.sleep(0.02)
+    finally:
+        process.kill()
