@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,12 @@ def is_gone(pid: int) -> bool:
     return stat.rpartition(b")")[2].split()[0] == b"Z"
 
 
-def is_told(path: Path) -> bool:
-    return path.exists()
-
-
-def read(path: Path) -> int:
-    return int(path.read_text())
+async def until(is_so: Callable[[], bool]) -> None:
+    for _ in range(3_000):
+        if is_so():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("not within a minute")
 
 
 @pytest.mark.parametrize("ends", ["by itself", "killed"])
@@ -44,15 +45,11 @@ async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, 
         Launch("r1", tmp_path / "run", script, words, own={}), dict(os.environ)
     )
     try:
-        while not is_told(told):
-            assert process.exit_code() is None
-            await asyncio.sleep(0.02)
+        await until(told.exists)
         if ends == "killed":
             process.kill()
-        while process.exit_code() is None:
-            await asyncio.sleep(0.02)
-        escaped = read(told)
-        while not is_gone(escaped):
-            await asyncio.sleep(0.02)
+        await until(lambda: process.exit_code() is not None)
+        escaped = int(told.read_text())
+        await until(lambda: is_gone(escaped))
     finally:
         process.kill()
