@@ -1,6 +1,7 @@
 """A service that keeps no leash: the desk keeps it, and every call of a skill goes through it."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ class Far:
     lines: LeashLines
     leash: KeptLeash
     skill: ServiceClient
+    key: str
     facts: list[Fact] = field(default_factory=list)
     halted: list[bool] = field(default_factory=list)
 
@@ -63,10 +65,22 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
         assert key != stage.key
         skill = await asyncio.to_thread(lambda: ServiceClient(key, url))
         try:
-            yield Far(stage, lines, leash, skill, facts, halted)
+            yield Far(stage, lines, leash, skill, key, facts, halted)
         finally:
             await asyncio.to_thread(skill.close)
             lines.close()
+
+
+async def raw_call(it: Far, method: str, target: str, body: bytes = b"") -> int:
+    """A call exactly as it is spelt here, and the status of its answer."""
+    port = int(it.skill._opening.base_url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"{method} {target} HTTP/1.1\r\nAuthorization: Bearer {it.key}\r\n"
+    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    said = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return int(said.split(b" ")[1])
 
 
 def told(found: object) -> tuple[object, ...]:
@@ -168,6 +182,31 @@ async def test_there_is_no_way_around(tmp_path: Path) -> None:
         await asyncio.to_thread(stranger.close)
         with pytest.raises(RefusedError, match="lets a skill trade and read"):
             await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/sdk/positions/../trade",
+        "/api/sdk/positions/x/../../trade",
+        "/api/sdk/positions/./../trade",
+        "/api/sdk/positions/%2e%2e/trade",
+        "/api/sdk/positions/..\\trade",
+        "/api/sdk/positions//trade",
+        "/api/sdk/positions/../trade?a=b",
+        "/api/sdk/positions/../trade#/monitor",
+    ],
+)
+async def test_no_spelling_of_a_path_leads_to_another_call(tmp_path: Path, target: str) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(ONE)) as it:
+        it.halted.append(True)
+        market = it.stage.open_markets()[0].market_id
+        order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0}).encode()
+        assert await raw_call(it, "POST", target, order) == 403
+        assert it.spent == 0
+        # Nor do readings leave their own part of the service.
+        assert await raw_call(it, "GET", "/api/sdk/../desk/agents") == 403
+        assert await raw_call(it, "GET", "/api/sdk/markets?limit=1&q=a%20b/../c") == 200
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from service_tui.client.keys import Key
+from service_tui.client.keys import Key, origin
 
 PASSED_S: Final = 30.0
 """Of a whole call. Source: decisions, "Deadlines"."""
@@ -58,7 +58,7 @@ async def pass_on(
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if body:
         headers["Content-Type"] = "application/json"
-    url = base.join(target)
+    url = _url_of(base, target)
     headers["Authorization"] = key.authorization(url)
     request = httpx.Request(method, url, content=body, headers=headers)
     request.extensions["timeout"] = httpx.Timeout(PASSED_S, connect=CONNECT_S).as_dict()
@@ -72,6 +72,27 @@ async def pass_on(
     except (httpx.TransportError, TimeoutError) as error:
         raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
     return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
+
+
+def _url_of(base: httpx.URL, target: str) -> httpx.URL:
+    """Where a call goes: exactly to the path that it names, which was judged as it stands.
+
+    Returns:
+        The whole address.
+
+    Raises:
+        NotPassedError: it would go elsewhere.
+    """
+    path = target.partition("?")[0]
+    below = base.raw_path.decode().rstrip("/")
+    try:
+        url = httpx.URL(f"{str(base).rstrip('/')}{target}")
+    except httpx.InvalidURL as error:
+        raise NotPassedError(f"that is no address: {error}", was_sent=False) from None
+    is_there = url.raw_path.decode().partition("?")[0] == f"{below}{path}"
+    if not (path.startswith("/") and is_there and origin(url) == origin(base)):
+        raise NotPassedError("its path does not stand for itself", was_sent=False)
+    return url
 
 
 async def _bounded(response: httpx.Response) -> bytes:

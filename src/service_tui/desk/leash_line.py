@@ -246,8 +246,10 @@ class LeashLines:
             return await self._trade(line, body)
         if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
             return _OK, _held_body(line.leash, everything="status=all" in target)
-        is_read = method == "GET" and path.startswith("/api/sdk/")
-        may_write = any(method == verb and path.startswith(start) for verb, start in _WRITES)
+        is_read = method == "GET" and path.startswith("/api/sdk/") and _is_plain(target)
+        may_write = _is_plain(target) and any(
+            method == verb and path.startswith(start) for verb, start in _WRITES
+        )
         if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
             return _no(403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade")
         return await self._pass(line, call)
@@ -331,6 +333,13 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str],
         return method, target, headers, await reader.readexactly(length)
     except asyncio.IncompleteReadError as error:
         raise BadCallError("its body is not whole") from error
+
+
+def _is_plain(target: str) -> bool:
+    """Whether a path names one place only, however it is read on its way."""
+    path = target.partition("?")[0]
+    steps = {"", ".", ".."}.intersection(path[1:].split("/"))
+    return not steps and not any(mark in path for mark in "%\\") and "#" not in target
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:
