@@ -23,11 +23,12 @@ from pydantic import ValidationError
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key
-from service_tui.client.passing import NotPassedError, Passed
+from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
+from service_tui.desk.gate import HALTED
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView
@@ -182,15 +183,18 @@ class LeashLines:
         line = next(
             (one for one in self._lines.values() if order.held_id in one.leash.waiting), None
         )
+        if line is not None and self._is_halted():
+            return "warn", f"{HALTED}; it waits on"
         taken = None if line is None else line.leash.take(order.held_id)
         if line is None or taken is None:
             return "warn", "it does not wait any more"
         leash, held = line.leash, taken.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
-        if not leash.has_left(size, now):
-            leash.end(held, HeldStatus.FAILED, "the daily budget is reached", now)
-            return "bad", "the daily budget is reached"
+        objection = leash.against_approval(held, size, now)
+        if objection is not None:
+            leash.end(held, *objection, now)
+            return "bad", objection[1]
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
         said = _said(answer)
@@ -277,15 +281,25 @@ class LeashLines:
         """Send an order; what surely did not go out counts for nothing."""
         line.leash.count_buy(size, self._clock.now())
         raw = json.dumps(body).encode()
-        status, answer = await self._pass(line, (PLACE_TRADE.method, PLACE_TRADE.path, raw))
+        call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
+        status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
         is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
         if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
             line.leash.count_buy(Micros(-size), self._clock.now())
         self._tell()
         return status, answer
 
-    async def _pass(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
-        passing: Awaitable[Passed] = self._client.pass_on(line.key, call)
+    def _why_no_buy(self) -> str:
+        """Asked until the bytes of a buy leave; empty when it may."""
+        return HALTED if self._is_halted() else ""
+
+    async def _pass(
+        self,
+        line: _Line,
+        call: tuple[str, str, bytes],
+        last_word: Callable[[], str] = no_objection,
+    ) -> Answered:
+        passing: Awaitable[Passed] = self._client.pass_on(line.key, call, last_word=last_word)
         try:
             passed = await passing
         except NotPassedError as error:
