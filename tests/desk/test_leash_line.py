@@ -1,14 +1,20 @@
 """A service that keeps no leash: the desk keeps it, and every call of a skill goes through it."""
 
 import asyncio
+import json
+import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import pytest
 
+from scripted_service import HastyClock, said, scripted
+from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
@@ -28,6 +34,7 @@ class Far:
     lines: LeashLines
     leash: KeptLeash
     skill: ServiceClient
+    way: tuple[str, str]
     facts: list[Fact] = field(default_factory=list)
     halted: list[bool] = field(default_factory=list)
 
@@ -63,10 +70,28 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
         assert key != stage.key
         skill = await asyncio.to_thread(lambda: ServiceClient(key, url))
         try:
-            yield Far(stage, lines, leash, skill, facts, halted)
+            yield Far(stage, lines, leash, skill, (url, key), facts, halted)
         finally:
             await asyncio.to_thread(skill.close)
             lines.close()
+
+
+async def raw_call(way: tuple[str, str], call: str, body: bytes = b"") -> int:
+    """A call exactly as it is spelt here, and the status of its answer."""
+    url, key = way
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    head = f"{call} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n"
+    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return int(answer.split(b" ")[1])
+
+
+def own_client(url: str) -> Client:
+    keys = Keys(Key("sk_test_0123456789", url))
+    transport = httpx.AsyncHTTPTransport(retries=0)
+    return Client(transport, url, keys, clock=HastyClock(), rng=random.Random(7))
 
 
 def told(found: object) -> tuple[object, ...]:
@@ -157,6 +182,51 @@ async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_tw
         assert it.spent == 0
 
 
+async def test_nothing_is_approved_while_the_halt_stands(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        held = await it.buy(5.0)
+        it.halted.append(True)
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 0
+        # It waits on, and can be approved when the halt is over.
+        assert [one.held_id for one in it.held.held] == [held.trade_id]
+        it.halted.clear()
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 5 * ONE
+
+
+async def test_nothing_is_approved_behind_its_deadline(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
+        held = await it.buy(5.0)
+        await it.stage.clock.advance(60.0)
+        await it.lines.carry_out(ApproveHeld(held.trade_id, "it"))
+        assert it.spent == 0
+        (ended,) = it.held.decided
+        assert ended.status is HeldStatus.EXPIRED
+
+
+@pytest.mark.parametrize("ask", [1, 2, 3, 4])
+async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> None:
+    halted: list[bool] = []
+
+    def is_halted() -> bool:
+        halted.append(len(halted) + 1 >= ask)
+        return halted[-1]
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        lines = LeashLines(client, client._clock, list[Fact]().append, is_halted)
+        leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0}'
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (service.requests, leash.spent, len(halted)) == ([], 0, ask)
+        sale = b'{"market_id": "m", "side": "yes", "action": "sell", "shares": 5.0}'
+        assert await raw_call(way, "POST /api/sdk/trade", sale) == 200
+        assert len(service.requests) == 1
+        lines.close()
+
+
 async def test_there_is_no_way_around(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
         # Neither with another key, nor by another call that trades or changes limits.
@@ -168,6 +238,31 @@ async def test_there_is_no_way_around(tmp_path: Path) -> None:
         await asyncio.to_thread(stranger.close)
         with pytest.raises(RefusedError, match="lets a skill trade and read"):
             await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/sdk/positions/../trade",
+        "/api/sdk/positions/x/../../trade",
+        "/api/sdk/positions/./../trade",
+        "/api/sdk/positions/%2e%2e/trade",
+        "/api/sdk/positions/..\\trade",
+        "/api/sdk/positions//trade",
+        "/api/sdk/positions/../trade?a=b",
+        "/api/sdk/positions/../trade#/monitor",
+    ],
+)
+async def test_no_spelling_of_a_path_leads_to_another_call(tmp_path: Path, target: str) -> None:
+    async with far(tmp_path, LeashMode.AUTO, budget=Micros(ONE)) as it:
+        it.halted.append(True)
+        market = it.stage.open_markets()[0].market_id
+        order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0}).encode()
+        assert await raw_call(it.way, f"POST {target}", order) == 403
+        assert it.spent == 0
+        # Nor do readings leave their own part of the service.
+        assert await raw_call(it.way, "GET /api/sdk/../desk/agents") == 403
+        assert await raw_call(it.way, "GET /api/sdk/markets?limit=1&q=a%20b/../c") == 200
 
 
 @pytest.mark.parametrize(
@@ -186,8 +281,8 @@ async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
         port = int(it.skill._opening.base_url.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(raw)
-        said = await reader.read()
-        assert said.split(b" ")[1] in {b"400", b"401"}
+        answer = await reader.read()
+        assert answer.split(b" ")[1] in {b"400", b"401"}
         writer.close()
         await writer.wait_closed()
         assert (await it.buy(1.0)).success

@@ -32,7 +32,7 @@ from service_tui.client.errors import (
 )
 from service_tui.client.gates import Gates
 from service_tui.client.keys import Key, Keys, service_address
-from service_tui.client.passing import Passed, pass_on
+from service_tui.client.passing import LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import Heard, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, decode
 from service_tui.client.resources import (
@@ -76,7 +76,6 @@ Again = Callable[[str], Awaitable[WireModel]]
 
 Offered = Callable[[RateLimitedError, Again], None]
 
-_LEAVING: Final = ("send_request_headers.started", "send_request_body.started")
 """What the line tells right before its first bytes, and again before the body, leave. Between the
 hand-over and these moments a connection may take seconds to open."""
 
@@ -178,8 +177,16 @@ class Client:
         """Close the transport and its connections."""
         await self._transport.aclose()
 
-    async def pass_on(self, key: Key, call: tuple[str, str, bytes]) -> Passed:
+    async def pass_on(
+        self,
+        key: Key,
+        call: tuple[str, str, bytes],
+        *,
+        last_word: Callable[[], str] = no_objection,
+    ) -> Passed:
         """Send somebody else's call (method, target, body) once, in the name of its own key.
+
+        `last_word` is asked until the bytes leave: why they must not.
 
         Returns:
             The answer, unread.
@@ -187,7 +194,7 @@ class Client:
         Raises:
             NotPassedError: there is none.
         """
-        return await pass_on(self._transport, self._base, key, call)
+        return await pass_on(self._transport, self._base, key, call, last_word=last_word)
 
     def renew(self, keys: Keys) -> None:
         """Use these keys from now on; one that was refused before is tried again.
@@ -417,7 +424,7 @@ class Client:
         """What the line calls at each step: the last word once more, before bytes leave."""
 
         async def watch(step: str, _: object) -> None:
-            if step.endswith(_LEAVING):
+            if step.endswith(LEAVING):
                 self._check_leaving(asked)
 
         return watch

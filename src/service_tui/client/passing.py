@@ -5,19 +5,28 @@ Used by the client, which lends its transport. Sent once; what comes back is bou
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
 import httpx
 
-from service_tui.client.keys import Key
+from service_tui.client.keys import Key, origin
 
 PASSED_S: Final = 30.0
 """Of a whole call. Source: decisions, "Deadlines"."""
 
 BODY_MAX: Final = 2 * 1024 * 1024
 CONNECT_S: Final = 5.0
+
+LEAVING: Final = ("send_request_headers.started", "send_request_body.started")
+"""The steps of the transport right before bytes leave."""
+
+
+def no_objection() -> str:
+    """The last word on what may always leave."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,12 @@ class NotPassedError(Exception):
 
 
 async def pass_on(
-    transport: httpx.AsyncBaseTransport, base: httpx.URL, key: Key, call: tuple[str, str, bytes]
+    transport: httpx.AsyncBaseTransport,
+    base: httpx.URL,
+    key: Key,
+    call: tuple[str, str, bytes],
+    *,
+    last_word: Callable[[], str] = no_objection,
 ) -> Passed:
     """Send a call to the service that a transport reaches.
 
@@ -47,6 +61,7 @@ async def pass_on(
         base: the address of the service.
         key: in whose name; it goes nowhere but to that address.
         call: method, path with its query, and body.
+        last_word: why it must not leave, asked until its bytes do; empty when it may.
 
     Returns:
         The answer.
@@ -58,10 +73,17 @@ async def pass_on(
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if body:
         headers["Content-Type"] = "application/json"
-    url = base.join(target)
+    url = _url_of(base, target)
     headers["Authorization"] = key.authorization(url)
     request = httpx.Request(method, url, content=body, headers=headers)
     request.extensions["timeout"] = httpx.Timeout(PASSED_S, connect=CONNECT_S).as_dict()
+
+    async def watch(step: str, _: object) -> None:
+        if step.endswith(LEAVING):
+            _check_leaving(last_word)
+
+    request.extensions["trace"] = watch
+    _check_leaving(last_word)
     try:
         async with asyncio.timeout(PASSED_S):
             response = await transport.handle_async_request(request)
@@ -72,6 +94,37 @@ async def pass_on(
     except (httpx.TransportError, TimeoutError) as error:
         raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
     return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
+
+
+def _check_leaving(last_word: Callable[[], str]) -> None:
+    """Ask for the last word.
+
+    Raises:
+        NotPassedError: the call must not leave.
+    """
+    if why := last_word():
+        raise NotPassedError(why, was_sent=False)
+
+
+def _url_of(base: httpx.URL, target: str) -> httpx.URL:
+    """Where a call goes: exactly to the path that it names, which was judged as it stands.
+
+    Returns:
+        The whole address.
+
+    Raises:
+        NotPassedError: it would go elsewhere.
+    """
+    path = target.partition("?")[0]
+    below = base.raw_path.decode().rstrip("/")
+    try:
+        url = httpx.URL(f"{str(base).rstrip('/')}{target}")
+    except httpx.InvalidURL as error:
+        raise NotPassedError(f"that is no address: {error}", was_sent=False) from None
+    is_there = url.raw_path.decode().partition("?")[0] == f"{below}{path}"
+    if not (path.startswith("/") and is_there and origin(url) == origin(base)):
+        raise NotPassedError("its path does not stand for itself", was_sent=False)
+    return url
 
 
 async def _bounded(response: httpx.Response) -> bytes:

@@ -158,6 +158,16 @@ class KeptLeash:
         """Take a trade from those that wait; None where it does not wait."""
         return self.waiting.pop(held_id, None)
 
+    def against_approval(
+        self, held: HeldView, size: Micros, now: Timestamp
+    ) -> tuple[HeldStatus, str] | None:
+        """How a trade ends that cannot be approved any more; None where it can."""
+        if held.expires_at <= now:
+            return HeldStatus.EXPIRED, DEADLINE
+        if not self.has_left(size, now):
+            return HeldStatus.FAILED, "the daily budget is reached"
+        return None
+
     def end(
         self, held: HeldView, status: HeldStatus, reason: str, now: Timestamp, *, trade_id: str = ""
     ) -> None:

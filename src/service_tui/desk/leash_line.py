@@ -23,11 +23,12 @@ from pydantic import ValidationError
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key
-from service_tui.client.passing import NotPassedError, Passed
+from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
+from service_tui.desk.gate import HALTED
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView
@@ -182,15 +183,18 @@ class LeashLines:
         line = next(
             (one for one in self._lines.values() if order.held_id in one.leash.waiting), None
         )
+        if line is not None and self._is_halted():
+            return "warn", f"{HALTED}; it waits on"
         taken = None if line is None else line.leash.take(order.held_id)
         if line is None or taken is None:
             return "warn", "it does not wait any more"
         leash, held = line.leash, taken.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
-        if not leash.has_left(size, now):
-            leash.end(held, HeldStatus.FAILED, "the daily budget is reached", now)
-            return "bad", "the daily budget is reached"
+        objection = leash.against_approval(held, size, now)
+        if objection is not None:
+            leash.end(held, *objection, now)
+            return "bad", objection[1]
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
         said = _said(answer)
@@ -246,8 +250,10 @@ class LeashLines:
             return await self._trade(line, body)
         if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
             return _OK, _held_body(line.leash, everything="status=all" in target)
-        is_read = method == "GET" and path.startswith("/api/sdk/")
-        may_write = any(method == verb and path.startswith(start) for verb, start in _WRITES)
+        is_read = method == "GET" and path.startswith("/api/sdk/") and _is_plain(target)
+        may_write = _is_plain(target) and any(
+            method == verb and path.startswith(start) for verb, start in _WRITES
+        )
         if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
             return _no(403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade")
         return await self._pass(line, call)
@@ -275,15 +281,25 @@ class LeashLines:
         """Send an order; what surely did not go out counts for nothing."""
         line.leash.count_buy(size, self._clock.now())
         raw = json.dumps(body).encode()
-        status, answer = await self._pass(line, (PLACE_TRADE.method, PLACE_TRADE.path, raw))
+        call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
+        status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
         is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
         if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
             line.leash.count_buy(Micros(-size), self._clock.now())
         self._tell()
         return status, answer
 
-    async def _pass(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
-        passing: Awaitable[Passed] = self._client.pass_on(line.key, call)
+    def _why_no_buy(self) -> str:
+        """Asked until the bytes of a buy leave; empty when it may."""
+        return HALTED if self._is_halted() else ""
+
+    async def _pass(
+        self,
+        line: _Line,
+        call: tuple[str, str, bytes],
+        last_word: Callable[[], str] = no_objection,
+    ) -> Answered:
+        passing: Awaitable[Passed] = self._client.pass_on(line.key, call, last_word=last_word)
         try:
             passed = await passing
         except NotPassedError as error:
@@ -331,6 +347,13 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str],
         return method, target, headers, await reader.readexactly(length)
     except asyncio.IncompleteReadError as error:
         raise BadCallError("its body is not whole") from error
+
+
+def _is_plain(target: str) -> bool:
+    """Whether a path names one place only, however it is read on its way."""
+    path = target.partition("?")[0]
+    steps = {"", ".", ".."}.intersection(path[1:].split("/"))
+    return not steps and not any(mark in path for mark in "%\\") and "#" not in target
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:

@@ -1,0 +1,65 @@
+"""Calls that are passed on: they reach what they name, at the service that they are meant for."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from scripted_service import said, scripted
+from service_tui.client.keys import Key
+from service_tui.client.passing import NotPassedError, pass_on
+
+TOLD = "sk_test_0123456789"
+
+
+async def passed(
+    base: str, target: str, body: bytes = b"", last_word: Callable[[], str] = str
+) -> int:
+    call = ("POST" if body else "GET", target, body)
+    async with httpx.AsyncHTTPTransport(retries=0) as transport:
+        key = Key(TOLD, base)
+        return (await pass_on(transport, httpx.URL(base), key, call, last_word=last_word)).status
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/sdk/positions/../trade",
+        "/api/sdk/./trade",
+        "/api/sdk/trade#positions",
+        "/api/sdk/tr\u00e4de",
+        "/api/sdk/tr\x00ade",
+        "//elsewhere.example/api/../x",
+        "@elsewhere.example/api",
+    ],
+)
+async def test_a_call_that_would_arrive_as_another_one_does_not_leave(target: str) -> None:
+    async with scripted(said({})) as service:
+        with pytest.raises(NotPassedError) as raised:
+            await passed(service.url, target)
+        assert not raised.value.was_sent
+        assert service.requests == []
+
+
+async def test_a_service_below_a_path_of_its_own_is_reached_there() -> None:
+    async with scripted(said({})) as service:
+        assert await passed(f"{service.url}/below", "/api/sdk/markets?q=a%20b&limit=1") == 200
+        assert service.heads[0].startswith("GET /below/api/sdk/markets?q=a%20b&limit=1 ")
+
+
+@pytest.mark.parametrize("ask", [1, 2, 3])
+async def test_a_no_at_any_moment_keeps_the_call_here(ask: int) -> None:
+    asked: list[str] = []
+
+    def last_word() -> str:
+        asked.append("halted" if len(asked) + 1 >= ask else "")
+        return asked[-1]
+
+    async with scripted(said({})) as service:
+        with pytest.raises(NotPassedError, match="halted") as raised:
+            await passed(service.url, "/api/sdk/trade", b"{}", last_word)
+        assert not raised.value.was_sent
+        assert len(asked) == ask
+        # Neither before the head nor between head and body has it come there.
+        assert service.requests == []
+        assert await passed(service.url, "/api/sdk/trade", b"{}") == 200
