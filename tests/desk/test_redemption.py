@@ -19,7 +19,7 @@ from desk.redeeming import (
     open_wallet_desk,
     settle,
 )
-from faults import Fault, Line, said, until
+from faults import Dated, Fault, Line, said, until
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt
@@ -502,6 +502,23 @@ async def test_all_of_several_are_redeemed_by_one_word(tmp_path: Path) -> None:
         assert [state for state, _ in ends] == [ChainRunState.DONE] * 4, ends
         assert signer.count == 4
         assert on_chain(stage) == [TxStatus.CONFIRMED] * 4
+
+
+async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        dated = Dated(line, stage.clock, ahead_s=-31.0)
+        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        slow, signer = replace(stage, client=client), CountingSigner()
+        async with open_wallet_desk(slow, signer, initial=allowed()) as desk:
+            state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
+            run = run_of(state, held)
+            assert run is not None
+            assert (run.reason, signer.count) == (NoReason.CHAIN, 0)
+            assert "the clock is more than 30 s off" in run.words
+            dated.ahead_s = 0.0
+            await until(desk, run_is(held, ChainRunState.DONE), stage, tries=600)
+        assert signer.count == 1
 
 
 async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path: Path) -> None:

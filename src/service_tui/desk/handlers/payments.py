@@ -21,7 +21,7 @@ from service_tui.desk.commands_wallet import PayOffer, SetPay
 from service_tui.desk.facts import BriefingSeen, Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import PaySeen
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.rails import DAY_S
+from service_tui.desk.rails import spending_day_began
 from service_tui.desk.records_wallet import OfferView
 from service_tui.desk.translate_briefing import briefing_view
 from service_tui.signing.errors import PolicyRefusedError, SigningError
@@ -33,6 +33,7 @@ from service_tui.signing.payments import (
     judge_offer,
     sign_payment,
 )
+from service_tui.signing.skew import check_skew
 from service_tui.storage.chain_runs import ChainRun, ChainRuns
 from service_tui.units import Micros
 from service_tui.wire.briefing import BriefingBody
@@ -130,7 +131,9 @@ class Payments:
         fresh = f"{ports.new_id()} {ports.new_id()}"
         nonce = hashlib.sha256(fresh.encode()).digest()
         wallet = ports.state().wallet.address
+        skew_s = ports.client.skew_s or 0.0
         try:
+            check_skew(skew_s)
             signer = ports.vault.signer_of(wallet)
             spent = await asyncio.to_thread(self._spent)
             policy = self._policy(offer)
@@ -148,7 +151,7 @@ class Payments:
             body=body,
         )
         number = await self._runs.open(run)
-        now_s = int(now - (ports.client.skew_s or 0.0))
+        now_s = int(now - skew_s)
         try:
             signed = await asyncio.to_thread(
                 lambda: sign_payment(
@@ -182,8 +185,7 @@ class Payments:
 
     def _spent(self) -> Micros:
         """What was paid, or may have been, since midnight UTC. Blocks."""
-        skew_s = self._ports.client.skew_s or 0.0
-        began = (self._ports.now() - skew_s) // DAY_S * DAY_S + skew_s
+        began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
         runs = self._runs.opened_since(SUBJECT, began)
         return Micros(PRICE * sum(run.step != REFUSED for run in runs))
 
