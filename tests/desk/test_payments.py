@@ -122,6 +122,34 @@ async def test_a_service_that_tells_another_time_gets_no_second_day(tmp_path: Pa
         assert (signer.count, len(paid(line))) == (1, 1)
 
 
+async def test_a_payment_that_was_sent_counts_though_the_service_refuses(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        stage, line = behind(whole)
+        signer = CountingSigner()
+
+        def fault(request: httpx.Request) -> httpx.Response | None:
+            if PAYMENT_HEADER in request.headers:
+                return said({"error": "payment not accepted"}, 402)
+            return limited() if unpaid(request) else None
+
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(SetPay(CAP))
+            await until(desk, lambda s: s.wallet.pay.is_on, stage)
+            line.fault = fault
+            for spent in (5_000, 10_000):
+                state = await pay(desk, stage)
+                assert state.wallet.pay.spent == spent
+            assert any("it counts as paid" in one.text for one in state.notices)
+            state = await until(desk, offers, stage, step_s=1.0)
+            third = state.wallet.pay.offer
+            assert third is not None
+            desk.submit(PayOffer(third.offer_id))
+            await stage.clock.advance(5)
+        assert (signer.count, len(paid(line))) == (2, 2)
+
+
 async def test_any_other_offer_is_not_paid(tmp_path: Path) -> None:
     strange = (
         {"maxAmountRequired": "5001"},

@@ -55,7 +55,7 @@ SUBJECT: Final = "pay:"
 PAID: Final = "paid"
 REFUSED: Final = "refused"
 UNKNOWN: Final = "unknown"
-"""How a payment ended; only one that was refused costs nothing."""
+"""How a payment ended; only one that was refused before it was signed costs nothing."""
 
 
 class Payments:
@@ -158,13 +158,16 @@ class Payments:
                     offer, policy, signer, now_s=now_s, nonce=nonce, paid_today=spent
                 )
             )
-            answer = await again(_header(signed, offer))
-        except (SigningError, RefusedError) as error:
+        except SigningError as error:
             await self._runs.settle(number, REFUSED, body, now=ports.now())
             return f"not paid: {error}"
+        try:
+            answer = await again(_header(signed, offer))
         except ServiceError as error:
+            # Whoever says no holds the signature all the same, and may still take the money.
             await self._runs.settle(number, UNKNOWN, body, now=ports.now())
-            return f"sent, no answer, it counts as paid: {error}"
+            said = "refused" if isinstance(error, RefusedError) else "no answer"
+            return f"sent, {said}, it counts as paid: {error}"
         await self._runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
             ports.say(BriefingSeen(briefing_view(answer)))
