@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from email.utils import formatdate
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,20 @@ def said(body: object, status: int = 200, **headers: str) -> httpx.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return httpx.Response(status, headers=named, stream=httpx.ByteStream(content))
+
+
+@dataclass
+class Dated(httpx.AsyncBaseTransport):
+    """A service whose clock is `ahead_s` ahead of the stage's."""
+
+    inner: httpx.AsyncBaseTransport
+    clock: ManualClock
+    ahead_s: float = 0.0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self.inner.handle_async_request(request)
+        response.headers["date"] = formatdate(self.clock.now() + self.ahead_s, usegmt=True)
+        return response
 
 
 def is_order(request: httpx.Request) -> bool:

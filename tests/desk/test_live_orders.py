@@ -1,21 +1,25 @@
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import ended, until
+from faults import Dated, ended, until
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt, PlaceTrade
 from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState, Topic
 from service_tui.engine.market import Market
+from service_tui.server.embedded import BASE_URL
 from service_tui.signing.book import Exchange
 from service_tui.signing.policy import Policy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
-from support import Stage, open_stage
+from support import OPERATOR, Stage, open_stage
 from wallets import market_on_chain, operate, ready
 
 
@@ -110,3 +114,29 @@ async def test_without_the_wallets_own_key_nothing_leaves(
             state, words = await placed(desk, stage, buy(market_on_chain(stage)))
             assert (state, "cannot sign" in words) == (TicketState.REFUSED, True)
             assert signer is None or signer.count == 0
+
+
+async def test_with_a_clock_far_off_nothing_is_bought_and_a_sale_leaves(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        dated = Dated(whole.sim.transport, whole.clock)
+        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        stage, signer = replace(whole, client=client), CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            market = market_on_chain(stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert state is TicketState.DONE, words
+            row = await until(desk, lambda s: s.redemption.row(f"{market.market_id}:yes"), stage)
+            held = row.redemption.row(f"{market.market_id}:yes").shares
+            dated.ahead_s = 86_400.0
+            await until(desk, lambda s: (s.service.skew_s or 0.0) < -86_000, stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert state is not TicketState.DONE
+            assert "the clock is more than 30 s off" in words
+            sale = replace(
+                buy(market), action=Action.SELL, amount=Micros(0), shares=held, everything=True
+            )
+            state, words = await placed(desk, stage, sale)
+            assert state is TicketState.DONE, words

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Line, said, until
+from faults import Dated, Line, said, until
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands_wallet import PayOffer, SetPay
@@ -98,6 +98,56 @@ async def test_an_offer_is_shown_and_paid_once_within_the_cap(tmp_path: Path) ->
             await stage.clock.advance(5)
         assert signer.count == 2
         assert len(set(paid(line))) == 2
+
+
+async def test_a_service_that_tells_another_time_gets_no_second_day(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        line = Line(whole.sim.transport)
+        dated = Dated(line, whole.clock)
+        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        stage, signer = replace(whole, client=client), CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(SetPay(Micros(5_000)))
+            await until(desk, lambda s: s.wallet.pay.is_on, stage)
+            line.fault = lambda request: limited() if unpaid(request) else None
+            state = await pay(desk, stage)
+            assert (signer.count, state.wallet.pay.spent) == (1, 5_000)
+            dated.ahead_s = 3 * 365 * 86_400.0
+            await until(desk, lambda s: (s.service.skew_s or 0.0) < -86_400, stage)
+            state = await pay(desk, stage)
+            assert any("the clock is more than 30 s off" in one.text for one in state.notices)
+        assert (signer.count, len(paid(line))) == (1, 1)
+
+
+async def test_a_payment_that_was_sent_counts_though_the_service_refuses(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        stage, line = behind(whole)
+        signer = CountingSigner()
+
+        def fault(request: httpx.Request) -> httpx.Response | None:
+            if PAYMENT_HEADER in request.headers:
+                return said({"error": "payment not accepted"}, 402)
+            return limited() if unpaid(request) else None
+
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(SetPay(CAP))
+            await until(desk, lambda s: s.wallet.pay.is_on, stage)
+            line.fault = fault
+            for spent in (5_000, 10_000):
+                state = await pay(desk, stage)
+                assert state.wallet.pay.spent == spent
+            assert any("it counts as paid" in one.text for one in state.notices)
+            state = await until(desk, offers, stage, step_s=1.0)
+            third = state.wallet.pay.offer
+            assert third is not None
+            desk.submit(PayOffer(third.offer_id))
+            await stage.clock.advance(5)
+        assert (signer.count, len(paid(line))) == (2, 2)
 
 
 async def test_any_other_offer_is_not_paid(tmp_path: Path) -> None:

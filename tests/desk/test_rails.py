@@ -11,7 +11,14 @@ from samples import NOW, sample_state
 from service_tui.desk.commands import Halt, PlaceTrade
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.handlers.trades import preflight
-from service_tui.desk.rails import DAY_S, broken_by, next_midnight, own_figure, rails
+from service_tui.desk.rails import (
+    DAY_S,
+    broken_by,
+    next_midnight,
+    own_figure,
+    rails,
+    spending_day_began,
+)
 from service_tui.desk.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.records_rails import Rail, RailsView, RailView, RiskDefaults
 from service_tui.desk.state import DeskState
@@ -396,3 +403,11 @@ async def test_a_halt_is_not_ended_by_resuming(tmp_path: Path) -> None:
         assert state.notices[-1].kind is NoticeKind.HALT
         assert all(one.method == "GET" for one in line.sent)
         assert stage.agent.settings.trading_paused
+
+
+@pytest.mark.parametrize("skew_s", [-40_000.0, -20.0, 0.0, 20.0, 40_000.0])
+def test_the_day_of_a_cap_begins_with_the_earlier_midnight(skew_s: float) -> None:
+    for now in (86_400.0 * 20_000 + 5, 86_400.0 * 20_000 - 5, 86_400.0 * 20_000 + 43_000):
+        began = spending_day_began(Timestamp(now), skew_s)
+        assert now - 86_400 <= began <= now // 86_400 * 86_400
+        assert began <= (now - skew_s) // 86_400 * 86_400 + skew_s

@@ -19,7 +19,7 @@ from desk.redeeming import (
     open_wallet_desk,
     settle,
 )
-from faults import Fault, Line, said, until
+from faults import Dated, Fault, Line, said, until
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt
@@ -52,7 +52,7 @@ from service_tui.wire.endpoints_wallet import (
 )
 from support import OPERATOR, first_state, open_stage
 from support import Stage as Setting
-from wallets import operate, ready
+from wallets import operate, ready, winner_of
 
 ALL_STEPS = [step.value for step in Step]
 OVER = {ChainRunState.DONE, ChainRunState.FAILED, ChainRunState.REFUSED}
@@ -481,6 +481,44 @@ async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
             await stage.clock.advance(60)
         assert signer.count == 1
         assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+async def test_all_of_several_are_redeemed_by_one_word(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=60) as stage:
+        own = await ready(stage)
+        listed = [one for one in stage.open_markets() if one.listing.home is Venue.EVM]
+        soonest = sorted(listed, key=lambda one: one.listing.resolved_at)[:4]
+        rows = [Won(own, market, winner_of(market)) for market in soonest]
+        for held in rows:
+            bought = await own.buy(held.market, 20.0, side=held.side.value)
+            assert bought["success"], bought
+        await settle(stage, *rows)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            desk.submit(RedeemAll(tuple(held.key for held in rows)))
+            state = await until(desk, lambda s: all(run_is(held, *OVER)(s) for held in rows), stage)
+        ends = [(run.state, run.words) for held in rows if (run := run_of(state, held))]
+        assert [state for state, _ in ends] == [ChainRunState.DONE] * 4, ends
+        assert signer.count == 4
+        assert on_chain(stage) == [TxStatus.CONFIRMED] * 4
+
+
+async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        dated = Dated(line, stage.clock, ahead_s=-31.0)
+        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        slow, signer = replace(stage, client=client), CountingSigner()
+        async with open_wallet_desk(slow, signer, initial=allowed()) as desk:
+            state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
+            run = run_of(state, held)
+            assert run is not None
+            assert (run.reason, signer.count) == (NoReason.CHAIN, 0)
+            assert "the clock is more than 30 s off" in run.words
+            dated.ahead_s = 0.0
+            await until(desk, run_is(held, ChainRunState.DONE), stage, tries=600)
+        assert signer.count == 1
 
 
 async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.ports import Ports
-from service_tui.desk.rails import DAY_S
+from service_tui.desk.rails import spending_day_began
 from service_tui.desk.records_redemption import CallView
 from service_tui.desk.run_body import Body, SignedCall, frozen, thawed
 from service_tui.desk.vault import Vault
@@ -24,6 +24,7 @@ from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, MalformedError
 from service_tui.signing.policy import GWEI, Judged, Policy, Price
+from service_tui.signing.skew import check_skew
 from service_tui.signing.transactions import Transaction, digest_of, sign_transaction
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
 from service_tui.units import Micros
@@ -84,10 +85,11 @@ class ChainLine:
             What would be signed.
 
         Raises:
-            PolicyRefusedError: above a cap.
+            PolicyRefusedError: above a cap, or a clock too far off to know the day.
             NotEnoughGasError: the wallet cannot pay for it.
             ChainError: no answer, or the call would fail.
         """
+        check_skew(self._ports.client.skew_s or 0.0)
         await self.check()
         price = await self.chain.price(judged, wallet)
         if place is None:
@@ -106,8 +108,7 @@ class ChainLine:
 
     def _spent_today(self, wallet: str) -> int:
         """Wei that may have been spent since midnight UTC. Blocks."""
-        now = self._ports.now() - (self._ports.client.skew_s or 0.0)
-        began = now // DAY_S * DAY_S + (self._ports.client.skew_s or 0.0)
+        began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
         return sum(cost_max(run) for run in self.runs.signed_since(wallet, began))
 
     async def sign(self, number: int, body: Body, wallet: str) -> Signed:
@@ -119,10 +120,11 @@ class ChainLine:
         Raises:
             LockedError: the key of this wallet is not open.
             MalformedError: the run says nothing that can be signed.
-            PolicyRefusedError: never by itself: what is signed here was judged before.
+            PolicyRefusedError: a clock too far off; the rest was judged before.
         """
         if body.to_sign is None:
             raise MalformedError("there is nothing to sign")
+        check_skew(self._ports.client.skew_s or 0.0)
         signer = self.vault.signer_of(wallet)
         made = await asyncio.to_thread(sign_transaction, transaction_of(body.to_sign), signer)
         signed = Signed(made.transaction.nonce, made.hex, made.tx_hash)

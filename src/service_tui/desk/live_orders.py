@@ -18,6 +18,7 @@ from service_tui.desk.state import DeskState
 from service_tui.signing.book import Exchange
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.signing.skew import check_skew
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints import MARKET
@@ -109,6 +110,9 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     wallet = ports.state().wallet
     if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
         return request
+    if order.action is Action.BUY:
+        # The day's limits hang on the time; a sale is never kept back for it.
+        check_skew(ports.client.skew_s or 0.0)
     signer = ports.vault.signer_of(wallet.address)
     reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
     market = reply.answer.market

@@ -56,6 +56,19 @@ def next_midnight(at: Timestamp) -> Timestamp:
     return Timestamp((at // DAY_S + 1) * DAY_S)
 
 
+def spending_day_began(now: Timestamp, skew_s: float) -> float:
+    """When the day of a cap began by our clock: the earlier of our midnight and the service's.
+
+    Args:
+        now: wall time.
+        skew_s: how far our clock is ahead of the service's, seconds.
+
+    Returns:
+        Seconds since 1970.
+    """
+    return min(now // DAY_S * DAY_S, (now - skew_s) // DAY_S * DAY_S + skew_s)
+
+
 def own_figure(state: DeskState, rail: Rail) -> tuple[int | None, bool]:
     """The desk's own figure of a rail, None where there is none; and whether it cannot be read."""
     text = state.preferences.get(OWN + rail.value, "")

@@ -172,17 +172,21 @@ class Redeeming(RunTurn):
             async with self.line.turn:
                 place = await self._place()
                 transaction = await self.line.built(judged, self.wallet, place=place)
+                call = priced(
+                    shown(transaction, judged, note),
+                    self.ports.state().preferences.get(POL_PRICE, ""),
+                )
+                self.body = replace(self.body, to_sign=call_of(transaction))
+                pays = f"pays {decimal(self.view.amount):,.2f}"
+                if self.body.confirmed and judged.is_certain:
+                    await self.move(
+                        SIGN, done=Step.CHECKED, said=pays, call=call, words="signed now"
+                    )
+                    # In the same turn: a run beside this one would be built on the same place.
+                    await self.sign_in_turn()
+                    return
         except SigningError as error:
             raise refusal_for(error) from error
-        call = priced(
-            shown(transaction, judged, note),
-            self.ports.state().preferences.get(POL_PRICE, ""),
-        )
-        self.body = replace(self.body, to_sign=call_of(transaction))
-        pays = f"pays {decimal(self.view.amount):,.2f}"
-        if self.body.confirmed and judged.is_certain:
-            await self.move(SIGN, done=Step.CHECKED, said=pays, call=call, words="signed now")
-            return
         await self.move(
             PREPARED,
             done=Step.CHECKED,

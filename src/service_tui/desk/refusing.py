@@ -15,6 +15,7 @@ from service_tui.signing.errors import (
     NotRedeemableError,
     Obstacle,
     PolicyRefusedError,
+    Rule,
     SigningError,
 )
 from service_tui.wire.redemption import RedeemBody
@@ -75,6 +76,8 @@ def refusal_for(error: SigningError) -> Refusal:
     match error:
         case NotRedeemableError():
             return Refusal(_OBSTACLES[error.obstacle], str(error))
+        case PolicyRefusedError(rule=Rule.TIME):
+            return Refusal(NoReason.CHAIN, str(error), "see which clock is right, then try again")
         case PolicyRefusedError():
             decoded = f" ({'; '.join(error.decoded)})" if error.decoded else ""
             return Refusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")

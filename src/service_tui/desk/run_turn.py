@@ -158,15 +158,19 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def _sign(self) -> None:
         """Sign what was shown, and keep it before anybody is told of it."""
+        async with self.line.turn:
+            await self.sign_in_turn()
+
+    async def sign_in_turn(self) -> None:
+        """Sign while this run holds the line's turn."""
         to_sign = self.body.to_sign
         if to_sign is None or not self.body.confirmed:
             raise Refusal(NoReason.OUTSIDE_POLICY, "nobody has confirmed this", "begin anew")
         body = self.told(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sent now")
         try:
-            async with self.line.turn:
-                await self.check()
-                await self._check_place(to_sign.nonce)
-                signed = await self.line.sign(self.number, body, self.wallet)
+            await self.check()
+            await self._check_place(to_sign.nonce)
+            signed = await self.line.sign(self.number, body, self.wallet)
         except SigningError as error:
             raise refusal_for(error) from error
         self.raw, self.nonce, self.step = signed.raw, signed.nonce, BROADCAST

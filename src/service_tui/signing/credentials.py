@@ -11,14 +11,12 @@ from service_tui.addresses import checksummed
 from service_tui.signing.book import CHAIN_ID
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
+from service_tui.signing.skew import check_skew
 from service_tui.signing.transactions import bytes_of_hex
 from service_tui.signing.typed import Domain, Field, Struct, TypedData
 
 TEXT: Final = "This message attests that I control the given wallet"
 """Source: wire reference, 6.3."""
-
-SKEW_MAX_S: Final = 30
-"""Seconds that our clock may be off before we sign a time. Source: failures, F-09."""
 
 _SECONDS_MIN: Final = 10**9
 _SECONDS_MAX: Final = 10**10
@@ -54,9 +52,7 @@ def sign_credentials(
         PolicyRefusedError: a time or nonce that the service would not take, or a clock too far off.
         LockedError: the key is not at hand.
     """
-    if not abs(skew_s) <= SKEW_MAX_S:
-        sentence = f"the clock is more than {SKEW_MAX_S} s off: set it right first"
-        raise PolicyRefusedError(Rule.TIME, sentence)
+    check_skew(skew_s)
     if not _SECONDS_MIN <= now_s < _SECONDS_MAX:
         raise PolicyRefusedError(Rule.TIME, "the time has not 10 digits")
     if not 0 <= nonce < _NONCE_MAX:

@@ -21,7 +21,7 @@ from service_tui.desk.commands_wallet import PayOffer, SetPay
 from service_tui.desk.facts import BriefingSeen, Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import PaySeen
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.rails import DAY_S
+from service_tui.desk.rails import spending_day_began
 from service_tui.desk.records_wallet import OfferView
 from service_tui.desk.translate_briefing import briefing_view
 from service_tui.signing.errors import PolicyRefusedError, SigningError
@@ -33,6 +33,7 @@ from service_tui.signing.payments import (
     judge_offer,
     sign_payment,
 )
+from service_tui.signing.skew import check_skew
 from service_tui.storage.chain_runs import ChainRun, ChainRuns
 from service_tui.units import Micros
 from service_tui.wire.briefing import BriefingBody
@@ -54,7 +55,7 @@ SUBJECT: Final = "pay:"
 PAID: Final = "paid"
 REFUSED: Final = "refused"
 UNKNOWN: Final = "unknown"
-"""How a payment ended; only one that was refused costs nothing."""
+"""How a payment ended; only one that was refused before it was signed costs nothing."""
 
 
 class Payments:
@@ -130,7 +131,9 @@ class Payments:
         fresh = f"{ports.new_id()} {ports.new_id()}"
         nonce = hashlib.sha256(fresh.encode()).digest()
         wallet = ports.state().wallet.address
+        skew_s = ports.client.skew_s or 0.0
         try:
+            check_skew(skew_s)
             signer = ports.vault.signer_of(wallet)
             spent = await asyncio.to_thread(self._spent)
             policy = self._policy(offer)
@@ -148,20 +151,23 @@ class Payments:
             body=body,
         )
         number = await self._runs.open(run)
-        now_s = int(now - (ports.client.skew_s or 0.0))
+        now_s = int(now - skew_s)
         try:
             signed = await asyncio.to_thread(
                 lambda: sign_payment(
                     offer, policy, signer, now_s=now_s, nonce=nonce, paid_today=spent
                 )
             )
-            answer = await again(_header(signed, offer))
-        except (SigningError, RefusedError) as error:
+        except SigningError as error:
             await self._runs.settle(number, REFUSED, body, now=ports.now())
             return f"not paid: {error}"
+        try:
+            answer = await again(_header(signed, offer))
         except ServiceError as error:
+            # Whoever says no holds the signature all the same, and may still take the money.
             await self._runs.settle(number, UNKNOWN, body, now=ports.now())
-            return f"sent, no answer, it counts as paid: {error}"
+            said = "refused" if isinstance(error, RefusedError) else "no answer"
+            return f"sent, {said}, it counts as paid: {error}"
         await self._runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
             ports.say(BriefingSeen(briefing_view(answer)))
@@ -182,8 +188,7 @@ class Payments:
 
     def _spent(self) -> Micros:
         """What was paid, or may have been, since midnight UTC. Blocks."""
-        skew_s = self._ports.client.skew_s or 0.0
-        began = (self._ports.now() - skew_s) // DAY_S * DAY_S + skew_s
+        began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
         runs = self._runs.opened_since(SUBJECT, began)
         return Micros(PRICE * sum(run.step != REFUSED for run in runs))
 
