@@ -1,5 +1,7 @@
 """The whole console, screen by screen, at three sizes in every theme, as pictures to be read."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -83,18 +85,28 @@ async def shown(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
         before, calm = now, calm + 1 if now == before else 0
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", SCREENS)
-async def test_each_screen_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
-    doors = RecordingDoors(state())
+@asynccontextmanager
+async def seen(
+    known: DeskState, keys: tuple[str, ...], size: tuple[int, int], first: str = ""
+) -> AsyncGenerator[tuple[Pilot[int], RecordingDoors]]:
+    """A console on what is known, after some keys, when nothing moves any more."""
+    doors = RecordingDoors(known)
     app = ConsoleApp(
         open_desk=doors.open,
-        initial=doors.state,
+        initial=known,
         now=lambda: NOW,
         themes=THEMES,
         log_path="/log/service-tui.log",
         data_path="/data",
+        first=first,
     )
     async with app.run_test(size=size) as pilot:
-        await shown(pilot, SCREENS[name])
+        await shown(pilot, keys)
+        yield pilot, doors
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCREENS)
+async def test_each_screen_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+    async with seen(state(), SCREENS[name], size) as (pilot, _):
         await assert_snapshot(pilot, f"screen_{name}_{size[0]}x{size[1]}", themes=NAMES)

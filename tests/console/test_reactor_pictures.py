@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, THEMES, shown
-from doors import RecordingDoors
+from console.test_pictures import NAMES, SIZES, seen
 from reactor_samples import reactor_state
 from samples import NOW
-from service_tui.console.app import ConsoleApp
 from service_tui.desk.records_reactor import BreakerView, ReactorView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -35,16 +33,5 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", PICTURES)
 async def test_the_reactor_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, keys = PICTURES[name]
-    doors = RecordingDoors(state)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=state,
-        now=lambda: NOW,
-        themes=THEMES,
-        log_path="/log/service-tui.log",
-        data_path="/data",
-        first="reactor",
-    )
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot, keys)
+    async with seen(state, keys, size, "reactor") as (pilot, _):
         await assert_snapshot(pilot, f"reactor_{name}_{size[0]}x{size[1]}", themes=NAMES)

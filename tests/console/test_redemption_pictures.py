@@ -5,10 +5,8 @@ from dataclasses import replace
 import pytest
 
 from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, THEMES, shown
-from doors import RecordingDoors
+from console.test_pictures import NAMES, SIZES, seen, shown
 from samples import NOW, sample_state
-from service_tui.console.app import ConsoleApp
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import AutoView, ChainRunState
 from service_tui.desk.records_wallet import OfferView, PayView, StoredKeyView
@@ -60,18 +58,7 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", PICTURES)
 async def test_redemption_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, keys = PICTURES[name]
-    doors = RecordingDoors(state)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=state,
-        now=lambda: NOW,
-        themes=THEMES,
-        log_path="/log/service-tui.log",
-        data_path="/data",
-        first="redemption",
-    )
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot, keys)
+    async with seen(state, keys, size, "redemption") as (pilot, doors):
         if name == "dialog":
             # What is to be signed comes while the dialog is open.
             doors.bring(replace(state, redemption=replace(state.redemption, runs=(PREPARED,))))

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, THEMES, shown
-from doors import RecordingDoors
+from console.test_pictures import NAMES, SIZES, seen
 from research_samples import research_sample
-from samples import NOW, sample_state
-from service_tui.console.app import ConsoleApp
+from samples import sample_state
 from service_tui.desk.records_research import DiffView, ResearchView
 from service_tui.desk.state import DeskState
 
@@ -52,16 +50,5 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", PICTURES)
 async def test_autoresearch_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, keys = PICTURES[name]
-    doors = RecordingDoors(state)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=state,
-        now=lambda: NOW,
-        themes=THEMES,
-        log_path="/log/service-tui.log",
-        data_path="/data",
-        first="research",
-    )
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot, keys)
+    async with seen(state, keys, size, "research") as (pilot, _):
         await assert_snapshot(pilot, f"research_{name}_{size[0]}x{size[1]}", themes=NAMES)

@@ -6,13 +6,11 @@ import pytest
 
 from console.snapshot import assert_snapshot
 from console.test_log import sample_log
-from console.test_pictures import NAMES, SIZES, THEMES, shown
+from console.test_pictures import NAMES, SIZES, seen
 from console.test_ranking import CALM, everything
 from console.test_report import STATE as REPORTED
 from console.test_why import HELD, TRADE
-from doors import RecordingDoors
 from samples import NOW
-from service_tui.console.app import ConsoleApp
 from service_tui.desk.records import TradeView
 from service_tui.desk.state import DeskState
 
@@ -45,16 +43,5 @@ PICTURES: dict[str, tuple[DeskState, str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", PICTURES)
 async def test_supervision_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, first, keys = PICTURES[name]
-    doors = RecordingDoors(state)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=state,
-        now=lambda: NOW,
-        themes=THEMES,
-        log_path="/log/service-tui.log",
-        data_path="/data",
-        first=first,
-    )
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot, keys)
+    async with seen(state, keys, size, first) as (pilot, _):
         await assert_snapshot(pilot, f"supervision_{name}_{size[0]}x{size[1]}", themes=NAMES)
