@@ -534,3 +534,28 @@ def test_an_interrupt_is_no_fault(stored: Stored, monkeypatch: Patch) -> None:
     monkeypatch.setitem(cli._DOORS, "doctor", interrupted)
     monkeypatch.setattr(os, "environ", dict(stored))
     assert cli.run(["doctor"]) == 130
+
+
+LOOKING = """
+import os, subprocess, sys
+from ctypes import CDLL
+from service_tui.config import read_environment
+
+assert read_environment(os.environ).wallet_key
+print("dumpable", CDLL(None).prctl(3, 0, 0, 0, 0), flush=True)
+look = "import os; print(open(f'/proc/{os.getppid()}/environ').read(), os.environ)"
+subprocess.run([sys.executable, "-c", look])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no such files here")
+def test_a_child_finds_no_wallet_key_in_what_its_parent_was_started_with() -> None:
+    secret = "5ec4e7" * 10 + "0815"
+    around = {**os.environ, "WALLET_PRIVATE_KEY": secret, "SAID_BESIDE": "it"}
+    said = subprocess.run(
+        [sys.executable, "-c", LOOKING], env=around, capture_output=True, text=True, check=True
+    )
+    assert "dumpable 0" in said.stdout
+    # Whoever may look at all finds the rest as it was.
+    assert "SAID_BESIDE=it" in said.stdout or "PermissionError" in said.stderr
+    assert secret not in said.stdout + said.stderr

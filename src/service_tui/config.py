@@ -4,7 +4,9 @@ Knows names of variables and the platform's folders. Must not know any other roo
 Used by cli and wiring, and by sdk for the names.
 """
 
+import os
 from collections.abc import MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,6 +23,9 @@ EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
 
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
 TRUE_WORDS: Final = frozenset({"1", "true", "yes"})
+
+_DUMPABLE: Final = 4
+"""The process attribute by which others of the same user may look into one. Source: prctl(2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ class Environment:
 def read_environment(environ: MutableMapping[str, str]) -> Environment:
     """Read what concerns us, and take the wallet's key out of what children would inherit."""
     # The signer takes this key from here; children and other readers never find it.
+    if environ is os.environ and WALLET_VARIABLE in environ:
+        _wipe(WALLET_VARIABLE)
     wallet_key = environ.pop(WALLET_VARIABLE, None)
     folders = PlatformDirs(APP)
     own = environ.get(DATA_VARIABLE, "")
@@ -51,6 +58,22 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
         wallet_key=wallet_key or None,
         exchange=environ.get(EXCHANGE_VARIABLE, ""),
     )
+
+
+def _wipe(name: str) -> None:
+    """Overwrite a variable in what this process was started with, and close its memory to others.
+
+    Taking it out of the mapping leaves it there, where every process of the same user can read it.
+    """
+    import ctypes  # noqa: PLC0415  (only where there is a key)
+
+    with suppress(OSError, AttributeError, TypeError):
+        library = ctypes.CDLL(None)
+        library.getenv.restype = ctypes.c_void_p
+        place: int | None = library.getenv(name.encode())
+        if place:
+            ctypes.memset(place, ord("*"), len(ctypes.string_at(place)))
+        library.prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
 def _at_home(folder: str) -> Path:

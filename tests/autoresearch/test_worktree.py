@@ -51,20 +51,28 @@ async def test_a_worktree_in_the_middle_of_a_merge_is_left_as_it_is(tmp_path: Pa
     assert state_of(worktree.folder) == before
 
 
-async def test_a_lost_folder_is_made_anew_and_another_of_the_person_is_not_forgotten(
-    tmp_path: Path,
-) -> None:
-    folder = new_repository(tmp_path / "repo")
-    work = Worktree(await repository_at(folder), SKILL)
-    await work.open()
-    away = tmp_path / "disk" / "away"
-    git(folder, "worktree", "add", "--quiet", "--detach", str(away))
-    (tmp_path / "disk").rename(tmp_path / "unmounted")
-    shutil.rmtree(work.folder)
-    await work.open()
-    assert (work.folder / ".git").exists()
-    (tmp_path / "unmounted").rename(tmp_path / "disk")
-    assert git(away, "rev-parse", "HEAD") == git(folder, "rev-parse", "HEAD")
+async def test_worktrees_of_the_person_that_are_away_stay_known(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    theirs = tmp_path / "stick" / "theirs"
+    git(folder, "worktree", "add", "--quiet", "-b", "theirs", str(theirs))
+    (theirs / "skill.py").write_text("not committed\n")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    # The stick is pulled out, and our own folder removed by hand.
+    theirs.parent.rename(tmp_path / "away")
+    shutil.rmtree(worktree.folder)
+    await worktree.open()
+    assert (worktree.folder / "skill.py").exists()
+    (tmp_path / "away").rename(theirs.parent)
+    assert git(theirs, "status", "--porcelain").split() == ["M", "skill.py"]
+
+
+async def test_a_branch_that_somebody_has_checked_out_is_not_taken_twice(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    git(folder, "worktree", "add", "--quiet", "-b", worktree.branch, str(tmp_path / "theirs"))
+    with pytest.raises(ToolError, match="theirs"):
+        await worktree.open()
 
 
 async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_path: Path) -> None:

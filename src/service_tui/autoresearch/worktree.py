@@ -220,17 +220,14 @@ class Worktree:
             # A revert would undo what somebody resolved, a commit forget what was merged.
             await _check_finished(self.folder)
             return
-        await self._forget_lost(root)
+        listed = (await git(root, "worktree", "list", "--porcelain")).decode(errors="replace")
+        # Known and removed by hand: taken anew. Others that are away now stay known to git.
+        is_known = f"worktree {self.folder}" in listed.split("\n")
+        anew = ("--force",) if is_known else ()
         known = await git(root, "branch", "--list", "--format=%(refname:short)", self.branch)
         new = () if known.strip() else ("-b", self.branch)
         target = (self.branch,) if known.strip() else ("HEAD",)
-        await git(root, "worktree", "add", "--quiet", *new, str(self.folder), *target)
-
-    async def _forget_lost(self, root: Path) -> None:
-        """Let git forget our folder, if it is gone. A prune would forget the person's own too."""
-        listed = await git(root, "worktree", "list", "--porcelain", "-z")
-        if f"worktree {self.folder}".encode() in listed.split(b"\0"):
-            await git(root, "worktree", "remove", "--force", str(self.folder))
+        await git(root, "worktree", "add", "--quiet", *anew, *new, str(self.folder), *target)
 
     async def head(self) -> str:
         """The hash of its last commit."""

@@ -17,7 +17,7 @@ from service_tui.clock import Clock
 from service_tui.sdk.line import Line
 from service_tui.sdk.opening import Opening
 from service_tui.signing.approvals import Approval, approvals, missing
-from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
+from service_tui.signing.chain import Answer, Chain, Parameter, Receipt, quantity
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.errors import ChainError, NotRedeemableError, SigningError
@@ -285,11 +285,25 @@ class OwnWallet:
     def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
         """Send what is signed, wait for its receipt, and report it."""
         key, tx_hash = (market_id, side), signed.tx_hash
-        why = self._broadcast(signed)
+        receipt = _done(self._chain.receipt(tx_hash))
+        why = self._broadcast(signed) if receipt is None else None
         if why is not None:
-            del self._under_way[key]
-            return Redeemed(market_id, side, success=False, error=why, code="not_broadcast")
-        receipt = self._confirmed(signed)
+            # A relay's no does not say that the chain has not taken it: only its place does.
+            is_lost = self._next_nonce() > signed.transaction.nonce
+            receipt = _done(self._chain.receipt(tx_hash))
+            if receipt is None:
+                if is_lost:
+                    del self._under_way[key]
+                return Redeemed(
+                    market_id,
+                    side,
+                    success=False,
+                    tx_hash=tx_hash,
+                    error=why,
+                    code="not_broadcast",
+                    retryable=True,
+                )
+        receipt = receipt or self._confirmed(signed)
         if receipt is None:
             note = "broadcast, not confirmed within 60 s; it will likely confirm: look at the hash"
             return Redeemed(
@@ -301,14 +315,16 @@ class OwnWallet:
                 code=TIMEOUT,
                 retryable=True,
             )
-        del self._under_way[key]
         if not receipt.succeeded:
+            del self._under_way[key]
             said = "the transaction failed on the chain"
             return Redeemed(
                 market_id, side, success=False, tx_hash=tx_hash, error=said, code="reverted"
             )
         report = ReportRequest(market_id=market_id, side=Side(side), tx_hash=tx_hash)
         told = self._line.ask(on_wallet.REPORT_REDEMPTION, body=report)
+        if told.success:
+            del self._under_way[key]
         return Redeemed(
             market_id,
             side,
@@ -338,6 +354,12 @@ class OwnWallet:
         """Hand it to the relay; why it was not taken."""
         said = self._line.ask(on_wallet.BROADCAST, body=BroadcastRequest(signed_tx=signed.hex))
         return None if said.success else said.error or "the relay refused it"
+
+    def _next_nonce(self) -> int:
+        """The nonce after everything that the chain has taken from this wallet."""
+        return quantity(
+            _done(self._rpc("eth_getTransactionCount", [self.address, "latest"])), "the nonce"
+        )
 
     def _confirmed(self, signed: SignedTransaction) -> Receipt | None:
         """The receipt, None where it did not come in time."""

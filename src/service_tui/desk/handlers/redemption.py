@@ -265,8 +265,11 @@ class Redemptions:
 
     async def _load(self) -> None:
         """Take up what an earlier run of this program left; before a signature it is let go."""
-        rows = await asyncio.to_thread(self._line.runs.recent, SHOWN)
-        for run in reversed(rows):
+        runs = self._line.runs
+        # However many came later: what is not settled was perhaps sent, and is owed its end.
+        rows = [*await asyncio.to_thread(runs.unsettled)]
+        rows += await asyncio.to_thread(runs.recent, SHOWN)
+        for run in sorted({run.number: run for run in rows}.values(), key=lambda run: run.number):
             if not run.subject.startswith(SUBJECT):
                 continue
             try:

@@ -1,0 +1,154 @@
+"""A redemption by the client library, over a relay and a service that do not always answer well."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from service_tui.client.asking import called_of
+from service_tui.client.errors import ServiceFaultError
+from service_tui.engine.chain_events import TxStatus
+from service_tui.sdk.line import Line
+from service_tui.sdk.wallets import TIMEOUT
+from service_tui.wire.chain import BroadcastBody
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints_wallet import BROADCAST, REPORT_REDEMPTION
+from threaded import Threaded
+from wire.scene import Scene
+from wire.wallet_rows import Own
+
+
+@dataclass
+class Between:
+    """Between a wallet and its service: `instead` answers in the place of the service, or not."""
+
+    inner: Line
+    instead: Callable[[Endpoint[Any]], Any] = lambda _: None
+    sent: list[str] = field(default_factory=list)
+
+    def ask(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
+        if endpoint is BROADCAST:
+            self.sent.append(asked["body"].signed_tx)
+        said = self.instead(endpoint)
+        return self.inner.ask(endpoint, **asked) if said is None else said
+
+    def pause(self, seconds: float) -> None:
+        self.inner.pause(seconds)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
+    service = Threaded()
+    service.open(tmp_path_factory.mktemp("wallets"))
+    yield Scene(service)
+    service.close()
+
+
+@dataclass
+class Redeemer:
+    """A wallet with a position that has won, and what stands between it and the service."""
+
+    own: Own
+    between: Between
+    market_id: str
+    side: str
+
+    def redeem(self) -> Any:
+        return self.own.client.redeem(self.market_id, self.side)
+
+    @property
+    def chain(self) -> list[str]:
+        """Hashes of the redemptions that the chain has carried out for this wallet."""
+        return [
+            tx.sent.tx_hash
+            for tx in self.own.scene.service.stage.world.chain.txs.values()
+            if tx.sent.sender.lower() == self.own.signer.address.lower()
+            and not tx.sent.call.approval
+            and tx.status is TxStatus.CONFIRMED
+        ]
+
+
+@pytest.fixture
+def redeemer(scene: Scene) -> Generator[Redeemer]:
+    own = Own(scene).ready()
+    own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": False})
+    market_id, side = own.won()
+    wallet = own.client._own_wallet()
+    between = Between(wallet._line)
+    wallet._line = between  # type: ignore[assignment]  # says what a line says
+    yield Redeemer(own, between, market_id, side)
+    scene.desk("PATCH", "chain", json={"delay_blocks": 1})
+    own.client.close()
+
+
+def no(error: str) -> Callable[[Endpoint[Any]], Any]:
+    """A relay that refuses everything."""
+
+    def instead(endpoint: Endpoint[Any]) -> Any:
+        return BroadcastBody(success=False, error=error) if endpoint is BROADCAST else None
+
+    return instead
+
+
+def test_what_was_mined_while_nobody_waited_is_found_though_the_relay_says_no(
+    redeemer: Redeemer, scene: Scene
+) -> None:
+    scene.desk("PATCH", "chain", json={"delay_blocks": 100})
+    late = redeemer.redeem()
+    assert late.code == TIMEOUT
+    scene.wait(300)
+    redeemer.between.instead = no("nonce too low")
+    done = redeemer.redeem()
+    assert (done.success, done.tx_hash) == (True, late.tx_hash)
+    assert redeemer.chain == [late.tx_hash]
+    assert len(set(redeemer.between.sent)) == 1
+
+
+def test_what_the_relay_refuses_is_sent_again_and_never_signed_again(
+    redeemer: Redeemer,
+) -> None:
+    redeemer.between.instead = no("try another time")
+    refused = redeemer.redeem()
+    assert (refused.success, refused.code, refused.retryable) == (False, "not_broadcast", True)
+    assert refused.tx_hash
+    redeemer.between.instead = lambda _: None
+    done = redeemer.redeem()
+    assert (done.success, done.tx_hash) == (True, refused.tx_hash)
+    assert len(set(redeemer.between.sent)) == 1
+
+
+def test_only_what_lost_its_place_to_another_is_signed_anew(
+    redeemer: Redeemer, scene: Scene
+) -> None:
+    own = redeemer.own
+    redeemer.between.instead = no("try another time")
+    lost = redeemer.redeem()
+    redeemer.between.instead = lambda _: None
+    path = f"/api/polymarket/allowances/{own.signer.address}"
+    (first, *_) = own.who.get(path, include_tx_params="true")["transactions"]
+    raw = own.signed(first["to"], first["data"], gas=100_000)
+    assert own.who.ok("POST", "wallet/broadcast-tx", json={"signed_tx": raw})["success"]
+    scene.wait(6)
+    dropped = redeemer.redeem()
+    assert (dropped.success, dropped.code) == (False, "not_broadcast")
+    done = redeemer.redeem()
+    assert done.success
+    assert done.tx_hash != lost.tx_hash
+    assert redeemer.chain == [done.tx_hash]
+
+
+def test_a_report_that_failed_is_told_again(redeemer: Redeemer) -> None:
+    def instead(endpoint: Endpoint[Any]) -> Any:
+        if endpoint is REPORT_REDEMPTION:
+            raise ServiceFaultError("broken", called_of(endpoint, {}), status=500)
+
+    redeemer.between.instead = instead
+    with pytest.raises(ServiceFaultError):
+        redeemer.redeem()
+    (tx_hash,) = redeemer.chain
+    redeemer.between.instead = lambda _: None
+    done = redeemer.redeem()
+    assert (done.success, done.tx_hash) == (True, tx_hash)
+    assert redeemer.chain == [tx_hash]
+    assert len(set(redeemer.between.sent)) == 1
