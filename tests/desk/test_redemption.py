@@ -394,6 +394,26 @@ async def test_killed_anywhere_it_is_redeemed_once(
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).redeemable_count() == 0
 
 
+async def test_what_was_sent_gets_its_end_however_much_came_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if a hundred runs of others had come after it.
+    monkeypatch.setattr("service_tui.desk.handlers.redemption.SHOWN", 0)
+    async with won(tmp_path) as (stage, line, held):
+        before, due, signer = balance(stage), payout(held), CountingSigner()
+        line.fault = lambda request: (
+            Fault.SILENT if request.url.path == REPORT_REDEMPTION.path else None
+        )
+        await killed(stage, signer, lambda: line.waiting)
+        line.fault = lambda _: None
+        line.released.set()
+        line.released = asyncio.Event()
+        async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
+        assert signer.count == 1
+        assert balance(stage) == before + due
+
+
 async def test_killed_between_signature_and_disk_nothing_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -269,7 +269,8 @@ class Redemptions:
         # However many came later: what is not settled was perhaps sent, and is owed its end.
         rows = [*await asyncio.to_thread(runs.unsettled)]
         rows += await asyncio.to_thread(runs.recent, SHOWN)
-        for run in sorted({run.number: run for run in rows}.values(), key=lambda run: run.number):
+        once = {run.number: run for run in rows}
+        for run in sorted(once.values(), key=lambda run: run.number or 0):
             if not run.subject.startswith(SUBJECT):
                 continue
             try:
