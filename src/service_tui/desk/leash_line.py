@@ -25,6 +25,7 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
@@ -32,7 +33,7 @@ from service_tui.desk.gate import HALTED
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView
-from service_tui.terms import Action, HeldStatus, LeashMode, TradeStatus
+from service_tui.terms import Action, HeldStatus, LeashMode, TradeStatus, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints import PLACE_TRADE
@@ -75,6 +76,15 @@ class _Line:
     server: asyncio.Server
 
 
+AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+
+
+def _never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+    """The word of a desk that trades no real money."""
+    return "this desk trades play money only", "use the venue sim"
+
+
 class LeashLines:
     """The ways of all runs, and what waits on them."""
 
@@ -84,8 +94,11 @@ class LeashLines:
         clock: Clock,
         say: Callable[[Fact], None],
         is_halted: Callable[[], bool] = lambda: False,
+        *,
+        against_real: AgainstReal = _never_real,
     ) -> None:
         self._is_halted = is_halted
+        self._against_real = against_real
         self._client = client
         self._clock = clock
         self._say = say
@@ -183,18 +196,19 @@ class LeashLines:
         line = next(
             (one for one in self._lines.values() if order.held_id in one.leash.waiting), None
         )
-        if line is not None and self._is_halted():
-            return "warn", f"{HALTED}; it waits on"
+        objection = None if line is None else self._against_approval(line, order)
+        if objection is not None:
+            return "warn", f"{objection}; it waits on"
         taken = None if line is None else line.leash.take(order.held_id)
         if line is None or taken is None:
             return "warn", "it does not wait any more"
         leash, held = line.leash, taken.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
-        objection = leash.against_approval(held, size, now)
-        if objection is not None:
-            leash.end(held, *objection, now)
-            return "bad", objection[1]
+        lapsed = leash.against_approval(held, size, now)
+        if lapsed is not None:
+            leash.end(held, *lapsed, now)
+            return "bad", lapsed[1]
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
         said = _said(answer)
@@ -207,6 +221,40 @@ class LeashLines:
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
         leash.end(held, HeldStatus.FAILED, why, self._clock.now())
         return "bad", why
+
+    def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
+        """Why a trade must wait on for the moment; None where nothing stands against it."""
+        held = line.leash.waiting[order.held_id].view
+        size = held.amount if order.amount is None else order.amount
+        no = self._against(
+            PlaceTrade(
+                held.market_id,
+                held.side,
+                held.action,
+                held.venue,
+                size,
+                confirmed=order.confirmed,
+            )
+        )
+        return None if no is None else f"{no.words} ({no.fix})"
+
+    def _against(self, order: PlaceTrade) -> No | None:
+        """What the desk itself has against a buy of a skill; None where it has nothing."""
+        if self._is_halted():
+            return _HALTED
+        if order.venue is Venue.SIM:
+            return None
+        found = self._against_real(order, self._spent_today())
+        return None if found is None else No("REAL_MONEY", *found)
+
+    def _spent_today(self) -> Micros:
+        """Money of the buys of all skills on these ways, of this UTC day."""
+        now = self._clock.now()
+        spent = {
+            (line.leash.agent_id, line.leash.skill_slug): line.leash.spent_on(now)
+            for line in self._lines.values()
+        }
+        return Micros(sum(spent.values()))
 
     # -- the skill's calls -----------------------------------------------------------------
 
@@ -264,10 +312,16 @@ class LeashLines:
             size = micros(order.amount)
         except (ValidationError, NotMicrosError):
             return _no(422, "that is no order", "give market_id, side and amount or shares")
-        body = _said(raw)
+        # What was judged is what leaves, whichever venue the service would take by itself.
+        body = {"venue": order.venue.value, **_said(raw)}
         is_buy = order.action is Action.BUY and not order.dry_run
-        if is_buy and self._is_halted():
-            return _OK, _refused(order, _HALTED)
+        # A leash that lets a buy pass is the person's standing yes. Source: decisions.
+        wanted = PlaceTrade(
+            order.market_id, order.side, order.action, order.venue, size, confirmed=True
+        )
+        no = self._against(wanted) if is_buy else None
+        if no is not None:
+            return _OK, _refused(order, no)
         verdict = line.leash.judged(order, size, self._clock.now())
         if isinstance(verdict, No):
             return _OK, _refused(order, verdict)
