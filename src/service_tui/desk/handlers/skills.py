@@ -194,10 +194,13 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
 
     Raises:
         CannotStartError: the key of the one that was named is not known here.
+        OSError, ValueError: the keys cannot be read.
         ServiceError: no other agent is to be had.
     """
+    # Asked first in any case: where the keys cannot be read no other one can be kept.
+    known = await asyncio.to_thread(home.key_of, order.agent_id)
     if order.agent_id:
-        if await asyncio.to_thread(home.key_of, order.agent_id) is None:
+        if known is None:
             raise CannotStartError(
                 "the key of this agent is not known here: run the skill as a new agent"
             )
