@@ -53,8 +53,8 @@ class SkillHome:
                 package, is_bundled=folder is None or folder.parent == BUNDLED
             ).with_problem("; ".join(problems))
 
-    def key_of(self, agent_id: str) -> str | None:
-        """The key of an agent that this desk made.
+    def key_of(self, agent_id: str, service: str) -> str | None:
+        """The key of an agent that this desk made at a service, for that one alone.
 
         Returns:
             The key; None where it is not known.
@@ -63,12 +63,12 @@ class SkillHome:
             OSError: the keys cannot be read.
             ValueError: what stands there are no keys.
         """
-        return self._keys().get(agent_id)
+        return self._keys().get(_name(agent_id, service))
 
-    def keep_key(self, agent_id: str, key: str) -> None:
+    def keep_key(self, agent_id: str, service: str, key: str) -> None:
         """Keep a key beside the others; an OSError or ValueError says that it could not be."""
         with self._keeping:
-            keys = self._keys() | {agent_id: key}
+            keys = self._keys() | {_name(agent_id, service): key}
             draft = self.data_dir / f"{KEYS}.new"
             draft.unlink(missing_ok=True)
             made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -82,7 +82,7 @@ class SkillHome:
         """Every key; one that cannot be read is no reason to write over all of them.
 
         Returns:
-            Keys by their agents.
+            Keys by their agents and services.
 
         Raises:
             OSError: the file cannot be read.
@@ -105,6 +105,11 @@ class SkillHome:
         if len(keys) != len(pairs):
             raise ValueError(_BROKEN)
         return keys
+
+
+def _name(agent_id: str, service: str) -> str:
+    """Under which a key lies; ids hold no space. One without a service is lent to none."""
+    return f"{agent_id} {service}"
 
 
 def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:
