@@ -21,6 +21,7 @@ from service_tui.desk.facts import Fact
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.leash_keeping import KeptLeash
 from service_tui.desk.leash_line import LeashLines
+from service_tui.desk.skill_spending import SPENDING, SkillSpending
 from service_tui.sdk.client import ServiceClient
 from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -176,6 +177,42 @@ async def test_a_way_that_is_opened_anew_remembers_what_was_spent(tmp_path: Path
         )
         await it.lines.open("r2", again, it.stage.key)
         assert again.spent_on(it.stage.clock.now()) == 6 * ONE
+
+
+async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    full = said({"success": False, "market_id": "m", "error": "no"})
+    steps = (said(filled), full, full)
+    buy = b'{"market_id": "m", "side": "yes", "amount": 6.0}'
+    async with scripted(*steps) as service, own_client(service.url) as client:
+
+        async def opened() -> tuple[LeashLines, KeptLeash, tuple[str, str]]:
+            spending = SkillSpending(tmp_path)
+            lines = LeashLines(client, client._clock, list[Fact]().append, spending=spending)
+            leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+            return lines, leash, await lines.open("r1", leash, "sk_test_0123456789")
+
+        lines, leash, way = await opened()
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        assert b"LEASH_BUDGET" in await raw_call(way, "POST /api/sdk/trade", buy)
+        assert len(service.requests) == 1
+        # What the service refused is given back, there too.
+        await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        # What cannot be written down is not sent.
+        (tmp_path / SPENDING).write_text("broken")
+        assert (
+            status(await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))) == 424
+        )
+        assert (leash.spent, len(service.requests)) == (6 * ONE, 2)
+        lines.close()
+        with pytest.raises(ValueError, match=SPENDING):
+            await opened()
 
 
 async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_twice(

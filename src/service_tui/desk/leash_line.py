@@ -30,17 +30,16 @@ from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
+from service_tui.desk.leash_answers import held_body, raw_of, refused, submitted
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
-from service_tui.desk.records_fleet import HeldView
-from service_tui.terms import Action, HeldStatus, LeashMode, TradeStatus, Venue
+from service_tui.desk.skill_spending import SkillSpending
+from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
-from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.errors import ErrorBody
-from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
-from service_tui.wire.trades import TradeBody, TradeRequest
+from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +95,10 @@ class LeashLines:
         is_halted: Callable[[], bool] = lambda: False,
         *,
         against_real: AgainstReal = _never_real,
+        spending: SkillSpending | None = None,
     ) -> None:
+        self._spending = spending
+        self._keeping = asyncio.Lock()
         self._is_halted = is_halted
         self._against_real = against_real
         self._client = client
@@ -110,6 +112,10 @@ class LeashLines:
 
         Returns:
             Address and key for the skill.
+
+        Raises:
+            OSError: what was spent today cannot be read.
+            ValueError: the same.
         """
         before = self._lines.pop(run_id, None)
         if before is not None:
@@ -121,6 +127,9 @@ class LeashLines:
             leash.day, leash.spent, leash.count = (
                 before.leash.day, before.leash.spent, before.leash.count,
             )  # fmt: skip
+        elif self._spending is not None:
+            name = self._name(leash)
+            leash.day, leash.spent = await asyncio.to_thread(self._spending.spent, name)
         token = f"sk_live_{secrets.token_urlsafe(24)}"
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -297,7 +306,7 @@ class LeashLines:
         if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
             return await self._trade(line, body)
         if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
-            return _OK, _held_body(line.leash, everything="status=all" in target)
+            return _OK, held_body(line.leash, everything="status=all" in target)
         is_read = method == "GET" and path.startswith("/api/sdk/") and _is_plain(target)
         may_write = _is_plain(target) and any(
             method == verb and path.startswith(start) for verb, start in _WRITES
@@ -321,27 +330,61 @@ class LeashLines:
         )
         no = self._against(wanted) if is_buy else None
         if no is not None:
-            return _OK, _refused(order, no)
+            return _OK, refused(order, no)
         verdict = line.leash.judged(order, size, self._clock.now())
         if isinstance(verdict, No):
-            return _OK, _refused(order, verdict)
+            return _OK, refused(order, verdict)
         if verdict:
             return await self._send(line, body, size if is_buy else Micros(0))
         held = line.leash.hold(order, size, body, self._clock.now())
         self._tell()
-        return _OK, _submitted(order, held)
+        return _OK, submitted(order, held)
 
     async def _send(self, line: _Line, body: Mapping[str, object], size: Micros) -> Answered:
         """Send an order; what surely did not go out counts for nothing."""
-        line.leash.count_buy(size, self._clock.now())
+        try:
+            await self._count(line.leash, size)
+        except (OSError, ValueError) as error:
+            log.warning("a skill's buy was not written down: %s", error)
+            return _no(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
         raw = json.dumps(body).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
         is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
         if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
-            line.leash.count_buy(Micros(-size), self._clock.now())
+            with suppress(OSError, ValueError):
+                await self._count(line.leash, Micros(-size))
         self._tell()
         return status, answer
+
+    async def _count(self, leash: KeptLeash, money: Micros) -> None:
+        """Count the money of a buy, or give it back, and write it down.
+
+        Raises:
+            OSError: it could not be, and does not count.
+            ValueError: the same.
+        """
+        if not money:
+            return
+        # At once: the next order is judged by it.
+        leash.count_buy(money, self._clock.now())
+        for other in (line.leash for line in self._lines.values()):
+            if self._name(other) == self._name(leash):
+                other.day, other.spent = leash.day, leash.spent
+        if self._spending is None:
+            return
+        name = self._name(leash)
+        async with self._keeping:
+            try:
+                await asyncio.to_thread(self._spending.keep, name, leash.day, leash.spent)
+            except (OSError, ValueError):
+                if money > 0:
+                    leash.count_buy(Micros(-money), self._clock.now())
+                raise
+
+    def _name(self, leash: KeptLeash) -> str:
+        """Under which a skill's spending lies."""
+        return f"{leash.agent_id} {leash.skill_slug} {self._client.base_url}"
 
     def _why_no_buy(self) -> str:
         """Asked until the bytes of a buy leave; empty when it may."""
@@ -414,12 +457,8 @@ def _is_object(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _json(body: WireModel) -> bytes:
-    return body.model_dump_json().encode()
-
-
 def _no(status: int, words: str, fix: str) -> Answered:
-    return status, _json(ErrorBody(error=words, fix=fix))
+    return status, raw_of(ErrorBody(error=words, fix=fix))
 
 
 def _said(answer: bytes) -> dict[str, object]:
@@ -429,62 +468,3 @@ def _said(answer: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return said if _is_object(said) else {}
-
-
-def _refused(order: TradeRequest, no: No) -> bytes:
-    return _json(
-        TradeBody(
-            success=False,
-            market_id=order.market_id,
-            side=order.side,
-            error=no.words,
-            error_code=no.code,
-            fix=no.fix,
-        )
-    )
-
-
-def _submitted(order: TradeRequest, held: HeldView) -> bytes:
-    until = moment(held.expires_at).isoformat(timespec="seconds")
-    said = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
-    return _json(
-        TradeBody(
-            success=True,
-            trade_id=held.held_id,
-            market_id=order.market_id,
-            side=order.side,
-            status=TradeStatus.SUBMITTED,
-            order_status=TradeStatus.SUBMITTED.value,
-            fill_status=TradeStatus.SUBMITTED,
-            warnings=(said,),
-        )
-    )
-
-
-def _held_body(leash: KeptLeash, *, everything: bool) -> bytes:
-    waiting = [one.view for one in leash.waiting.values()]
-    rows = [*waiting, *(leash.decided if everything else ())]
-    return _json(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
-
-
-def _row(held: HeldView) -> HeldTradeBody:
-    return HeldTradeBody(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
-        agent_name=held.agent_name,
-        status=held.status,
-        market_id=held.market_id,
-        venue=held.venue,
-        side=held.side,
-        action=held.action,
-        amount=decimal(held.amount),
-        reasoning=held.reasoning,
-        source=held.source,
-        skill_slug=held.skill_slug,
-        signal_data=dict(held.signal_data),
-        created_at=moment(held.created_at),
-        expires_at=moment(held.expires_at),
-        decided_at=None if held.decided_at is None else moment(held.decided_at),
-        reason=held.reason,
-        trade_id=held.trade_id,
-    )

@@ -32,6 +32,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.skill_home import SkillHome
 from service_tui.desk.skill_runs import SkillRuns
+from service_tui.desk.skill_spending import SkillSpending
 from service_tui.units import Micros
 
 
@@ -49,6 +50,7 @@ class Supervision:
             ports.say,
             lambda: ports.gate.is_closed,
             against_real=self._against_real,
+            spending=SkillSpending(data_dir),
         )
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
         self.actions = Actions(data_dir, clock, ports.say)
