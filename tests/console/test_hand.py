@@ -6,11 +6,12 @@ from doors import Running, running, seen_before
 from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
 from service_tui.console.dialogs.approval import ApprovalForm
-from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
+from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
     PauseAll,
@@ -20,7 +21,7 @@ from service_tui.desk.commands_fleet import (
     StopSkill,
 )
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
-from service_tui.terms import LeashMode
+from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(seen_before(sample_state()), supervision=sample_supervision())
@@ -43,6 +44,32 @@ async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
         await seen.press("enter")
         (order,) = given(seen, ApproveHeld)
         assert (order.held_id, order.amount) == ("h1", None)
+
+
+async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own() -> None:
+    held = held_of(venue=Venue.EVM)
+    service = replace(STATE.service, embedded=False)
+    supervision = replace(STATE.supervision, held=(held,))
+    off = replace(STATE, service=service, supervision=supervision)
+    async with running(off) as seen:
+        await seen.press("ampersand")
+        assert "for USDC.e" in [str(one.render()) for one in seen.app.screen.query(".label")]
+        await seen.press("enter")
+        assert "switched off" in problem(seen)
+        await seen.bring(replace(off, wallet=replace(off.wallet, live=True)))
+        assert "USDC.e on evm_venue" in str(
+            seen.app.screen.query_one("#form-preview", Words).render()
+        )
+        await seen.press("enter")
+        assert isinstance(seen.app.screen, Confirm)
+        assert given(seen, ApproveHeld) == []
+        await seen.press("enter")
+        assert given(seen, ApproveHeld) == []
+        await seen.press("ampersand", "enter")
+        await seen.pilot.pause(ARMED_AFTER_S * 2)
+        await seen.press("p")
+        (order,) = given(seen, ApproveHeld)
+        assert order.confirmed
 
 
 async def test_the_size_is_edited_before_it_goes_out() -> None:

@@ -15,13 +15,15 @@ from scripted_service import HastyClock, said, scripted
 from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.client.keys import Key, Keys
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.leash_keeping import KeptLeash
 from service_tui.desk.leash_line import LeashLines
+from service_tui.desk.skill_spending import SPENDING, SkillSpending
 from service_tui.sdk.client import ServiceClient
-from service_tui.terms import HeldStatus, LeashMode
+from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from support import Stage, open_stage
 
@@ -76,8 +78,8 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
             lines.close()
 
 
-async def raw_call(way: tuple[str, str], call: str, body: bytes = b"") -> int:
-    """A call exactly as it is spelt here, and the status of its answer."""
+async def raw_call(way: tuple[str, str], call: str, body: bytes = b"") -> bytes:
+    """What answers a call that goes out exactly as it is spelt here."""
     url, key = way
     reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
     head = f"{call} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n"
@@ -85,6 +87,10 @@ async def raw_call(way: tuple[str, str], call: str, body: bytes = b"") -> int:
     answer = await reader.read()
     writer.close()
     await writer.wait_closed()
+    return answer
+
+
+def status(answer: bytes) -> int:
     return int(answer.split(b" ")[1])
 
 
@@ -173,6 +179,42 @@ async def test_a_way_that_is_opened_anew_remembers_what_was_spent(tmp_path: Path
         assert again.spent_on(it.stage.clock.now()) == 6 * ONE
 
 
+async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    full = said({"success": False, "market_id": "m", "error": "no"})
+    steps = (said(filled), full, full)
+    buy = b'{"market_id": "m", "side": "yes", "amount": 6.0}'
+    async with scripted(*steps) as service, own_client(service.url) as client:
+
+        async def opened() -> tuple[LeashLines, KeptLeash, tuple[str, str]]:
+            spending = SkillSpending(tmp_path)
+            lines = LeashLines(client, client._clock, list[Fact]().append, spending=spending)
+            leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+            return lines, leash, await lines.open("r1", leash, "sk_test_0123456789")
+
+        lines, leash, way = await opened()
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        assert b"LEASH_BUDGET" in await raw_call(way, "POST /api/sdk/trade", buy)
+        assert len(service.requests) == 1
+        # What the service refused is given back, there too.
+        await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))
+        lines.close()
+        lines, leash, way = await opened()
+        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        # What cannot be written down is not sent.
+        (tmp_path / SPENDING).write_text("broken")
+        assert (
+            status(await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))) == 424
+        )
+        assert (leash.spent, len(service.requests)) == (6 * ONE, 2)
+        lines.close()
+        with pytest.raises(ValueError, match=SPENDING):
+            await opened()
+
+
 async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_twice(
     tmp_path: Path,
 ) -> None:
@@ -222,9 +264,55 @@ async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> N
         await raw_call(way, "POST /api/sdk/trade", buy)
         assert (service.requests, leash.spent, len(halted)) == ([], 0, ask)
         sale = b'{"market_id": "m", "side": "yes", "action": "sell", "shares": 5.0}'
-        assert await raw_call(way, "POST /api/sdk/trade", sale) == 200
+        assert status(await raw_call(way, "POST /api/sdk/trade", sale)) == 200
         assert len(service.requests) == 1
         lines.close()
+
+
+async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() -> None:
+    asked: list[tuple[PlaceTrade, Micros]] = []
+    said_no = [("real money is switched off on this desk", "press W")]
+
+    def against(order: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+        asked.append((order, spent))
+        if said_no:
+            return said_no[-1]
+        return None if order.confirmed else ("nobody has confirmed", "confirm it")
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        facts = list[Fact]()
+        lines = LeashLines(client, client._clock, facts.append, against_real=against)
+        leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO)
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "polymarket"}'
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (service.requests, leash.spent) == ([], 0)
+        ((order, spent),) = asked
+        assert (order.venue, order.amount, spent) == (Venue.EVM, 5 * ONE, 0)
+        # Play money is not asked about, and says its venue where the skill did not.
+        await raw_call(way, "POST /api/sdk/trade", buy.replace(b', "venue": "polymarket"', b""))
+        assert len(asked) == 1
+        assert json.loads(service.requests[0].partition(b"\r\n\r\n")[2])["venue"] == "sim"
+        said_no.clear()
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert (asked[-1][1], len(service.requests)) == (5 * ONE, 2)
+        # What waits is asked about once more, and needs the person's own yes.
+        leash.mode = LeashMode.ASK
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        (held_id,) = leash.waiting
+        await lines.carry_out(ApproveHeld(held_id, "it"))
+        assert (list(leash.waiting), len(service.requests)) == ([held_id], 2)
+        await lines.carry_out(ApproveHeld(held_id, "it", confirmed=True))
+        assert (leash.waiting, len(service.requests)) == ({}, 3)
+        lines.close()
+
+
+async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "kalshi"}'
+        answer = await raw_call(it.way, "POST /api/sdk/trade", buy)
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error_code"] == "REAL_MONEY"
 
 
 async def test_there_is_no_way_around(tmp_path: Path) -> None:
@@ -258,11 +346,11 @@ async def test_no_spelling_of_a_path_leads_to_another_call(tmp_path: Path, targe
         it.halted.append(True)
         market = it.stage.open_markets()[0].market_id
         order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0}).encode()
-        assert await raw_call(it.way, f"POST {target}", order) == 403
+        assert status(await raw_call(it.way, f"POST {target}", order)) == 403
         assert it.spent == 0
         # Nor do readings leave their own part of the service.
-        assert await raw_call(it.way, "GET /api/sdk/../desk/agents") == 403
-        assert await raw_call(it.way, "GET /api/sdk/markets?limit=1&q=a%20b/../c") == 200
+        assert status(await raw_call(it.way, "GET /api/sdk/../desk/agents")) == 403
+        assert status(await raw_call(it.way, "GET /api/sdk/markets?limit=1&q=a%20b/../c")) == 200
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ import pytest
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
 from faults import Dated, ended, until
+from samples import NOW, sample_state
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt, PlaceTrade
 from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
+from service_tui.desk.live_orders import against_skill
 from service_tui.desk.records import TicketState, Topic
 from service_tui.engine.market import Market
 from service_tui.server.embedded import BASE_URL
@@ -20,6 +22,7 @@ from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
 from support import OPERATOR, Stage, open_stage
+from wallet_samples import wallet_of
 from wallets import market_on_chain, operate, ready
 
 
@@ -140,3 +143,25 @@ async def test_with_a_clock_far_off_nothing_is_bought_and_a_sale_leaves(tmp_path
             )
             state, words = await placed(desk, stage, sale)
             assert state is TicketState.DONE, words
+
+
+def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
+    state = sample_state()
+    ready_wallet = wallet_of(live=True, real_trading=True, restricted="", ownership=None)
+    account = replace(state.account, claimed=True)
+    day = {"limits.desk_day": str(20 * ONE)}
+    state = replace(state, wallet=ready_wallet, account=account, preferences=day, tickets=())
+    state = replace(state, rails=replace(state.rails, own_spent=Micros(5 * ONE), at=NOW))
+    order = PlaceTrade(
+        "m-new", Side.YES, Action.BUY, Venue.SOL, amount=Micros(10 * ONE), confirmed=True
+    )
+    assert list(against_skill(state, order, NOW, Micros(5 * ONE))) == []
+    # What other skills have spent counts against the desk's own day.
+    ((words, _),) = against_skill(state, order, NOW, Micros(6 * ONE))
+    assert "limit of spend a day is 20.00" in words
+    off = replace(state, wallet=replace(ready_wallet, live=False))
+    assert "switched off" in next(against_skill(off, order, NOW, Micros(0)))[0]
+    unknown = replace(state, rails=None)
+    assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
+    unseen = replace(order, confirmed=False)
+    assert "nobody has confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]

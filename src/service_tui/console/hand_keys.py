@@ -4,6 +4,8 @@ Knows the views and the dialog of an approval. Must not know a screen's layout.
 Used by the app, which stands on it.
 """
 
+from dataclasses import replace
+
 from textual import on
 
 from service_tui.console.halt_keys import HaltKeys
@@ -43,13 +45,26 @@ class HandKeys(HaltKeys):
         self.post_message(Said("that trade waits no longer", "info"))
 
     def _decide(self, held: HeldView) -> None:
-        from service_tui.console.dialogs.approval import ApprovalForm  # noqa: PLC0415 - not at first
+        from service_tui.console.dialogs.approval import (  # noqa: PLC0415 - not at first
+            ApprovalForm,
+            is_real,
+            real_question,
+        )
 
         if any(isinstance(screen, ApprovalForm) for screen in self.screen_stack):
             return
 
         def decided(decision: ApproveHeld | RefuseHeld | None) -> None:
-            if decision is not None:
+            if isinstance(decision, ApproveHeld) and is_real(held, self.desk_state):
+                ask_for_real(decision)
+            elif decision is not None:
                 self.give(decision)
+
+        def ask_for_real(order: ApproveHeld) -> None:
+            def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+                if confirmed:
+                    self.give(replace(order, confirmed=True))
+
+            self.push_screen(real_question(held, order, self.desk_state), answered)
 
         self.push_screen(ApprovalForm(self.desk_state, self.now, held), decided)

@@ -39,7 +39,10 @@ class SetLeash:
 
 @dataclass(frozen=True, slots=True)
 class ApproveHeld:
-    """Let a waiting trade go out, with `amount` at another size."""
+    """Let a waiting trade go out, with `amount` at another size.
+
+    `confirmed`: a person has seen it on the dialog for real money.
+    """
 
     kind: ClassVar[str] = "approve"
     moves_money: ClassVar[bool] = False
@@ -47,6 +50,7 @@ class ApproveHeld:
     held_id: str
     what: str
     amount: Micros | None = None
+    confirmed: bool = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""

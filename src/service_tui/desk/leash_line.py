@@ -25,21 +25,21 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
+from service_tui.desk.leash_answers import held_body, raw_of, refused, submitted
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
-from service_tui.desk.records_fleet import HeldView
-from service_tui.terms import Action, HeldStatus, LeashMode, TradeStatus
+from service_tui.desk.skill_spending import SkillSpending
+from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
-from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.errors import ErrorBody
-from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
-from service_tui.wire.trades import TradeBody, TradeRequest
+from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +75,15 @@ class _Line:
     server: asyncio.Server
 
 
+AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+
+
+def _never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+    """The word of a desk that trades no real money."""
+    return "this desk trades play money only", "use the venue sim"
+
+
 class LeashLines:
     """The ways of all runs, and what waits on them."""
 
@@ -84,8 +93,14 @@ class LeashLines:
         clock: Clock,
         say: Callable[[Fact], None],
         is_halted: Callable[[], bool] = lambda: False,
+        *,
+        against_real: AgainstReal = _never_real,
+        spending: SkillSpending | None = None,
     ) -> None:
+        self._spending = spending
+        self._keeping = asyncio.Lock()
         self._is_halted = is_halted
+        self._against_real = against_real
         self._client = client
         self._clock = clock
         self._say = say
@@ -97,6 +112,10 @@ class LeashLines:
 
         Returns:
             Address and key for the skill.
+
+        Raises:
+            OSError: what was spent today cannot be read.
+            ValueError: the same.
         """
         before = self._lines.pop(run_id, None)
         if before is not None:
@@ -108,6 +127,9 @@ class LeashLines:
             leash.day, leash.spent, leash.count = (
                 before.leash.day, before.leash.spent, before.leash.count,
             )  # fmt: skip
+        elif self._spending is not None:
+            name = self._name(leash)
+            leash.day, leash.spent = await asyncio.to_thread(self._spending.spent, name)
         token = f"sk_live_{secrets.token_urlsafe(24)}"
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -183,18 +205,19 @@ class LeashLines:
         line = next(
             (one for one in self._lines.values() if order.held_id in one.leash.waiting), None
         )
-        if line is not None and self._is_halted():
-            return "warn", f"{HALTED}; it waits on"
+        objection = None if line is None else self._against_approval(line, order)
+        if objection is not None:
+            return "warn", f"{objection}; it waits on"
         taken = None if line is None else line.leash.take(order.held_id)
         if line is None or taken is None:
             return "warn", "it does not wait any more"
         leash, held = line.leash, taken.view
         size = held.amount if order.amount is None else order.amount
         now = self._clock.now()
-        objection = leash.against_approval(held, size, now)
-        if objection is not None:
-            leash.end(held, *objection, now)
-            return "bad", objection[1]
+        lapsed = leash.against_approval(held, size, now)
+        if lapsed is not None:
+            leash.end(held, *lapsed, now)
+            return "bad", lapsed[1]
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
         said = _said(answer)
@@ -207,6 +230,40 @@ class LeashLines:
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
         leash.end(held, HeldStatus.FAILED, why, self._clock.now())
         return "bad", why
+
+    def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
+        """Why a trade must wait on for the moment; None where nothing stands against it."""
+        held = line.leash.waiting[order.held_id].view
+        size = held.amount if order.amount is None else order.amount
+        no = self._against(
+            PlaceTrade(
+                held.market_id,
+                held.side,
+                held.action,
+                held.venue,
+                size,
+                confirmed=order.confirmed,
+            )
+        )
+        return None if no is None else f"{no.words} ({no.fix})"
+
+    def _against(self, order: PlaceTrade) -> No | None:
+        """What the desk itself has against a buy of a skill; None where it has nothing."""
+        if self._is_halted():
+            return _HALTED
+        if order.venue is Venue.SIM:
+            return None
+        found = self._against_real(order, self._spent_today())
+        return None if found is None else No("REAL_MONEY", *found)
+
+    def _spent_today(self) -> Micros:
+        """Money of the buys of all skills on these ways, of this UTC day."""
+        now = self._clock.now()
+        spent = {
+            (line.leash.agent_id, line.leash.skill_slug): line.leash.spent_on(now)
+            for line in self._lines.values()
+        }
+        return Micros(sum(spent.values()))
 
     # -- the skill's calls -----------------------------------------------------------------
 
@@ -249,7 +306,7 @@ class LeashLines:
         if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
             return await self._trade(line, body)
         if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
-            return _OK, _held_body(line.leash, everything="status=all" in target)
+            return _OK, held_body(line.leash, everything="status=all" in target)
         is_read = method == "GET" and path.startswith("/api/sdk/") and _is_plain(target)
         may_write = _is_plain(target) and any(
             method == verb and path.startswith(start) for verb, start in _WRITES
@@ -264,30 +321,70 @@ class LeashLines:
             size = micros(order.amount)
         except (ValidationError, NotMicrosError):
             return _no(422, "that is no order", "give market_id, side and amount or shares")
-        body = _said(raw)
+        # What was judged is what leaves, whichever venue the service would take by itself.
+        body = {"venue": order.venue.value, **_said(raw)}
         is_buy = order.action is Action.BUY and not order.dry_run
-        if is_buy and self._is_halted():
-            return _OK, _refused(order, _HALTED)
+        # A leash that lets a buy pass is the person's standing yes. Source: decisions.
+        wanted = PlaceTrade(
+            order.market_id, order.side, order.action, order.venue, size, confirmed=True
+        )
+        no = self._against(wanted) if is_buy else None
+        if no is not None:
+            return _OK, refused(order, no)
         verdict = line.leash.judged(order, size, self._clock.now())
         if isinstance(verdict, No):
-            return _OK, _refused(order, verdict)
+            return _OK, refused(order, verdict)
         if verdict:
             return await self._send(line, body, size if is_buy else Micros(0))
         held = line.leash.hold(order, size, body, self._clock.now())
         self._tell()
-        return _OK, _submitted(order, held)
+        return _OK, submitted(order, held)
 
     async def _send(self, line: _Line, body: Mapping[str, object], size: Micros) -> Answered:
         """Send an order; what surely did not go out counts for nothing."""
-        line.leash.count_buy(size, self._clock.now())
+        try:
+            await self._count(line.leash, size)
+        except (OSError, ValueError) as error:
+            log.warning("a skill's buy was not written down: %s", error)
+            return _no(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
         raw = json.dumps(body).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
         is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
         if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
-            line.leash.count_buy(Micros(-size), self._clock.now())
+            with suppress(OSError, ValueError):
+                await self._count(line.leash, Micros(-size))
         self._tell()
         return status, answer
+
+    async def _count(self, leash: KeptLeash, money: Micros) -> None:
+        """Count the money of a buy, or give it back, and write it down.
+
+        Raises:
+            OSError: it could not be, and does not count.
+            ValueError: the same.
+        """
+        if not money:
+            return
+        # At once: the next order is judged by it.
+        leash.count_buy(money, self._clock.now())
+        for other in (line.leash for line in self._lines.values()):
+            if self._name(other) == self._name(leash):
+                other.day, other.spent = leash.day, leash.spent
+        if self._spending is None:
+            return
+        name = self._name(leash)
+        async with self._keeping:
+            try:
+                await asyncio.to_thread(self._spending.keep, name, leash.day, leash.spent)
+            except (OSError, ValueError):
+                if money > 0:
+                    leash.count_buy(Micros(-money), self._clock.now())
+                raise
+
+    def _name(self, leash: KeptLeash) -> str:
+        """Under which a skill's spending lies."""
+        return f"{leash.agent_id} {leash.skill_slug} {self._client.base_url}"
 
     def _why_no_buy(self) -> str:
         """Asked until the bytes of a buy leave; empty when it may."""
@@ -360,12 +457,8 @@ def _is_object(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _json(body: WireModel) -> bytes:
-    return body.model_dump_json().encode()
-
-
 def _no(status: int, words: str, fix: str) -> Answered:
-    return status, _json(ErrorBody(error=words, fix=fix))
+    return status, raw_of(ErrorBody(error=words, fix=fix))
 
 
 def _said(answer: bytes) -> dict[str, object]:
@@ -375,62 +468,3 @@ def _said(answer: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return said if _is_object(said) else {}
-
-
-def _refused(order: TradeRequest, no: No) -> bytes:
-    return _json(
-        TradeBody(
-            success=False,
-            market_id=order.market_id,
-            side=order.side,
-            error=no.words,
-            error_code=no.code,
-            fix=no.fix,
-        )
-    )
-
-
-def _submitted(order: TradeRequest, held: HeldView) -> bytes:
-    until = moment(held.expires_at).isoformat(timespec="seconds")
-    said = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
-    return _json(
-        TradeBody(
-            success=True,
-            trade_id=held.held_id,
-            market_id=order.market_id,
-            side=order.side,
-            status=TradeStatus.SUBMITTED,
-            order_status=TradeStatus.SUBMITTED.value,
-            fill_status=TradeStatus.SUBMITTED,
-            warnings=(said,),
-        )
-    )
-
-
-def _held_body(leash: KeptLeash, *, everything: bool) -> bytes:
-    waiting = [one.view for one in leash.waiting.values()]
-    rows = [*waiting, *(leash.decided if everything else ())]
-    return _json(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
-
-
-def _row(held: HeldView) -> HeldTradeBody:
-    return HeldTradeBody(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
-        agent_name=held.agent_name,
-        status=held.status,
-        market_id=held.market_id,
-        venue=held.venue,
-        side=held.side,
-        action=held.action,
-        amount=decimal(held.amount),
-        reasoning=held.reasoning,
-        source=held.source,
-        skill_slug=held.skill_slug,
-        signal_data=dict(held.signal_data),
-        created_at=moment(held.created_at),
-        expires_at=moment(held.expires_at),
-        decided_at=None if held.decided_at is None else moment(held.decided_at),
-        reason=held.reason,
-        trade_id=held.trade_id,
-    )

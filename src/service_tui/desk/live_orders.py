@@ -12,6 +12,8 @@ from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.ports import Ports
+from service_tui.desk.rails import broken_by, rails
+from service_tui.desk.records_rails import Rail
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.records_wallet import Ownership
 from service_tui.desk.state import DeskState
@@ -20,7 +22,7 @@ from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
 from service_tui.signing.skew import check_skew
 from service_tui.terms import Action, OrderType, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp, decimal
 from service_tui.wire.endpoints import MARKET
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.signed_order import SignedOrderBody
@@ -59,6 +61,35 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         )
     if order.venue is Venue.EVM:
         yield from _against_wallet(state)
+
+
+def against_skill(
+    state: DeskState, order: PlaceTrade, now: Timestamp, spent: Micros
+) -> Iterator[Objection]:
+    """The same of a skill's buy, and what of this desk's own rails it would break.
+
+    Args:
+        state: the newest.
+        order: the buy; confirmed by the person, or by a leash that lets it pass.
+        now: wall time.
+        spent: money of the skills' buys of this day, of which the desk's tickets know nothing.
+
+    Yields:
+        An objection and what to do about it, the first thing first.
+    """
+    yield from against_real(state, order)
+    if state.rails is None:
+        yield "the limits are not known yet", "wait for the service's answer"
+    yield from broken_by(state, order, now, state.tickets)
+    own = next((one for one in rails(state, now) if one.rail is Rail.DESK_DAY), None)
+    if own is None or own.limit is None:
+        return
+    if not order.amount + spent + (own.used or 0) <= own.limit:
+        most, used = decimal(Micros(own.limit)), decimal(spent)
+        yield (
+            f"this desk's own limit of spend a day is {most:,.2f}, skills spent {used:,.2f}",
+            "wait for midnight UTC, or raise the limit on the settings screen (8)",
+        )
 
 
 def _against_wallet(state: DeskState) -> Iterator[Objection]:

@@ -6,8 +6,9 @@ Used by the handler of skills. The keys lie in a file that only its owner reads,
 
 import json
 import os
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installe
 
 SKILLS: Final = "skills"
 KEYS: Final = "skill-agents.json"
+_BROKEN: Final = f"{KEYS} cannot be read, and is left as it is: mend it, or move it away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class SkillHome:
     """The data directory as skills know it. Every method blocks."""
 
     data_dir: Path
+    _keeping: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """Held from the moment the keys are read until they are written with one more."""
 
     @property
     def own(self) -> Path:
@@ -49,35 +53,63 @@ class SkillHome:
                 package, is_bundled=folder is None or folder.parent == BUNDLED
             ).with_problem("; ".join(problems))
 
-    def key_of(self, agent_id: str) -> str | None:
-        """The key of an agent that this desk made; None where it is not known."""
-        return self._keys().get(agent_id)
+    def key_of(self, agent_id: str, service: str) -> str | None:
+        """The key of an agent that this desk made at a service, for that one alone.
 
-    def keep_key(self, agent_id: str, key: str) -> None:
-        """Keep a key; an OSError says that it could not be."""
-        keys = self._keys() | {agent_id: key}
-        draft = self.data_dir / f"{KEYS}.new"
-        draft.unlink(missing_ok=True)
-        made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(made, "w", encoding="utf-8") as file:
-            json.dump(keys, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.data_dir / KEYS)
+        Returns:
+            The key; None where it is not known.
+
+        Raises:
+            OSError: the keys cannot be read.
+            ValueError: what stands there are no keys.
+        """
+        return self._keys().get(_name(agent_id, service))
+
+    def keep_key(self, agent_id: str, service: str, key: str) -> None:
+        """Keep a key beside the others; an OSError or ValueError says that it could not be."""
+        with self._keeping:
+            keys = self._keys() | {_name(agent_id, service): key}
+            draft = self.data_dir / f"{KEYS}.new"
+            draft.unlink(missing_ok=True)
+            made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(made, "w", encoding="utf-8") as file:
+                json.dump(keys, file)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.data_dir / KEYS)
 
     def _keys(self) -> dict[str, str]:
+        """Every key; one that cannot be read is no reason to write over all of them.
+
+        Returns:
+            Keys by their agents and services.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: something else stands in it.
+        """
         try:
             found: object = json.loads((self.data_dir / KEYS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except FileNotFoundError:
             return {}
+        except ValueError as error:
+            raise ValueError(_BROKEN) from error
         if not isinstance(found, dict):
-            return {}
+            raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
         pairs: dict[object, object] = {**found}
-        return {
+        keys = {
             name: key
             for name, key in pairs.items()
             if isinstance(name, str) and isinstance(key, str)
         }
+        if len(keys) != len(pairs):
+            raise ValueError(_BROKEN)
+        return keys
+
+
+def _name(agent_id: str, service: str) -> str:
+    """Under which a key lies; ids hold no space. One without a service is lent to none."""
+    return f"{agent_id} {service}"
 
 
 def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:

@@ -10,6 +10,7 @@ from pathlib import Path
 from service_tui.clock import Clock
 from service_tui.desk.actions import Actions
 from service_tui.desk.agent_past import pasts_of
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
     ExportData,
@@ -25,11 +26,14 @@ from service_tui.desk.commands_fleet import (
 from service_tui.desk.facts_fleet import PastsSeen
 from service_tui.desk.handlers import exports, fleet, skills
 from service_tui.desk.leash_line import LeashLines
+from service_tui.desk.live_orders import against_skill
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.skill_home import SkillHome
 from service_tui.desk.skill_runs import SkillRuns
+from service_tui.desk.skill_spending import SkillSpending
+from service_tui.units import Micros
 
 
 class Supervision:
@@ -40,7 +44,14 @@ class Supervision:
         self._watched = watched
         self._data_dir = data_dir
         runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
-        self._lines = LeashLines(ports.client, clock, ports.say, lambda: ports.gate.is_closed)
+        self._lines = LeashLines(
+            ports.client,
+            clock,
+            ports.say,
+            lambda: ports.gate.is_closed,
+            against_real=self._against_real,
+            spending=SkillSpending(data_dir),
+        )
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
         self.actions = Actions(data_dir, clock, ports.say)
 
@@ -82,6 +93,11 @@ class Supervision:
         """End what runs for this desk and was not detached."""
         await self._skills.runs.close()
         self._lines.close()
+
+    def _against_real(self, order: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+        """What the desk has against a skill's buy for real money; None where it has nothing."""
+        found = against_skill(self._ports.state(), order, self._ports.now(), spent)
+        return next(found, None)
 
     def _keeps_leash(self) -> bool:
         """Whether the service keeps none, and this desk may change something."""

@@ -13,18 +13,21 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from service_tui.console import formats
+from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.form import Form
+from service_tui.console.dialogs.live_order import live_question
 from service_tui.console.dialogs.monitor_draft import read_number
-from service_tui.console.dialogs.order_draft import DraftError
+from service_tui.console.dialogs.order_draft import MONEY_OF, DraftError
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.reduce_fleet import order_in_words
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 
 Decision = ApproveHeld | RefuseHeld
@@ -56,7 +59,7 @@ class ApprovalForm(Form[Decision]):
         yield Words(id="approval-why")
         if self._held.action is Action.BUY:
             yield Horizontal(
-                Words("for $SIM", classes="label"),
+                Words(f"for {MONEY_OF[self._held.venue]}", classes="label"),
                 PlainInput(
                     f"{decimal(self._held.amount):.2f}",
                     compact=True,
@@ -106,6 +109,7 @@ class ApprovalForm(Form[Decision]):
             return ApproveHeld(held.held_id, words)
         try:
             amount = Micros(round(read_number(self.typed("approval-amount"), "amount") * ONE))
+            _check_live(held, self.state)
         except DraftError as refused:
             return str(refused)
         if amount <= 0 or amount % _CENT:
@@ -131,7 +135,8 @@ class ApprovalForm(Form[Decision]):
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
             at = "" if held.average is None else f" at about {formats.price(held.average)}"
-            spends = f"Approving buys for {decimal(size):,.2f}{at}, within every limit."
+            money = f"{decimal(size):,.2f} {MONEY_OF[held.venue]}"
+            spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
             told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
         self.query_one("#form-preview", Words).tell(told)
 
@@ -139,6 +144,36 @@ class ApprovalForm(Form[Decision]):
         """Decline it, with what is typed as the reason."""
         reason = self.typed("approval-reason").strip()
         self.finish(RefuseHeld(self._held.held_id, order_in_words(self._held), reason))
+
+
+def _check_live(held: HeldView, state: DeskState) -> None:
+    """Make sure that what would spend real money may.
+
+    Raises:
+        DraftError: it is switched off.
+    """
+    if is_real(held, state) and not state.wallet.live:
+        raise DraftError("real money is switched off: W, then L, and the word LIVE")
+
+
+def is_real(held: HeldView, state: DeskState) -> bool:
+    """Whether it would spend real money; what is embedded has none."""
+    is_play = held.venue is Venue.SIM or state.service.embedded
+    return held.action is Action.BUY and not is_play
+
+
+def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
+    """The dialog of an order for real money, for one that an agent asks for."""
+    wanted = PlaceTrade(
+        held.market_id,
+        held.side,
+        held.action,
+        held.venue,
+        held.amount if order.amount is None else order.amount,
+        question=held.question,
+        price=held.price_limit,
+    )
+    return live_question(wanted, state, None, agent=held.agent_name)
 
 
 def why_text(held: HeldView, state: DeskState) -> Text:

@@ -36,8 +36,16 @@ def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
     return replace(order, price=min(high, max(low, average * way)), confirmed=True)
 
 
-def live_question(order: PlaceTrade, state: DeskState, quote: QuoteView | None) -> Confirm:
-    """The dialog: object, side, size, price bound, cost, wallet, venue, mode, what comes next."""
+def live_question(
+    order: PlaceTrade, state: DeskState, quote: QuoteView | None, *, agent: str = ""
+) -> Confirm:
+    """The dialog: object, side, size, price bound, cost, wallet, venue, mode, what comes next.
+
+    `agent` names another one than the desk's own, which trades from a wallet of its own.
+
+    Returns:
+        What is pushed.
+    """
     masked, wallet = is_private(state), state.wallet
     money = MONEY_OF[order.venue]
     buys = order.action is Action.BUY
@@ -53,7 +61,9 @@ def live_question(order: PlaceTrade, state: DeskState, quote: QuoteView | None) 
         ("size", size),
         ("price", _bound(order, buys=buys)),
         ("venue", Text(order.venue.value + (", simulated" if wallet.simulated else ""))),
-        ("wallet", formats.address(wallet.address or None, masked=masked)),
+        ("agent", formats.plain(agent, 60))
+        if agent
+        else ("wallet", formats.address(wallet.address or None, masked=masked)),
     ]
     if quote is not None and quote.ok:
         got = formats.shares(quote.shares, masked=masked)
@@ -62,7 +72,7 @@ def live_question(order: PlaceTrade, state: DeskState, quote: QuoteView | None) 
             Text.assemble("about ", got, " shares") if buys else Text.assemble("about ", brings)
         )
         lines.append(("brings", expected))
-    signs = order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
+    signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
     follows = (
         "Your key signs this order for the venue's exchange, and it is sent once. It fills at "
         "once, or not at all; a fill cannot be undone."

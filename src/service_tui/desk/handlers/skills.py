@@ -194,19 +194,27 @@ async def _agent(order: StartSkill, home: SkillHome, ports: Ports) -> tuple[str,
 
     Raises:
         CannotStartError: the key of the one that was named is not known here.
+        OSError, ValueError: the keys cannot be read.
         ServiceError: no other agent is to be had.
     """
+    # Asked first in any case: where the keys cannot be read no other one can be kept.
+    known = await asyncio.to_thread(home.key_of, order.agent_id, _keys_of(ports))
     if order.agent_id:
-        if await asyncio.to_thread(home.key_of, order.agent_id) is None:
+        if known is None:
             raise CannotStartError(
-                "the key of this agent is not known here: run the skill as a new agent"
+                "no key of this agent is known here for this service: run the skill as a new agent"
             )
         return order.agent_id, order.name or order.agent_id
     name = order.name or order.skill_slug
     body = RegisterRequest(name=name, description=f"runs {order.skill_slug}")
     made = (await ports.client.call(REGISTER, body=body)).answer
-    await asyncio.to_thread(home.keep_key, made.agent_id, made.api_key)
+    await asyncio.to_thread(home.keep_key, made.agent_id, _keys_of(ports), made.api_key)
     return made.agent_id, name
+
+
+def _keys_of(ports: Ports) -> str:
+    """Whose keys count: those of the service that this desk looks at, and of no other one."""
+    return "embedded" if ports.state().service.embedded else ports.client.base_url
 
 
 def _kept_leash(order: StartSkill, view: SkillRunView) -> KeptLeash:
@@ -225,9 +233,9 @@ async def _launch(
     view: SkillRunView, script: Path, own: SkillPorts, ports: Ports, *, leash: KeptLeash | None
 ) -> Launch:
     """How the process is started: with its own agent's key and its own budget."""
-    key = own.home.key_of(view.agent_id)
+    key = own.home.key_of(view.agent_id, _keys_of(ports))
     if key is None:
-        raise CannotStartError("the key of its agent is not known here any more")
+        raise CannotStartError("no key of its agent is known here for this service")
     service = ports.state().service
     address = service.address if service.embedded else ports.client.base_url
     if not address:

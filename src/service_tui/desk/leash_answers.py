@@ -1,0 +1,81 @@
+"""What a skill on the desk's own leash is answered, in the words of a service that keeps leashes.
+
+Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pure.
+Used by leash_line.
+"""
+
+from service_tui.desk.leash_keeping import KeptLeash, No
+from service_tui.desk.records_fleet import HeldView
+from service_tui.terms import TradeStatus
+from service_tui.units import decimal
+from service_tui.wire.base import WireModel, moment
+from service_tui.wire.endpoints_fleet import HELD_TRADES
+from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
+from service_tui.wire.trades import TradeBody, TradeRequest
+
+
+def raw_of(body: WireModel) -> bytes:
+    """A body as it leaves."""
+    return body.model_dump_json().encode()
+
+
+def refused(order: TradeRequest, no: No) -> bytes:
+    """The answer to an order that the desk refuses."""
+    return raw_of(
+        TradeBody(
+            success=False,
+            market_id=order.market_id,
+            side=order.side,
+            error=no.words,
+            error_code=no.code,
+            fix=no.fix,
+        )
+    )
+
+
+def submitted(order: TradeRequest, held: HeldView) -> bytes:
+    """The answer to an order that waits."""
+    until = moment(held.expires_at).isoformat(timespec="seconds")
+    said = f"it waits for the operator until {until}: GET {HELD_TRADES.path} says how it ends"
+    return raw_of(
+        TradeBody(
+            success=True,
+            trade_id=held.held_id,
+            market_id=order.market_id,
+            side=order.side,
+            status=TradeStatus.SUBMITTED,
+            order_status=TradeStatus.SUBMITTED.value,
+            fill_status=TradeStatus.SUBMITTED,
+            warnings=(said,),
+        )
+    )
+
+
+def held_body(leash: KeptLeash, *, everything: bool) -> bytes:
+    """The trades of a leash that wait, or those that were decided too."""
+    waiting = [one.view for one in leash.waiting.values()]
+    rows = [*waiting, *(leash.decided if everything else ())]
+    return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def _row(held: HeldView) -> HeldTradeBody:
+    return HeldTradeBody(
+        held_id=held.held_id,
+        agent_id=held.agent_id,
+        agent_name=held.agent_name,
+        status=held.status,
+        market_id=held.market_id,
+        venue=held.venue,
+        side=held.side,
+        action=held.action,
+        amount=decimal(held.amount),
+        reasoning=held.reasoning,
+        source=held.source,
+        skill_slug=held.skill_slug,
+        signal_data=dict(held.signal_data),
+        created_at=moment(held.created_at),
+        expires_at=moment(held.expires_at),
+        decided_at=None if held.decided_at is None else moment(held.decided_at),
+        reason=held.reason,
+        trade_id=held.trade_id,
+    )

@@ -1,0 +1,77 @@
+"""What skills have spent today at a service that keeps no leash, over the end of this desk.
+
+Knows a file. Must not know orders, nor the network; days are of wall time.
+Used by leash_line, which writes a buy down before it is sent.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.units import Micros
+
+SPENDING: Final = "skill-spending.json"
+_BROKEN: Final = f"{SPENDING} cannot be read, so that the budget of today is not known: mend it"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSpending:
+    """The file of a data directory. Every method blocks; one writes at a time."""
+
+    data_dir: Path
+
+    def spent(self, name: str) -> tuple[int, Micros]:
+        """What somebody has spent on the last day of spending.
+
+        Returns:
+            The day and the money; zeros for nobody known.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: something else stands in it.
+        """
+        day, spent = self._rows().get(name, (0, 0))
+        return day, Micros(spent)
+
+    def keep(self, name: str, day: int, spent: Micros) -> None:
+        """Write it down; an OSError or ValueError says that it could not be."""
+        rows = {one: row for one, row in self._rows().items() if row[0] >= day}
+        rows[name] = (day, int(spent))
+        draft = self.data_dir / f"{SPENDING}.new"
+        made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(made, "w", encoding="utf-8") as file:
+            json.dump(rows, file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.data_dir / SPENDING)
+
+    def _rows(self) -> dict[str, tuple[int, int]]:
+        """Day and money by names.
+
+        Returns:
+            Every row.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: something else stands in it.
+        """
+        try:
+            found: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise ValueError(_BROKEN) from error
+        if not isinstance(found, dict):
+            raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
+        pairs: dict[object, object] = {**found}
+        return {str(name): _row(row) for name, row in pairs.items()}
+
+
+def _row(row: object) -> tuple[int, int]:
+    match row:
+        case [int(day), int(spent)] if day >= 0 and spent >= 0:
+            return day, spent
+        case _:
+            raise ValueError(_BROKEN)
