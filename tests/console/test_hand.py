@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from doors import Running, running, seen_before
 from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
@@ -24,7 +26,9 @@ from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-STATE = replace(seen_before(sample_state()), supervision=sample_supervision())
+FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
+ROOM = leash_of(spent=Micros(20 * ONE))
+STATE = replace(FULL, supervision=replace(FULL.supervision, leashes=(ROOM,)))
 
 
 def given(seen: Running, kind: type) -> list[object]:
@@ -77,6 +81,25 @@ async def test_the_size_is_edited_before_it_goes_out() -> None:
         await seen.press("ampersand", "ctrl+u", "7", "full_stop", "5", "enter")
         (order,) = given(seen, ApproveHeld)
         assert order.amount == Micros(7_500_000)
+
+
+@pytest.mark.parametrize("slug", ["", "mean-reversion"])
+async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
+    full = leash_of(skill_slug=slug, spent=Micros(82 * ONE))
+    leashes = (full,) if not slug else (ROOM, full)
+    over = replace(STATE, supervision=replace(STATE.supervision, leashes=leashes))
+    async with running(over) as seen:
+        await seen.press("ampersand", "enter")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert "over the budget" in problem(seen)
+        assert "82.00 of 100.00" in problem(seen)
+        preview = str(seen.app.screen.query_one("#form-preview", Words).render())
+        assert "within every limit" not in preview
+        assert given(seen, ApproveHeld) == []
+        # What still fits goes out.
+        await seen.press("ctrl+u", "1", "8", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert order.amount == Micros(18 * ONE)
 
 
 async def test_a_refusal_takes_the_reason_along() -> None:
@@ -210,8 +233,8 @@ def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
 
 def test_a_crash_and_a_spent_budget_need_the_person() -> None:
     crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3, 6 times in a row")
-    view = replace(STATE.supervision, runs=(crashed,))
-    words = {one.word: one for one in needs(replace(STATE, supervision=view), NOW)}
+    view = replace(FULL.supervision, runs=(crashed,))
+    words = {one.word: one for one in needs(replace(FULL, supervision=view), NOW)}
     assert "it ended with 3" in words["crashed"].what
     assert words["budget"].figure.plain.startswith("82")
 

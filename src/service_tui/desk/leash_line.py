@@ -281,6 +281,9 @@ class LeashLines:
                 confirmed=order.confirmed,
             )
         )
+        now = self._clock.now()
+        if no is None and held.expires_at > now and not line.leash.has_left(size, now):
+            return "the daily budget is reached: raise it first, or take a smaller amount"
         return None if no is None else f"{no.words} ({no.fix})"
 
     def _against(self, order: PlaceTrade) -> No | None:

@@ -112,8 +112,10 @@ class ApprovalForm(Form[Decision]):
             _check_live(held, self.state)
         except DraftError as refused:
             return str(refused)
-        if amount <= 0 or amount % _CENT:
-            return "amount: above 0, in whole cents"
+        bad = amount <= 0 or amount % _CENT
+        no = "amount: above 0, in whole cents" if bad else over_budget(held, amount, self.state)
+        if no:
+            return no
         changed = amount != held.amount
         return ApproveHeld(held.held_id, words, amount if changed else None)
 
@@ -156,6 +158,25 @@ def _check_live(held: HeldView, state: DeskState) -> None:
         raise DraftError("real money is switched off: W, then L, and the word LIVE")
 
 
+def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
+    """Which day's budget a buy would break, of the agent or of its skill; empty where none."""
+    found = (state.supervision.leash_of(held.agent_id, slug) for slug in {"", held.skill_slug})
+    full = [
+        leash
+        for leash in found
+        if leash is not None and leash.budget is not None and leash.spent + amount > leash.budget
+    ]
+    if not full:
+        return ""
+    leash = min(full, key=lambda one: (one.budget or 0) - one.spent)
+    spent, budget = decimal(leash.spent), decimal(leash.budget or Micros(0))
+    whose = f"the skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "the agent"
+    return (
+        f"over the budget of {whose}: {spent:,.2f} of {budget:,.2f} are spent today. "
+        "Raise it first (7, then l), or take a smaller amount"
+    )
+
+
 def is_real(held: HeldView, state: DeskState) -> bool:
     """Whether it would spend real money; what is embedded has none."""
     is_play = held.venue is Venue.SIM or state.service.embedded
@@ -189,8 +210,11 @@ def why_text(held: HeldView, state: DeskState) -> Text:
         limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
         side = held.side.value.upper()
         lines.append(Text(f"{side} is at {formats.price(held.price)} now{limit}", "muted"))
-    leash = state.supervision.leash_of(held.agent_id, held.skill_slug)
-    if leash is not None and leash.budget is not None:
-        spent, budget = decimal(leash.spent), decimal(leash.budget)
-        lines.append(Text(f"{spent:,.2f} of {budget:,.2f} are spent today", "muted"))
+    for slug in dict.fromkeys(("", held.skill_slug)):
+        leash = state.supervision.leash_of(held.agent_id, slug)
+        if leash is not None and leash.budget is not None:
+            spent, budget = decimal(leash.spent), decimal(leash.budget)
+            whose = f" by {formats.plain(slug, 40)}" if slug else ""
+            said = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
+            lines.append(Text(said, "muted"))
     return Text("\n").join(lines)
