@@ -101,7 +101,7 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
-        skills=_skills(trades),
+        skills=_skills(trades, () if past is None else past.trades),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
         leash=view.leash_of(agent.agent_id),
@@ -110,17 +110,35 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
     )
 
 
-def _skills(trades: Sequence[ReasonedTradeView]) -> tuple[SkillResultView, ...]:
-    """The day's trades by the skill they name, the busiest first; its whole past is elsewhere."""
+def _skills(
+    trades: Sequence[ReasonedTradeView], known: Sequence[ReasonedTradeView]
+) -> tuple[SkillResultView, ...]:
+    """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
-        by_slug.setdefault(one.skill_slug, []).append(one)
+        by_slug.setdefault(_slug_of(one, known), []).append(one)
     found: list[SkillResultView] = []
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
         found.append(SkillResultView(slug, len(own), Micros(sum(pnls)), wins, losses))
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
+
+
+def _slug_of(one: ReasonedTradeView, known: Sequence[ReasonedTradeView]) -> str:
+    """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
+    if one.skill_slug or one.trade.action == Action.BUY.value:
+        return one.skill_slug
+    trade = one.trade
+    place = (trade.market_id, trade.side, trade.venue)
+    buys = [
+        other
+        for other in known
+        if other.trade.action == Action.BUY.value
+        and other.trade.at <= trade.at
+        and (other.trade.market_id, other.trade.side, other.trade.venue) == place
+    ]
+    return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
