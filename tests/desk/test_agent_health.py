@@ -53,6 +53,8 @@ def runs(**other: object) -> SupervisionView:
         (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
         (HERON, runs(state=SkillRunState.STOPPED, why="stopped by hand"), Health.STOPPED,
          "by hand"),
+        (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPED),)),
+         Health.STOPPED, "mean-reversion"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),

@@ -125,6 +125,8 @@ def _paused(case: _Case) -> str:
 
 
 def _budget(case: _Case) -> str:
+    if case.newest(SkillRunState.STOPPED) and not any(run.state.is_alive for run in case.runs):
+        return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
             whose = one.skill_slug or "all it does"
