@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from service_tui.desk.agent_health import leash_mode, spend_of
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import (
     AgentDetailView,
@@ -37,7 +38,9 @@ class DayReport:
     """One agent's day. Money in micros; `problem` says why its trades are not known.
 
     `bought` is what its buys cost, `sold` what its sales and payouts brought, `realized` their P&L
-    as far as it is known. `decisions` counts, by word, what became of trades that waited.
+    as far as it is known. `spent` is what counts against the budget that binds, and that budget,
+    None where there is none; `leash` is the strictest that binds. `decisions` counts, by
+    word, what became of trades that waited.
     """
 
     agent: AgentView
@@ -56,6 +59,7 @@ class DayReport:
     leash: LeashView | None
     runs: tuple[SkillRunView, ...]
     problem: str = ""
+    spent: tuple[Micros, Micros | None] = (Micros(0), None)
 
 
 def midnight(now: Timestamp) -> Timestamp:
@@ -104,7 +108,8 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         skills=_skills(trades, () if past is None else past.trades),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
-        leash=view.leash_of(agent.agent_id),
+        leash=leash_mode(agent, view),
+        spent=spend_of(agent, view),
         runs=view.runs_of(agent.agent_id),
         problem=past.problem if past is not None else "its trades were not read",
     )
@@ -174,8 +179,8 @@ def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
             "realized": decimal(one.realized),
             "best": _pnl_of(one.best),
             "worst": _pnl_of(one.worst),
-            "spent_today": None if one.leash is None else decimal(one.leash.spent),
-            "budget": _budget_of(one.leash),
+            "spent_today": None if one.leash is None else decimal(one.spent[0]),
+            "budget": None if one.spent[1] is None else decimal(one.spent[1]),
             "waiting": one.waiting,
             **{word: one.decisions.get(word, 0) for word in ("approved", "refused", "expired")},
             "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
@@ -187,10 +192,6 @@ def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
 
 def _pnl_of(one: ReasonedTradeView | None) -> float | None:
     return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
-
-
-def _budget_of(leash: LeashView | None) -> float | None:
-    return None if leash is None or leash.budget is None else decimal(leash.budget)
 
 
 # -- as Markdown --------------------------------------------------------------------------------
@@ -216,8 +217,9 @@ def _section(one: DayReport) -> list[str]:
     if one.decisions or one.waiting:
         words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
         lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
-    if one.leash is not None and one.leash.budget is not None:
-        lines.append(f"- Spent {_sum(one.leash.spent)} of {_sum(one.leash.budget)} a day")
+    spent, budget = one.spent
+    if one.leash is not None and budget is not None:
+        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day")
     lines += [
         f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
         for run in one.runs
