@@ -105,6 +105,18 @@ async def test_a_skill_is_started_on_a_leash() -> None:
         assert order.budget == 20 * ONE
 
 
+async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.press("n", "f5")
+        view = STATE.supervision
+        fresh = replace(view.skills[0], slug="a-hare")
+        state = replace(STATE, supervision=replace(view, skills=(fresh, *view.skills)))
+        seen.app.screen.take(state, NOW)
+        await seen.press("enter")
+        (order,) = given(seen, StartSkill)
+        assert order.skill_slug == "momentum"
+
+
 async def test_stopping_and_pausing_ask_nothing() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
