@@ -53,7 +53,6 @@ def test_of_many_kept_at_once_none_is_lost(tmp_path: Path) -> None:
 async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> None:
     home, clock, seen = SkillHome(tmp_path), ManualClock(), []
     ports = SimpleNamespace(clock=clock, say=seen.append)
-    watching = asyncio.ensure_future(watch_skills(home, ports))
 
     async def told(times: int) -> None:
         async with asyncio.timeout(30):
@@ -61,14 +60,14 @@ async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> No
                 await clock.advance(SKILLS_S)
                 await asyncio.sleep(0.01)
 
-    try:
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch_skills(home, ports))
         await told(1)
         install(new_skill("my-hare", tmp_path / "drafts"), home.own, [])
         await told(2)
-        before, after = ({one.slug for one in fact.skills} for fact in seen)
-        assert after - before == {"my-hare"}
-    finally:
         watching.cancel()
+    before, after = ({one.slug for one in fact.skills} for fact in seen)
+    assert after - before == {"my-hare"}
 
 
 async def test_no_agent_is_made_whose_key_could_not_be_kept(tmp_path: Path) -> None:
