@@ -10,6 +10,7 @@ from samples import NOW, sample_state
 from service_tui.console.dialogs.approval import ApprovalForm
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.report import report_text
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
@@ -127,6 +128,18 @@ async def test_a_skill_is_started_on_a_leash() -> None:
         assert order.budget == 20 * ONE
 
 
+async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.press("n", "f5")
+        view = STATE.supervision
+        fresh = replace(view.skills[0], slug="a-hare")
+        state = replace(STATE, supervision=replace(view, skills=(fresh, *view.skills)))
+        seen.app.screen.take(state, NOW)
+        await seen.press("enter")
+        (order,) = given(seen, StartSkill)
+        assert order.skill_slug == "momentum"
+
+
 async def test_stopping_and_pausing_ask_nothing() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -152,6 +165,20 @@ async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -
         assert (order.mode, order.threshold, order.budget) == (
             LeashMode.AUTO, 10 * ONE, 100 * ONE,
         )  # fmt: skip
+
+
+async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
+    free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(0))
+    asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
+    state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
+    told = agent_detail(state.fleet.agents[1], state, NOW).plain
+    assert told.index("mean-reversion  0/20") < told.index("all it does  0/30")
+    assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
+    async with running(state, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("l", "f7", "f7", "f7", "enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.skill_slug, order.mode) == ("mean-reversion", LeashMode.OBSERVE)
 
 
 async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:

@@ -214,6 +214,8 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_a_new_skill_is_whole(tmp_path: Path) -> None:
     made = new_skill("my-idea", tmp_path)
+    assert "below one in five" in read_package(made).description
+    assert "below one in five" in (made / "run.py").read_text("utf-8")
     assert problems_of(made) == []
     assert install(made, tmp_path / "in").slug == "my-idea"
     for slug in ("My idea", "../x", ""):

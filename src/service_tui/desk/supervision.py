@@ -104,7 +104,7 @@ class Supervision:
         """What runs as long as the desk does."""
         self._skills.runs.remember()
         return (
-            skills.see_skills(self._skills.home, self._ports),
+            skills.watch_skills(self._skills.home, self._ports),
             self._skills.runs.run(),
             self.actions.run(),
             self._lines.run(),
