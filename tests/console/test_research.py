@@ -22,8 +22,8 @@ from service_tui.desk.commands_research import (
     ShowDiff,
     StartSession,
 )
-from service_tui.desk.records_research import DiffView, ResearchView
-from service_tui.terms import Direction, Venue
+from service_tui.desk.records_research import DiffView, ResearchView, SessionView
+from service_tui.terms import Direction, SessionState, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())
 
@@ -178,6 +178,25 @@ async def test_without_a_session_it_says_what_to_do(
         await seen.press("6")
         wanted = "Pro plan" if research.needs_plan else "No session yet"
         assert wanted in text(seen)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
+@pytest.mark.parametrize(
+    ("session", "wanted"),
+    [
+        (session_of(), "No experiment yet"),
+        (session_of(state=SessionState.PAUSED), "n begins a new one"),
+    ],
+)
+async def test_a_session_without_experiments_says_what_brings_the_first(
+    size: tuple[int, int], session: SessionView, wanted: str
+) -> None:
+    research = ResearchView(sessions=(session,))
+    async with running(replace(STATE, research=research), size=size) as seen:
+        await seen.press("6")
+        told = " ".join(text(seen).split())
+        assert wanted in told
+        assert "No session yet" not in told
 
 
 def test_thresholds_are_read_as_a_person_writes_them() -> None:

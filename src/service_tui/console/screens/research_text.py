@@ -32,6 +32,11 @@ NO_SESSION: Final = (
     "No session yet: n begins one in a git repository, "
     "or an MCP client calls init_experiment on 'service-tui autoresearch'."
 )
+NO_EXPERIMENT: Final = (
+    "No experiment yet: the MCP client that drives 'service-tui autoresearch' calls "
+    "run_experiment, then log_experiment, which brings the first row."
+)
+NO_MORE: Final = "No experiment is known here, and the session takes none now: n begins a new one."
 NEEDS_PLAN: Final = "Autoresearch needs the Pro plan: 7 shows the agents, P changes the plan."
 DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
@@ -115,6 +120,13 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
     if total > 1:
         said.append(f"  {place + 1} of {total}, o next", "muted")
     return said
+
+
+def empty_words(research: ResearchView, session: SessionView | None) -> str:
+    """Why there is no row to see, and what brings one."""
+    if session is not None:
+        return NO_EXPERIMENT if session.state is SessionState.RUNNING else NO_MORE
+    return NEEDS_PLAN if research.needs_plan else NO_SESSION
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
