@@ -230,11 +230,15 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
     if research.words:
         said.append(f"{research.words}\n", "warn")
     if view is None:
-        said.append("b replays the skill's trades under thresholds", "muted")
+        said.append("b replays this desk's agent's trades of a skill under thresholds", "muted")
         return said
     point = view.best if view.best is not None else view.point
-    config = ", ".join(f"{name} {value:g}" for name, value in point.config)
-    said.append(f"{view.skill}, {view.days} days: ", "heading")
+    config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
+    where = f"{view.skill} on {view.venue.value}, {view.days} days"
+    said.append(f"{where}, of this desk's agent: ", "heading")
+    if not view.total:
+        said.append(view.message or "no trades to replay", "warn")
+        return said
     said.append(f"{point.included} of {view.total} trades pass  ")
     said.append_text(formats.pnl(point.pnl, masked=masked))
     said.append(" instead of ", "muted")
