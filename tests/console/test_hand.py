@@ -11,6 +11,7 @@ from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
+from service_tui.console.screens.agents import AgentsScreen
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
@@ -20,6 +21,7 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
+from service_tui.desk.records import Phase
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -102,6 +104,16 @@ async def test_a_skill_is_started_on_a_leash() -> None:
             "momentum", Pace.EVERY, LeashMode.OBSERVE, False,
         )  # fmt: skip
         assert order.budget == 20 * ONE
+
+
+async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_said() -> None:
+    service = replace(STATE.service, phase=Phase.CONNECTING)
+    early = replace(STATE, service=service, supervision=SupervisionView())
+    async with running(early, first="agents") as seen:
+        assert isinstance(seen.app.front, AgentsScreen)
+        assert "still connecting" in seen.app.front.why_not("start_skill")
+        await seen.press("n")
+        assert not isinstance(seen.app.screen, StartSkillForm)
 
 
 async def test_stopping_and_pausing_ask_nothing() -> None:
