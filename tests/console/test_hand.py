@@ -7,13 +7,14 @@ import pytest
 from doors import Running, running, seen_before
 from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
-from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.dialogs.approval import ApprovalForm, why_text
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.report import report_text
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
+from service_tui.console.screens.agents import AgentsScreen
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
@@ -23,6 +24,7 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
+from service_tui.desk.records import Phase
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -105,9 +107,21 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
 
 async def test_a_refusal_takes_the_reason_along() -> None:
     async with running(STATE) as seen:
-        await seen.press("ampersand", "down", "n", "o", "f4")
+        await seen.press("ampersand", "down")
+        preview = seen.app.screen.query_one("#form-preview", Words)
+        assert "F4 refuses without a reason" in str(preview.render())
+        await seen.press("n", "o")
+        assert "F4 refuses, and tells the reason" in str(preview.render())
+        await seen.press("f4")
         (order,) = given(seen, RefuseHeld)
         assert (order.held_id, order.reason) == ("h1", "no")
+
+
+def test_a_reference_for_machines_is_not_told_as_a_reason() -> None:
+    held = held_of(signal_data={"client_ref": "17db4e0f", "edge": 0.08})
+    told = why_text(held, STATE).plain
+    assert "edge 0.08" in told
+    assert "17db4e0f" not in told
 
 
 async def test_without_a_waiting_trade_the_key_says_so() -> None:
@@ -138,6 +152,16 @@ async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
         await seen.press("enter")
         (order,) = given(seen, StartSkill)
         assert order.skill_slug == "momentum"
+
+
+async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_said() -> None:
+    service = replace(STATE.service, phase=Phase.CONNECTING)
+    early = replace(STATE, service=service, supervision=SupervisionView())
+    async with running(early, first="agents") as seen:
+        assert isinstance(seen.app.front, AgentsScreen)
+        assert "still connecting" in seen.app.front.why_not("start_skill")
+        await seen.press("n")
+        assert not isinstance(seen.app.screen, StartSkillForm)
 
 
 async def test_stopping_and_pausing_ask_nothing() -> None:

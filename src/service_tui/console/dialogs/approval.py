@@ -37,6 +37,8 @@ HURRY_S: Final = 60.0
 
 _CENT: Final = 10_000
 _SIGNALS_MAX: Final = 6
+_NO_SIGNS: Final = frozenset({"client_ref"})
+"""What signal data carry for machines, and say nothing to a person."""
 
 
 class ApprovalForm(Form[Decision]):
@@ -45,7 +47,7 @@ class ApprovalForm(Form[Decision]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
 
     heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "F4 refuses, with the reason"
+    hint: ClassVar[str] = "F4 refuses"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
 
@@ -140,6 +142,9 @@ class ApprovalForm(Form[Decision]):
             money = f"{decimal(size):,.2f} {MONEY_OF[held.venue]}"
             spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
             told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+        is_reasoned = bool(self.typed("approval-reason").strip())
+        no = "F4 refuses, and tells the reason." if is_reasoned else "F4 refuses without a reason."
+        told.append(f" {no}", "muted")
         self.query_one("#form-preview", Words).tell(told)
 
     def action_refuse(self) -> None:
@@ -202,7 +207,8 @@ def why_text(held: HeldView, state: DeskState) -> Text:
     lines = [
         Text((held.reasoning and formats.plain(held.reasoning, 400).plain) or "no reason given")
     ]
-    shown = list(held.signal_data.items())[:_SIGNALS_MAX]
+    signs = [(name, said) for name, said in held.signal_data.items() if name not in _NO_SIGNS]
+    shown = signs[:_SIGNALS_MAX]
     if shown:
         signals = "  ".join(f"{name} {value}" for name, value in shown)
         lines.append(Text(formats.plain(signals, 400).plain, "muted"))
