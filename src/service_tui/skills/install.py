@@ -171,7 +171,7 @@ def _staged(source: Path, staging: Path) -> Path:
 def _unpacked(source: Path, name: str) -> IO[bytes]:
     """The plain tar in a file that may be packed."""
     if name.endswith((".gz", ".tgz")):
-        return gzip.open(source)
+        return io.BufferedReader(gzip.GzipFile(source))
     if name.endswith(".xz"):
         return lzma.open(source)
     return bz2.open(source) if name.endswith(".bz2") else source.open("rb")
