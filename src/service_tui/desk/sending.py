@@ -70,7 +70,7 @@ async def send(
         request = await as_signed(ports, order, request)
     except SigningError as error:
         # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
-        said = (f"nothing was sent: {error}", "press W: the wallet says what is missing")
+        said = (f"nothing was sent: {error}", "press 5, then W: the wallet says what is missing")
         await settle(ports, ticket, TicketState.REFUSED, said)
         return None
     except ServiceError as error:
