@@ -30,7 +30,7 @@ def lasting_words(state: DeskState) -> Iterator[tuple[str, str]]:
             said = f"{ticket.what} cannot be looked up, what it may take stays reserved"
             yield "unknown order", f"{said}: {service.lookup_problem}"
     if state.wallet.live:
-        yield REAL_MONEY, "orders for real money may leave this desk: W, then L switches it off"
+        yield REAL_MONEY, "orders for real money may leave this desk: 5, W, then L switches it off"
     if state.redemption.auto.paused:
         yield "auto-redeem rests", state.redemption.auto.paused
     if state.risk.briefing_late:

@@ -44,7 +44,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     """
     wallet, account = state.wallet, state.account
     if not wallet.live:
-        yield "real money is switched off on this desk", "press W, then L, and type LIVE"
+        yield "real money is switched off on this desk", "press 5, W, then L, and type LIVE"
     if not order.confirmed:
         yield "nobody has confirmed this order for real money", "place it from its ticket"
     if account is None or not account.claimed:
@@ -57,7 +57,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     if wallet.restricted:
         yield (
             "the venue refuses this wallet",
-            "press W: keep another key (K) and link it (l); agent, key and history carry over",
+            "press 5, W: keep another key (K) and link it (l); agent, key and history carry over",
         )
     if order.venue is Venue.EVM:
         yield from _against_wallet(state)
@@ -99,7 +99,10 @@ def _against_wallet(state: DeskState) -> Iterator[Objection]:
     if wallet.ownership is not Ownership.EXTERNAL:
         return
     if not wallet.can_sign:
-        yield "this machine cannot sign for the linked wallet now", "press W, then U, and unlock it"
+        yield (
+            "this machine cannot sign for the linked wallet now",
+            "press 5, W, then U, and unlock it",
+        )
     if wallet.usdc_native and not wallet.usdc:
         yield (
             "the wallet holds native USDC, which the venue does not accept",

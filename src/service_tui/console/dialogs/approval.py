@@ -160,7 +160,7 @@ def _check_live(held: HeldView, state: DeskState) -> None:
         DraftError: it is switched off.
     """
     if is_real(held, state) and not state.wallet.live:
-        raise DraftError("real money is switched off: W, then L, and the word LIVE")
+        raise DraftError("real money is switched off: press 5, W, L, and type LIVE")
 
 
 def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:

@@ -162,7 +162,7 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     if draft.venue is Venue.SIM and state.service.mode is Mode.LIVE:
         raise DraftError("play money is not traded on this service: F7 takes a real venue")
     if draft.venue is not Venue.SIM and not state.wallet.live:
-        raise DraftError("real money is switched off: W, then L, and the word LIVE")
+        raise DraftError("real money is switched off: press 5, W, L, and type LIVE")
     closed = why_closed(market)
     if closed:
         raise DraftError(closed)

@@ -22,7 +22,8 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Micros, decimal
 
 _LABEL: Final = 12
-_NAME: Final = 18
+_NAME: Final = 24
+"""Wider than the longest name of a check, "money the venue takes"."""
 _NATIVE: Final = (
     "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
 )
@@ -83,7 +84,7 @@ def _check(check: CheckView) -> Text:
     glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
     if check.is_done is None:
         glyph, tone = "? ", "muted"
-    line = Text.assemble((glyph, tone), check.name.ljust(_NAME), (check.says, "muted"))
+    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", (check.says, "muted"))
     if check.fix:
         line.append_text(Text.assemble("\n   ", (check.fix, "warn")))
     return line
