@@ -99,7 +99,10 @@ def _against_wallet(state: DeskState) -> Iterator[Objection]:
     if wallet.ownership is not Ownership.EXTERNAL:
         return
     if not wallet.can_sign:
-        yield "this machine cannot sign for the linked wallet now", "press 5, W, then U, and unlock it"
+        yield (
+            "this machine cannot sign for the linked wallet now",
+            "press 5, W, then U, and unlock it",
+        )
     if wallet.usdc_native and not wallet.usdc:
         yield (
             "the wallet holds native USDC, which the venue does not accept",

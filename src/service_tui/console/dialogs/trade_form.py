@@ -176,7 +176,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def action_venue(self) -> None:
         """Take the next venue; the real ones only while real money is switched on."""
         if not self._state.wallet.live:
-            self.post_message(Said("real money is switched off: leave this, press 5, W, L, and type LIVE", "warn"))
+            self.post_message(
+                Said("real money is switched off: leave this, press 5, W, L, and type LIVE", "warn")
+            )
             return
         self._venue = _VENUES[(_VENUES.index(self._venue) + 1) % len(_VENUES)]
         self._changed()
