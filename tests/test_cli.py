@@ -11,6 +11,7 @@ from stat import S_IMODE
 import pytest
 
 from service_tui import __version__, cli
+from service_tui.arguments import parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.options import Options
@@ -68,6 +69,22 @@ def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path:
     assert str(tmp_path / "share" / "service-tui" / "service-tui.log") in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 200
     assert not (tmp_path / "share").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list", "--data-dir", "/tmp/d"),  # noqa: S108 - a name, nothing is written
+        ("--data-dir", "/tmp/d", "list"),  # noqa: S108
+        ("check", "momentum", "--data-dir", "/tmp/d"),  # noqa: S108
+        ("run", "--data-dir", "/tmp/d", "momentum", "--live"),  # noqa: S108
+    ],
+)
+def test_the_folder_is_named_before_or_after_what_is_done_with_skills(
+    words: tuple[str, ...],
+) -> None:
+    given = parser_of(read_environment({})).parse_args(["skills", *words])
+    assert given.data_dir == Path("/tmp/d")  # noqa: S108
 
 
 @pytest.mark.parametrize("door", ["serve", "halt", "resume", "login", "demo", "doctor"])

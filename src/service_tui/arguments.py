@@ -163,15 +163,21 @@ def _add_skills(skills: Parser) -> None:
     """The words that follow `skills`."""
     _add_common(skills)
     acts = skills.add_subparsers(dest="act", metavar="ACT", parser_class=Parser, required=True)
-    acts.add_parser("list", help="what is installed")
-    source = acts.add_parser("install", help="install from a folder, or a .zip or .tar of it")
+
+    def act(name: str, what: str) -> Parser:
+        made = acts.add_parser(name, help=what, allow_abbrev=False)
+        _add_common(made)
+        return made
+
+    act("list", "what is installed")
+    source = act("install", "install from a folder, or a .zip or .tar of it")
     source.add_argument("source", metavar="PATH", type=Path)
-    check = acts.add_parser("check", help="say everything that is wrong with one")
+    check = act("check", "say everything that is wrong with one")
     check.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    new = acts.add_parser("new", help="write a template that works")
+    new = act("new", "write a template that works")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
-    run = acts.add_parser("run", help="run one here, on paper unless --live is given")
+    run = act("run", "run one here, on paper unless --live is given")
     run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
     run.add_argument("words", nargs=argparse.REMAINDER, help="for the skill: --live, --once ...")
 

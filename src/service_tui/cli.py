@@ -278,7 +278,7 @@ def _login(options: Options, given: argparse.Namespace) -> int:
     from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
 
     address = check_url(given.url, may_be_plain=options.allow_insecure)
-    key = _asked_for(f"API key for {address}: ")
+    key = _asked_for(f"API key for {address}: ").strip()
     if not key or any(letter.isspace() for letter in key):
         raise CannotError("that is no key: it is empty or holds spaces; nothing was stored")
     try:
@@ -307,10 +307,12 @@ def _asked_for(prompt: str) -> str:
     """What a person types unseen, or what a file or another program hands in."""
     try:
         if _is_terminal(sys.stdin):
-            return getpass.getpass(prompt).strip()
-        return sys.stdin.readline().strip() if sys.stdin else ""
-    except (EOFError, UnicodeDecodeError):
+            return getpass.getpass(prompt)
+        return sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""
+    except EOFError:
         return ""
+    except UnicodeDecodeError:
+        raise CannotError("what was handed in is no UTF-8 text; nothing was stored") from None
 
 
 def _demo(_: Options, given: argparse.Namespace) -> int:

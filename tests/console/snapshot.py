@@ -22,6 +22,7 @@ from textual.widgets import Input
 
 from service_tui.console.app import ConsoleApp
 from service_tui.console.widgets.record_view import RecordView
+from service_tui.console.widgets.words import Words
 
 FOLDER: Final = Path(__file__).parent / "snapshots"
 
@@ -66,6 +67,10 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
         for table in app.screen.query(RecordView):
             # What has changed glows for a moment, and no picture is of that moment.
             table._rest()
+        for words in app.screen.query(Words):
+            # Nor of the room that a longer text has left.
+            words._give_back()
+        await pilot.pause()
         rows = list(_rows(pilot))
         lines = ["".join(text for text, _ in row) for row in rows]
         blocks += [f"-- {theme}", *_digests(rows)]

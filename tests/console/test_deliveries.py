@@ -193,6 +193,13 @@ def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -
     assert found.desktop == "3 notices, the last: x"
 
 
+def test_what_became_of_a_request_is_not_counted_among_those_to_approve() -> None:
+    kind = NoticeKind.APPROVAL
+    notices = [notice(1, kind, "trend asks: buy NO"), notice(2, kind, "approved: buy NO")]
+    (toast,) = deliveries(notices, LOUD, NOW, zone=UTC).toasts
+    assert toast.words() == "2 notices of approvals, the last: approved: buy NO"
+
+
 def test_an_alert_and_its_exit_are_counted_once_until_somebody_has_looked() -> None:
     alert = replace(notice(1), about="alert-1")
     exit_ = replace(notice(2, NoticeKind.EXIT, "sold"), about="alert-1")

@@ -2,15 +2,19 @@
 
 from dataclasses import replace
 
+import pytest
+
 from doors import Running, running, seen_before
 from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
-from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.dialogs.approval import ApprovalForm, why_text
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.report import report_text
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.agent_text import agent_detail
+from service_tui.console.screens.agents import AgentsScreen
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
@@ -20,11 +24,14 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
+from service_tui.desk.records import Phase
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-STATE = replace(seen_before(sample_state()), supervision=sample_supervision())
+FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
+ROOM = leash_of(spent=Micros(20 * ONE))
+STATE = replace(FULL, supervision=replace(FULL.supervision, leashes=(ROOM,)))
 
 
 def given(seen: Running, kind: type) -> list[object]:
@@ -79,11 +86,42 @@ async def test_the_size_is_edited_before_it_goes_out() -> None:
         assert order.amount == Micros(7_500_000)
 
 
+@pytest.mark.parametrize("slug", ["", "mean-reversion"])
+async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
+    full = leash_of(skill_slug=slug, spent=Micros(82 * ONE))
+    leashes = (full,) if not slug else (ROOM, full)
+    over = replace(STATE, supervision=replace(STATE.supervision, leashes=leashes))
+    async with running(over) as seen:
+        await seen.press("ampersand", "enter")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert "over the budget" in problem(seen)
+        assert "82.00 of 100.00" in problem(seen)
+        preview = str(seen.app.screen.query_one("#form-preview", Words).render())
+        assert "within every limit" not in preview
+        assert given(seen, ApproveHeld) == []
+        # What still fits goes out.
+        await seen.press("ctrl+u", "1", "8", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert order.amount == Micros(18 * ONE)
+
+
 async def test_a_refusal_takes_the_reason_along() -> None:
     async with running(STATE) as seen:
-        await seen.press("ampersand", "down", "n", "o", "f4")
+        await seen.press("ampersand", "down")
+        preview = seen.app.screen.query_one("#form-preview", Words)
+        assert "F4 refuses without a reason" in str(preview.render())
+        await seen.press("n", "o")
+        assert "F4 refuses, and tells the reason" in str(preview.render())
+        await seen.press("f4")
         (order,) = given(seen, RefuseHeld)
         assert (order.held_id, order.reason) == ("h1", "no")
+
+
+def test_a_reference_for_machines_is_not_told_as_a_reason() -> None:
+    held = held_of(signal_data={"client_ref": "17db4e0f", "edge": 0.08})
+    told = why_text(held, STATE).plain
+    assert "edge 0.08" in told
+    assert "17db4e0f" not in told
 
 
 async def test_without_a_waiting_trade_the_key_says_so() -> None:
@@ -102,6 +140,28 @@ async def test_a_skill_is_started_on_a_leash() -> None:
             "momentum", Pace.EVERY, LeashMode.OBSERVE, False,
         )  # fmt: skip
         assert order.budget == 20 * ONE
+
+
+async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.press("n", "f5")
+        view = STATE.supervision
+        fresh = replace(view.skills[0], slug="a-hare")
+        state = replace(STATE, supervision=replace(view, skills=(fresh, *view.skills)))
+        seen.app.screen.take(state, NOW)
+        await seen.press("enter")
+        (order,) = given(seen, StartSkill)
+        assert order.skill_slug == "momentum"
+
+
+async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_said() -> None:
+    service = replace(STATE.service, phase=Phase.CONNECTING)
+    early = replace(STATE, service=service, supervision=SupervisionView())
+    async with running(early, first="agents") as seen:
+        assert isinstance(seen.app.front, AgentsScreen)
+        assert "still connecting" in seen.app.front.why_not("start_skill")
+        await seen.press("n")
+        assert not isinstance(seen.app.screen, StartSkillForm)
 
 
 async def test_stopping_and_pausing_ask_nothing() -> None:
@@ -129,6 +189,20 @@ async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -
         assert (order.mode, order.threshold, order.budget) == (
             LeashMode.AUTO, 10 * ONE, 100 * ONE,
         )  # fmt: skip
+
+
+async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
+    free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(0))
+    asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
+    state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
+    told = agent_detail(state.fleet.agents[1], state, NOW).plain
+    assert told.index("mean-reversion  0/20") < told.index("all it does  0/30")
+    assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
+    async with running(state, first="agents") as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("l", "f7", "f7", "f7", "enter")
+        (order,) = given(seen, SetLeash)
+        assert (order.skill_slug, order.mode) == ("mean-reversion", LeashMode.OBSERVE)
 
 
 async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
@@ -210,8 +284,8 @@ def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
 
 def test_a_crash_and_a_spent_budget_need_the_person() -> None:
     crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3, 6 times in a row")
-    view = replace(STATE.supervision, runs=(crashed,))
-    words = {one.word: one for one in needs(replace(STATE, supervision=view), NOW)}
+    view = replace(FULL.supervision, runs=(crashed,))
+    words = {one.word: one for one in needs(replace(FULL, supervision=view), NOW)}
     assert "it ended with 3" in words["crashed"].what
     assert words["budget"].figure.plain.startswith("82")
 

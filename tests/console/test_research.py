@@ -5,7 +5,7 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from doors import Running, running, seen_before
-from research_samples import research_sample, session_of
+from research_samples import point_of, research_sample, session_of
 from samples import sample_state
 from service_tui.console.dialogs.research_forms import (
     BacktestForm,
@@ -14,6 +14,7 @@ from service_tui.console.dialogs.research_forms import (
 )
 from service_tui.console.screens.research import ResearchScreen
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
+from service_tui.console.screens.research_text import backtest_text
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_research import (
     EndSession,
@@ -22,8 +23,8 @@ from service_tui.desk.commands_research import (
     ShowDiff,
     StartSession,
 )
-from service_tui.desk.records_research import DiffView, ResearchView
-from service_tui.terms import Direction, Venue
+from service_tui.desk.records_research import DiffView, ResearchView, SessionView
+from service_tui.terms import Direction, SessionState, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())
 
@@ -69,6 +70,7 @@ async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6", "b")
         assert isinstance(seen.app.screen, BacktestForm)
+        assert "of this desk's agent" in text(seen)
         await seen.press("enter")
         (order,) = given(seen)
         assert isinstance(order, RunBacktest)
@@ -180,6 +182,25 @@ async def test_without_a_session_it_says_what_to_do(
         assert wanted in text(seen)
 
 
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
+@pytest.mark.parametrize(
+    ("session", "wanted"),
+    [
+        (session_of(), "No experiment yet"),
+        (session_of(state=SessionState.PAUSED), "n begins a new one"),
+    ],
+)
+async def test_a_session_without_experiments_says_what_brings_the_first(
+    size: tuple[int, int], session: SessionView, wanted: str
+) -> None:
+    research = ResearchView(sessions=(session,))
+    async with running(replace(STATE, research=research), size=size) as seen:
+        await seen.press("6")
+        told = " ".join(text(seen).split())
+        assert wanted in told
+        assert "No session yet" not in told
+
+
 def test_thresholds_are_read_as_a_person_writes_them() -> None:
     fixed, swept = read_thresholds("min_edge=0.05, max_probability=0.1..0.9")
     assert fixed == (("min_edge", 0.05),)
@@ -205,6 +226,20 @@ def test_the_chart_marks_each_status_and_the_best() -> None:
     assert metric_chart((), 60, 9).plain == "no experiment has a figure yet"
 
 
+def test_a_backtest_says_whose_trades_it_replayed_and_praises_nothing_over_none() -> None:
+    backtest = STATE.research.backtest
+    assert backtest is not None
+    told = backtest_text(backtest, ResearchView(), masked=False).plain
+    assert "of this desk's agent" in told
+    assert "best: min_edge" in told
+    message = "this agent has no trade of weather-edge"
+    nothing = replace(backtest, total=0, message=message)
+    told = backtest_text(nothing, ResearchView(), masked=False).plain
+    assert message in told
+    assert "best" not in told
+    assert sweep_chart(nothing, 60, 9).plain == "nothing was replayed: there is no chart"
+
+
 def test_the_sweep_is_drawn_within_its_width() -> None:
     backtest = STATE.research.backtest
     assert backtest is not None
@@ -212,4 +247,9 @@ def test_the_sweep_is_drawn_within_its_width() -> None:
         drawn = sweep_chart(backtest, width, 9).plain
         assert max(map(len, drawn.splitlines()[:-1])) <= width
     assert "min_edge" in drawn
+    points = tuple(point_of(step / 19 * 0.3) for step in range(20))
+    axis = sweep_chart(replace(backtest, points=points), 120, 9).plain.splitlines()[-1]
+    figures = axis.replace("min_edge", "").split()
+    assert "0.01579" in figures
+    assert all(len(one.removeprefix("0.").lstrip("0")) <= 4 for one in figures)
     assert session_of().key == ":weather-edge"

@@ -159,6 +159,27 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
         assert t.app.screen is not t.form
 
 
+async def test_what_is_typed_before_the_first_quote_never_enlarges_the_amount() -> None:
+    async with ticket() as t:
+        await t.pilot.press("2", "5", "enter")
+        assert "wait for the quote" in t.text("problem")
+        await t.pilot.press("1")
+        assert t.amount.value == "25"
+        assert t.text("problem").startswith("25 is entered")
+        await t.rest()
+        await t.answer()
+        await t.pilot.press("0")
+        assert t.amount.value == "25"
+        await t.pilot.press("backspace", "7")
+        assert t.amount.value == "27"
+        await t.rest()
+        await t.answer()
+        await t.pilot.press("enter")
+        (order,) = t.returned
+        assert order is not None
+        assert order.amount == 27 * ONE
+
+
 async def test_an_order_that_moves_the_price_far_wants_a_second_thought() -> None:
     async with ticket() as t:
         await t.quoted("25", price_before=0.1, price_after=0.4)

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from fleet_samples import held_of, run_of
 from samples import NOW, sample_state
 from service_tui.clock import ManualClock
@@ -77,6 +79,18 @@ async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
         ("tide", "risk"), ("desk", "refusal"),
     ]  # fmt: skip
     assert "too thin" in str(entries(tmp_path)[2]["words"])
+
+
+@pytest.mark.parametrize("reason", ["approved", "approved at another size"])
+async def test_a_decision_is_told_once(tmp_path: Path, reason: str) -> None:
+    actions, _ = opened(tmp_path)
+    waiting = held_of()
+    state = replace(STATE, supervision=replace(STATE.supervision, held=(waiting,)))
+    approved = replace(waiting, status=HeldStatus.APPROVED, reason=reason)
+    actions.heard(state, HeldSeen((), (approved,)))
+    await actions.write()
+    (told,) = entries(tmp_path)
+    assert told["words"] == f"{waiting.held_id}: {reason}"
 
 
 async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(

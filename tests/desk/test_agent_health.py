@@ -53,6 +53,8 @@ def runs(**other: object) -> SupervisionView:
         (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
         (HERON, runs(state=SkillRunState.STOPPED, why="stopped by hand"), Health.STOPPED,
          "by hand"),
+        (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPED),)),
+         Health.STOPPED, "mean-reversion"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
@@ -79,7 +81,7 @@ def test_a_halt_is_told_of_every_agent() -> None:
     assert health_of(HERON, NONE, NOW, halted=True).health is Health.HALTED
 
 
-def test_the_leash_of_the_agent_goes_before_that_of_its_skill() -> None:
+def test_the_stricter_of_the_leashes_of_agent_and_skill_is_told() -> None:
     own = leash_of(mode=LeashMode.OBSERVE, budget=None)
     skills = leash_of(skill_slug="mean-reversion", spent=Micros(3 * ONE))
     view = SupervisionView(leashes=(skills,), runs=(run_of(),))
@@ -88,6 +90,13 @@ def test_the_leash_of_the_agent_goes_before_that_of_its_skill() -> None:
     both = replace(view, leashes=(skills, own))
     assert leash_mode(HERON, both) == own
     assert spend_of(HERON, both) == (3 * ONE, 100 * ONE)
+    free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(10 * ONE))
+    asks = replace(skills, budget=Micros(20 * ONE), spent=Micros(10 * ONE))
+    other = replace(asks, skill_slug="rests", mode=LeashMode.OBSERVE, budget=Micros(ONE))
+    for leashes in ((free, asks, other), (other, asks, free)):
+        bound = replace(view, leashes=leashes)
+        assert leash_mode(HERON, bound) == asks
+        assert spend_of(HERON, bound) == (10 * ONE, 20 * ONE)
     assert spend_of(replace(HERON, spent_today=Micros(7)), NONE) == (7, None)
 
 

@@ -38,7 +38,7 @@ TRADE = STATE.trades[0]
 
 def traded(**change: object) -> ReasonedTradeView:
     return ReasonedTradeView(
-        replace(TRADE, at=Timestamp(NOW - 60), **change), "gauge", {"edge": 0.1}
+        replace(TRADE, **{"at": Timestamp(NOW - 60), **change}), "gauge", {"edge": 0.1}
     )
 
 
@@ -95,6 +95,27 @@ def test_a_day_counts_what_happened_since_midnight() -> None:
     assert reports["a-3"].problem == "refused with 404"
     assert reports["a-1"].problem == "its trades were not read"
     assert "a-1" in known_pasts(FULL)
+
+
+def test_a_sale_that_names_no_skill_belongs_to_the_last_buyer_of_its_side() -> None:
+    sold = replace(traded(trade_id="t-9", action="sell", pnl=Micros(-2 * ONE)), skill_slug="")
+    earlier = traded(trade_id="t-4", action="buy", pnl=None, at=Timestamp(midnight(NOW) - 9))
+    other = traded(trade_id="t-5", action="buy", pnl=None, at=Timestamp(midnight(NOW) - 99))
+    elsewhere = traded(trade_id="t-6", action="buy", pnl=None, market_id="elsewhere")
+    trades = (
+        sold,
+        replace(elsewhere, skill_slug="hare"),
+        earlier,
+        replace(other, skill_slug="hare"),
+    )
+    pasts = {"a-2": AgentDetailView("a-2", trades, ())}
+    (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")
+    assert {one.skill_slug: (one.trades_count, one.pnl) for one in day.skills} == {
+        "gauge": (1, -2 * ONE), "hare": (1, 0),
+    }  # fmt: skip
+    pasts = {"a-2": AgentDetailView("a-2", (sold,), ())}
+    (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")
+    assert [one.skill_slug for one in day.skills] == [""]
 
 
 def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:

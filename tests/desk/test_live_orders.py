@@ -1,11 +1,12 @@
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Dated, ended, until
+from faults import Dated, breaking, ended, until
 from samples import NOW, sample_state
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
@@ -14,13 +15,19 @@ from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.live_orders import against_skill
 from service_tui.desk.records import TicketState, Topic
+from service_tui.desk.records_risk import AlertState
+from service_tui.desk.state import DeskState
 from service_tui.engine.market import Market
 from service_tui.server.embedded import BASE_URL
 from service_tui.signing.book import Exchange
+from service_tui.signing.orders import CENT
 from service_tui.signing.policy import Policy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints import MONITORS, RISK_ALERTS, SET_MONITOR
+from service_tui.wire.endpoints_desk import SET_SPEED
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
+from service_tui.wire.monitors import MonitorRequest
 from support import OPERATOR, Stage, open_stage
 from wallet_samples import wallet_of
 from wallets import market_on_chain, operate, ready
@@ -165,3 +172,71 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     assert "not known" in next(against_skill(unknown, order, NOW, Micros(0)))[0]
     unseen = replace(order, confirmed=False)
     assert "nobody has confirmed" in next(against_skill(state, unseen, NOW, Micros(0)))[0]
+
+
+async def shares_of(desk: Desk, stage: Stage, market: Market) -> int:
+    """Shares of YES that are held on the chain venue."""
+    key = f"{market.market_id}:yes"
+    seen = await until(desk, lambda s: s.redemption.row(key), stage)
+    row = seen.redemption.row(key)
+    assert row is not None
+    return row.shares
+
+
+def dust(state: AlertState) -> Callable[[DeskState], bool]:
+    """An alert that ended so, and says what no order can sell."""
+    return lambda seen: any(
+        one.state is state and "below the venue's least order of 5" in one.words
+        for one in seen.risk.alerts
+    )
+
+
+async def test_an_exit_sells_what_the_ticks_allow_and_ends_with_the_dust(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        (stage, line), signer = breaking(whole), CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            market = market_on_chain(stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert state is TicketState.DONE, words
+            held = await shares_of(desk, stage, market)
+            assert held % CENT, "the buy leaves parts of a tick"
+            await stage.client.call(
+                SET_MONITOR,
+                path={"market_id": market.market_id},
+                body=MonitorRequest(side=Side.YES, stop_loss_pct=0.0001, venue=Venue.EVM),
+            )
+            await operate(stage, SET_SPEED, json={"speed": 1})
+            await until(desk, dust(AlertState.EXECUTED), stage)
+            await stage.clock.advance(60)
+            assert not (await stage.client.call(RISK_ALERTS)).answer.risk_alerts
+            assert not (await stage.client.call(MONITORS)).answer.monitors
+        sales = [one["shares"] for one in line.orders() if one["action"] == Action.SELL]
+        assert sales == [held // CENT * CENT / ONE]
+        assert signer.count == 2
+
+
+async def test_an_alert_of_less_than_the_venue_takes_sends_nothing(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        (stage, line), signer = breaking(whole), CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            market = market_on_chain(stage)
+            state, words = await placed(desk, stage, buy(market))
+            assert state is TicketState.DONE, words
+            shares = await shares_of(desk, stage, market) - 3 * ONE
+            sale = replace(buy(market), action=Action.SELL, amount=Micros(0), shares=Micros(shares))
+            state, words = await placed(desk, stage, sale)
+            assert state is TicketState.DONE, words
+            await stage.client.call(
+                SET_MONITOR,
+                path={"market_id": market.market_id},
+                body=MonitorRequest(side=Side.YES, stop_loss_pct=0.0001, venue=Venue.EVM),
+            )
+            await operate(stage, SET_SPEED, json={"speed": 1})
+            await until(desk, dust(AlertState.ENDED), stage)
+            await stage.clock.advance(60)
+            assert not (await stage.client.call(RISK_ALERTS)).answer.risk_alerts
+        assert len([one for one in line.orders() if one["action"] == Action.SELL]) == 1

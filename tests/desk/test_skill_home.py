@@ -1,15 +1,21 @@
 """The keys of the agents that skills trade as: none is lost, and none is lent to others."""
 
+import asyncio
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from service_tui.clock import ManualClock
 from service_tui.desk.commands_fleet import StartSkill
+from service_tui.desk.handlers.skills import SKILLS_S, watch_skills
 from service_tui.desk.records_fleet import Pace
 from service_tui.desk.skill_home import KEYS, SkillHome
+from service_tui.skills.install import install
+from service_tui.skills.template import new_skill
 from support import first_state, open_stage, open_test_desk, until
 
 HERE = "https://here.example"
@@ -42,6 +48,26 @@ def test_of_many_kept_at_once_none_is_lost(tmp_path: Path) -> None:
         list(threads.map(lambda name: home.keep_key(name, HERE, f"key of {name}"), names))
     assert [home.key_of(name, HERE) for name in names] == [f"key of {name}" for name in names]
     assert stat.S_IMODE((tmp_path / KEYS).stat().st_mode) == 0o600
+
+
+async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> None:
+    home, clock, seen = SkillHome(tmp_path), ManualClock(), []
+    ports = SimpleNamespace(clock=clock, say=seen.append)
+
+    async def told(times: int) -> None:
+        async with asyncio.timeout(30):
+            while len(seen) < times:
+                await clock.advance(SKILLS_S)
+                await asyncio.sleep(0.01)
+
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch_skills(home, ports))
+        await told(1)
+        install(new_skill("my-hare", tmp_path / "drafts"), home.own, [])
+        await told(2)
+        watching.cancel()
+    before, after = ({one.slug for one in fact.skills} for fact in seen)
+    assert after - before == {"my-hare"}
 
 
 async def test_no_agent_is_made_whose_key_could_not_be_kept(tmp_path: Path) -> None:

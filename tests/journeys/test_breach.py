@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from service_tui.clock import ManualClock
 from service_tui.console.exit_estimate import exit_at
+from service_tui.console.needs import needs
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import TicketState
 from service_tui.desk.records_risk import AlertState, MonitorView
@@ -161,4 +162,5 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
             assert state.position(guarded.holding) is not None
             await walk.press("0")
             assert "expired" in walk.text
-            assert "nothing was sold" in walk.text
+            said = [need.advice for need in needs(walk.state, clock.now())]
+            assert any("nothing was sold" in advice for advice in said)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from line import Line
-from service_tui.client.errors import NotFoundError
+from service_tui.client.errors import NotFoundError, RefusedError
 from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
 from service_tui.wire.batch import BatchRequest, LegRequest
 from service_tui.wire.endpoints import BATCH, PLACE_TRADE, TRADES
@@ -163,11 +163,25 @@ async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
         held_id = (await buy(stage, 400.0)).trade_id or ""
-        await leash(stage, LeashMode.ASK, daily_budget=100.0)
+        await leash(stage, LeashMode.OBSERVE)
         done = await approve(stage, held_id)
         assert done.status is HeldStatus.FAILED
-        assert "daily budget" in done.reason
+        assert "observes" in done.reason
         assert stage.agent.trades_count == 0
+
+
+@pytest.mark.parametrize("slug", ["", "gauge"])
+async def test_what_the_budget_has_no_room_for_waits_on(tmp_path: Path, slug: str) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 400.0, skill_slug="gauge")).trade_id or ""
+        await leash(stage, LeashMode.ASK, daily_budget=100.0, skill_slug=slug)
+        with pytest.raises(RefusedError, match=r"daily budget .*waits on"):
+            await approve(stage, held_id)
+        assert [one.status for one in await own(stage)] == [HeldStatus.WAITING]
+        assert stage.agent.trades_count == 0
+        done = await approve(stage, held_id, 100.0)
+        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 100.0)
 
 
 async def test_a_budget_binds_the_day_of_the_agent_and_of_each_skill(tmp_path: Path) -> None:

@@ -357,3 +357,20 @@ def test_a_key_of_the_environment_is_taken_out_of_it_and_judged(
     assert "WALLET_PRIVATE_KEY" in said_there.err
     assert canary not in said_there.err + said_there.out
     assert "WALLET_PRIVATE_KEY" not in os.environ
+
+
+def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_path: Path) -> None:
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    data.mkdir(mode=0o700)
+    elsewhere.mkdir(mode=0o700)
+    (data / "wallets").symlink_to(elsewhere)
+    keys = WalletKeys(data, work=2)
+    with pytest.raises(KeystoreError, match="is a link"):
+        keys.keep(WORDS, KEY)
+    assert not list(elsewhere.iterdir())
+    (data / "wallets").unlink()
+    kept = keys.keep(WORDS, KEY)
+    (path,) = (data / "wallets").iterdir()
+    path.chmod(0o644)
+    with pytest.raises(KeystoreError, match="chmod 600"):
+        keys.opened(kept.address, WORDS)

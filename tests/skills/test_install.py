@@ -1,5 +1,6 @@
 """Installing skills: whole and checked, or not at all, with the reason."""
 
+import gzip
 import io
 import os
 import tarfile
@@ -14,6 +15,7 @@ from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, forget_halves, install
 from service_tui.skills.package import BUNDLED, entry_script, installed, read_package
 from service_tui.skills.template import new_skill
+from service_tui.wiring.skills import SkillsError, list_skills, run_skill
 
 DOCUMENT = "---\nname: rain\ndescription: Buys rain.\nmetadata:\n  version: 1.0.0\n---\n"
 SCRIPT = "print('wet')\n"
@@ -214,6 +216,8 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_a_new_skill_is_whole(tmp_path: Path) -> None:
     made = new_skill("my-idea", tmp_path)
+    assert "below one in five" in read_package(made).description
+    assert "below one in five" in (made / "run.py").read_text("utf-8")
     assert problems_of(made) == []
     assert install(made, tmp_path / "in").slug == "my-idea"
     for slug in ("My idea", "../x", ""):
@@ -234,3 +238,87 @@ def test_a_ready_made_skill_is_whole_short_and_honest(path: Path) -> None:
         for word in ("edge", "confidence", "probability", "signal_source", "reasoning="):
             assert word in script
         assert "httpx" not in script
+
+
+def _header(name: str, kind: bytes, size: int) -> bytes:
+    info = tarfile.TarInfo(name)
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_without_end_is_refused(tmp_path: Path, kind: bytes) -> None:
+    source = tmp_path / "bad.tar.gz"
+    with gzip.open(source, "wb", compresslevel=1) as file:
+        file.write(_header("x", kind, 800_000_000))
+        for _ in range(9):
+            file.write(b"a" * 1_000_000)
+    with pytest.raises(SkillRefusedError, match="larger"):
+        install(source, tmp_path / "in")
+    assert nothing(tmp_path / "in")
+
+
+def test_folders_without_end_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "bad.tar"
+    source.write_bytes(_header("folder", tarfile.DIRTYPE, 0) * 500 + b"\0" * 1024)
+    with pytest.raises(SkillRefusedError, match="more than"):
+        install(source, tmp_path / "in")
+
+
+@pytest.mark.parametrize("place", [20, 40, 60])
+def test_a_damaged_archive_is_refused(tmp_path: Path, place: int) -> None:
+    source = tmp_path / "bad.tgz"
+    packed = bytearray(gzip.compress(_header("run.py", tarfile.REGTYPE, 9) + b"x" * 2048))
+    packed[place : place + 8] = b"\xff" * 8
+    source.write_bytes(packed)
+    with pytest.raises(SkillRefusedError):
+        install(source, tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    "named", ["run\\u0000.py", "\\ud800.py", "n" * 5_000], ids=["nul", "surrogate", "long"]
+)
+def test_a_bad_entry_script_takes_down_nothing(tmp_path: Path, named: str) -> None:
+    manifest = f'{{"automaton": {{"entrypoint": "{named}"}}}}'
+    bad = folder(tmp_path, {"clawhub.json": manifest})
+    text = DOCUMENT.replace("rain", "snow")
+    folder(tmp_path, {"SKILL.md": text}, name="snow")
+    assert "snow" in [one.slug for one in installed((tmp_path,))]
+    assert "entry script" in problems_of(bad)[0]
+
+
+def test_loops_of_links_are_passed_over(tmp_path: Path) -> None:
+    folder(tmp_path)
+    Path(tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert [one.slug for one in installed((tmp_path,))] == ["rain"]
+
+
+def test_controls_and_long_versions_are_problems(tmp_path: Path) -> None:
+    text = DOCUMENT.replace("Buys rain.", "Buys \x1b]0;owned\x07rain.").replace("1.0.0", "1" * 99)
+    found = problems_of(folder(tmp_path, {"SKILL.md": text}))
+    assert any("control characters" in one for one in found)
+    assert any("version has 99" in one for one in found)
+
+
+def test_a_script_that_is_a_pipe_is_a_problem(tmp_path: Path) -> None:
+    path = folder(tmp_path)
+    (path / "run.py").unlink()
+    os.mkfifo(path / "run.py")
+    assert problems_of(path)
+    (path / "clawhub.json").write_text('{"automaton": {"entrypoint": "run.py"}}')
+    assert problems_of(path)
+
+
+def test_the_listing_sends_no_escapes_to_the_terminal(tmp_path: Path) -> None:
+    text = DOCUMENT.replace("Buys rain.", "Buys \x1b]0;owned\x07rain.").replace("1.0.0", "\x1b[2J1")
+    folder(tmp_path / "skills", {"SKILL.md": text})
+    said: list[str] = []
+    list_skills(tmp_path, said.append)
+    assert any(one.startswith("rain") for one in said)
+    assert not any("\x1b" in one or "owned" in one for one in said)
+
+
+def test_a_name_that_no_file_can_have_is_refused_in_plain_words(tmp_path: Path) -> None:
+    for name in ("n" * 5_000, "a\0b"):
+        with pytest.raises(SkillsError):
+            run_skill(tmp_path, name, ())

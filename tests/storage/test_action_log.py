@@ -1,5 +1,6 @@
 """The action log: append-only, chained, honest about what was done to it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,3 +119,10 @@ def test_the_newest_entries_come_with_their_numbers(tmp_path: Path) -> None:
     assert found[0] == made[0]
     assert found[1].entry["words"] == "order 4"
     assert newest(tmp_path / "none", 3) == ()
+
+
+def test_a_pipe_in_place_of_the_log_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "log")
+    os.mkfifo(head_path(tmp_path / "log"))
+    with pytest.raises(OSError, match="no plain file"):
+        verify(tmp_path / "log")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from service_tui import cli
+from service_tui.wiring.report_door import ReportError, keep
 
 
 def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str, str]:
@@ -44,3 +45,11 @@ def test_the_day_and_the_tables_come_without_a_console(
     code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
     assert "no agent is called 'nobody'" in problem
+
+
+def test_a_report_that_cannot_be_kept_names_the_path_that_was_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="names no file"):
+        keep(Path(), "text")
+    with pytest.raises(ReportError, match=r"none/day\.md") as refused:
+        keep(tmp_path / "none" / "day.md", "text")
+    assert ".new" not in str(refused.value)

@@ -82,7 +82,7 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
     NoticeKind.APPROVAL: KindRule(
-        "approvals", "trades to approve", "An agent asks whether it may trade.", _COUNTED
+        "approvals", "notices of approvals", "An agent asks whether it may trade.", _COUNTED
     ),
     NoticeKind.AGENT: KindRule(
         "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED

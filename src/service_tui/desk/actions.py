@@ -216,7 +216,9 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
             yield held.agent_name, Deed.ASKS, held.skill_slug, f"{held.held_id}: {held.reasoning}"
     for held in fact.decided:
         if held.held_id in waited:
-            words = f"{held.held_id}: {held.status.value}: {held.reason}"
+            status, reason = held.status.value, held.reason
+            said = reason if reason.startswith(status) else f"{status}: {reason}"
+            words = f"{held.held_id}: {said}"
             yield held.agent_name, Deed.DECISION, held.skill_slug, words
 
 

@@ -18,7 +18,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
     SupervisionView,
 )
-from service_tui.terms import Action, AgentStatus
+from service_tui.terms import Action, AgentStatus, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
 
 SILENT_S: Final = 600.0
@@ -26,6 +26,8 @@ SILENT_S: Final = 600.0
 
 QUIET_S: Final = 3_600.0
 """An agent that this desk does not run, and that has not traded for so long, is called quiet."""
+
+_FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2}
 
 SPENT: Final = 0.999
 """Part of a budget from which on nothing is left of it."""
@@ -125,6 +127,8 @@ def _paused(case: _Case) -> str:
 
 
 def _budget(case: _Case) -> str:
+    if case.newest(SkillRunState.STOPPED) and not any(run.state.is_alive for run in case.runs):
+        return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
             whose = one.skill_slug or "all it does"
@@ -217,25 +221,41 @@ _REASONS: Final[tuple[tuple[Health, Callable[[_Case], str]], ...]] = (
 
 def spend_of(agent: AgentView, view: SupervisionView) -> tuple[Micros, Micros | None]:
     """Money of today's buys, and the budget that binds them first; None where there is none."""
-    own = view.leash_of(agent.agent_id)
-    if own is not None and own.budget is not None:
-        return own.spent, own.budget
-    for one in view.leashes:
-        if one.agent_id == agent.agent_id and one.budget is not None:
-            return one.spent, one.budget
+    left = [
+        (one.budget - one.spent, one.spent, one.budget)
+        for one in _binding(agent, view)
+        if one.budget is not None
+    ]
+    if left:
+        _, spent, budget = min(left)
+        return spent, budget
     return agent.spent_today, next(
         (run.budget for run in view.runs_of(agent.agent_id) if run.state.is_alive), None
     )
 
 
 def leash_mode(agent: AgentView, view: SupervisionView) -> LeashView | None:
-    """The leash that says how free an agent is: its own, else that of the skill it runs."""
-    own = view.leash_of(agent.agent_id)
-    if own is not None:
-        return own
-    slugs = (run.skill_slug for run in view.runs_of(agent.agent_id))
-    found = (view.leash_of(agent.agent_id, slug) for slug in slugs)
-    return next((one for one in found if one is not None), None)
+    """The leash that says how free an agent is: the strictest that binds, of it or its skills."""
+    found = _binding(agent, view)
+    return min(found, key=_freedom, default=None)
+
+
+def _freedom(leash: LeashView) -> tuple[int, Micros, float]:
+    """What a leash leaves, to compare it: its mode, its threshold, what is left of its budget."""
+    left = float("inf") if leash.budget is None else leash.budget - leash.spent
+    # A threshold says something of `ask` alone.
+    above = leash.threshold if leash.mode is LeashMode.ASK else Micros(0)
+    return _FREEDOM[leash.mode], above, left
+
+
+def _binding(agent: AgentView, view: SupervisionView) -> list[LeashView]:
+    """Its own leash and those of the skills that run, or ran last; else every one of it."""
+    runs = view.runs_of(agent.agent_id)
+    alive = [run.skill_slug for run in runs if run.state.is_alive]
+    slugs = {"", *(alive or [run.skill_slug for run in runs[:1]])}
+    every = [one for one in view.leashes if one.agent_id == agent.agent_id]
+    bound = [one for one in every if one.skill_slug in slugs]
+    return bound if runs and bound else every
 
 
 def last_action(

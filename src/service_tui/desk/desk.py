@@ -128,7 +128,9 @@ class Desk:
         self._supervision = Supervision(
             around.database.path.parent, around.clock, self.ports, self._watched
         )
-        self._halting = Halting(self.ports, memory, around.rng, self._either)
+        self._halting = Halting(
+            self.ports, memory, around.rng, self._either, more=self._supervision.halt_steps
+        )
         self._works = Works(
             ports=self.ports,
             memory=memory,

@@ -72,8 +72,17 @@ class OvertakenError(Exception):
 class Halting:
     """The halt of one desk. `halt` is the only thing that must not wait, and does not."""
 
-    def __init__(self, ports: Ports, memory: Memory, rng: random.Random, either: Either) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        memory: Memory,
+        rng: random.Random,
+        either: Either,
+        *,
+        more: Callable[[], tuple[Step, ...]] = tuple,
+    ) -> None:
         self._ports = ports
+        self._more = more
         self._memory = memory
         self._rng = rng
         self._either = either
@@ -147,7 +156,8 @@ class Halting:
 
     def _steps(self) -> tuple[Step, ...]:
         embedded = self._ports.state().service.embedded
-        return tuple(step for step in STEPS if embedded or not step.embedded_only)
+        usual = tuple(step for step in STEPS if embedded or not step.embedded_only)
+        return (*usual, *self._more())
 
     async def _until_done(self, name: str, done: Done, number: int) -> None:
         """Have one told, with longer and longer rests, until it is done or the round is over."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from service_tui.desk.agent_health import leash_mode, spend_of
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import (
     AgentDetailView,
@@ -37,7 +38,9 @@ class DayReport:
     """One agent's day. Money in micros; `problem` says why its trades are not known.
 
     `bought` is what its buys cost, `sold` what its sales and payouts brought, `realized` their P&L
-    as far as it is known. `decisions` counts, by word, what became of trades that waited.
+    as far as it is known. `spent` is what counts against the budget that binds, and that budget,
+    None where there is none; `leash` is the strictest that binds. `decisions` counts, by
+    word, what became of trades that waited.
     """
 
     agent: AgentView
@@ -56,6 +59,7 @@ class DayReport:
     leash: LeashView | None
     runs: tuple[SkillRunView, ...]
     problem: str = ""
+    spent: tuple[Micros, Micros | None] = (Micros(0), None)
 
 
 def midnight(now: Timestamp) -> Timestamp:
@@ -101,26 +105,45 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
-        skills=_skills(trades),
+        skills=_skills(trades, () if past is None else past.trades),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
-        leash=view.leash_of(agent.agent_id),
+        leash=leash_mode(agent, view),
+        spent=spend_of(agent, view),
         runs=view.runs_of(agent.agent_id),
         problem=past.problem if past is not None else "its trades were not read",
     )
 
 
-def _skills(trades: Sequence[ReasonedTradeView]) -> tuple[SkillResultView, ...]:
-    """The day's trades by the skill they name, the busiest first; its whole past is elsewhere."""
+def _skills(
+    trades: Sequence[ReasonedTradeView], known: Sequence[ReasonedTradeView]
+) -> tuple[SkillResultView, ...]:
+    """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
-        by_slug.setdefault(one.skill_slug, []).append(one)
+        by_slug.setdefault(_slug_of(one, known), []).append(one)
     found: list[SkillResultView] = []
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
         found.append(SkillResultView(slug, len(own), Micros(sum(pnls)), wins, losses))
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
+
+
+def _slug_of(one: ReasonedTradeView, known: Sequence[ReasonedTradeView]) -> str:
+    """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
+    if one.skill_slug or one.trade.action == Action.BUY.value:
+        return one.skill_slug
+    trade = one.trade
+    place = (trade.market_id, trade.side, trade.venue)
+    buys = [
+        other
+        for other in known
+        if other.trade.action == Action.BUY.value
+        and other.trade.at <= trade.at
+        and (other.trade.market_id, other.trade.side, other.trade.venue) == place
+    ]
+    return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
@@ -156,8 +179,8 @@ def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
             "realized": decimal(one.realized),
             "best": _pnl_of(one.best),
             "worst": _pnl_of(one.worst),
-            "spent_today": None if one.leash is None else decimal(one.leash.spent),
-            "budget": _budget_of(one.leash),
+            "spent_today": None if one.leash is None else decimal(one.spent[0]),
+            "budget": None if one.spent[1] is None else decimal(one.spent[1]),
             "waiting": one.waiting,
             **{word: one.decisions.get(word, 0) for word in ("approved", "refused", "expired")},
             "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
@@ -169,10 +192,6 @@ def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
 
 def _pnl_of(one: ReasonedTradeView | None) -> float | None:
     return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
-
-
-def _budget_of(leash: LeashView | None) -> float | None:
-    return None if leash is None or leash.budget is None else decimal(leash.budget)
 
 
 # -- as Markdown --------------------------------------------------------------------------------
@@ -198,8 +217,9 @@ def _section(one: DayReport) -> list[str]:
     if one.decisions or one.waiting:
         words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
         lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
-    if one.leash is not None and one.leash.budget is not None:
-        lines.append(f"- Spent {_sum(one.leash.spent)} of {_sum(one.leash.budget)} a day")
+    spent, budget = one.spent
+    if one.leash is not None and budget is not None:
+        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day")
     lines += [
         f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
         for run in one.runs

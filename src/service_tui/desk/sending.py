@@ -21,7 +21,7 @@ from service_tui.desk.live_orders import as_signed
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, TicketState, TicketView, Topic
 from service_tui.desk.verdict import LOOKED_UP, verdict_of
-from service_tui.signing.errors import SigningError
+from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
 from service_tui.units import decimal
@@ -70,7 +70,7 @@ async def send(
         request = await as_signed(ports, order, request)
     except SigningError as error:
         # Said at once: whoever can unlock the key must know. Source: decisions, "Money and safety".
-        said = (f"nothing was sent: {error}", "press 5, then W: the wallet says what is missing")
+        said = (f"nothing was sent: {error}", _unsigned_fix(error))
         await settle(ports, ticket, TicketState.REFUSED, said)
         return None
     except ServiceError as error:
@@ -109,6 +109,17 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
     # The account too: an answer about it may be on its way that was true before this trade.
     for topic in _TOUCHED:
         ports.poke(topic)
+
+
+def _unsigned_fix(error: SigningError) -> str:
+    """What to do about an order that was not signed."""
+    match error:
+        case PolicyRefusedError(rule=Rule.TOTAL):
+            return "order 5 shares or more; fewer that are held wait for the market's outcome"
+        case PolicyRefusedError(rule=Rule.PRICE):
+            return "try again when the book has orders"
+        case _:
+            return "press W on the wallet screen (5): it says what is missing"
 
 
 _TOUCHED: Final = (

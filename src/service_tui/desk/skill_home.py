@@ -45,6 +45,20 @@ class SkillHome:
         """Every installed skill."""
         return tuple(self._views())
 
+    def stamps(self) -> tuple[tuple[str, int], ...]:
+        """When the person's own skills were written last; another value means: read them anew."""
+        try:
+            return tuple(
+                sorted(
+                    (folder.name, (folder / DOCUMENT).stat().st_mtime_ns)
+                    for folder in self.own.iterdir()
+                    if (folder / DOCUMENT).is_file()
+                )
+            )
+        except OSError:
+            # None was ever installed, or one goes away just now.
+            return ()
+
     def _views(self) -> Iterator[SkillView]:
         for package in installed((self.own, BUNDLED)):
             folder = self.folder_of(package.slug)

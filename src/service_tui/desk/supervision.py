@@ -24,7 +24,9 @@ from service_tui.desk.commands_fleet import (
     WatchAgent,
 )
 from service_tui.desk.facts_fleet import PastsSeen
+from service_tui.desk.halting import Step
 from service_tui.desk.handlers import exports, fleet, skills
+from service_tui.desk.handlers.halt import NotDoneError
 from service_tui.desk.leash_line import LeashLines
 from service_tui.desk.live_orders import against_skill
 from service_tui.desk.polling import Watched
@@ -79,11 +81,30 @@ class Supervision:
             case _:
                 await skills.carry_out(command, self._skills, self._ports)
 
+    def halt_steps(self) -> tuple[Step, ...]:
+        """Who has to know of a halt beside others: the agents of skills on this desk's leash."""
+        what = "no buy of a skill on this desk's leash rests on a book"
+        return (Step("skill_orders", what, self._cancel_buys),) if self._lines.has_any else ()
+
+    async def _cancel_buys(self, _: Ports) -> str:
+        """Cancel what rests for skills.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            NotDoneError: some may rest still.
+        """
+        count, why = await self._lines.cancel_buys()
+        if why:
+            raise NotDoneError(why)
+        return f"{count} cancelled" if count else "none rests"
+
     def loops(self) -> tuple[Coroutine[None, None, None], ...]:
         """What runs as long as the desk does."""
         self._skills.runs.remember()
         return (
-            skills.see_skills(self._skills.home, self._ports),
+            skills.watch_skills(self._skills.home, self._ports),
             self._skills.runs.run(),
             self.actions.run(),
             self._lines.run(),

@@ -4,6 +4,7 @@ Knows files. Must not know what is in them.
 Used by the handler of exports and by the command line.
 """
 
+import errno
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,7 +33,20 @@ def write_new(path: Path, text: str) -> None:
         FileExistsError: a file of that name is there.
         OSError: the disk refuses; nothing is left of it.
     """
+    if not path.name:
+        raise OSError(errno.EINVAL, "it names no file", str(path))
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        _write_draft(draft, path, text)
+    except OSError as error:
+        # The person knows the file that was asked for, and no draft of it.
+        if error.filename != str(draft):
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def _write_draft(draft: Path, path: Path, text: str) -> None:
+    """Write beside the file, then give it its name; no draft is left."""
     made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(made, "w", encoding="utf-8", newline="") as file:

@@ -209,7 +209,7 @@ def _message(said: BacktestRequest, found: Found, unknown: Sequence[str], chosen
     """What makes the figures mean something, or nothing."""
     where = f"{said.skill_slug} on {said.venue.value} in the last {said.days} days"
     if not found.total and not found.silent:
-        return f"there is no trade of {where}: look at the skill's slug, the venue and the days"
+        return f"this agent has no trade of {where}: look at the slug, the venue and the days"
     if not found.total:
         return (
             f"none of the {found.silent} trades of {where} carries signal_data, so there is "

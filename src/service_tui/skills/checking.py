@@ -6,6 +6,7 @@ Used by install, by the desk before a run, and by the command line.
 
 import ast
 import json
+import unicodedata
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from service_tui.skills.package import (
     DOCUMENT,
     FILE_MAX,
     MANIFEST,
+    UNREADABLE,
     NotASkillError,
     entry_script,
     frontmatter,
@@ -23,18 +25,24 @@ from service_tui.skills.package import (
 DESCRIPTION_MAX: Final = 1_024
 """Source: wire reference, section 10."""
 
+VERSION_MAX: Final = 40
+
 
 def problems_of(path: Path) -> list[str]:
     """Why a folder is no skill that could run; empty where nothing is wrong."""
     document = path / DOCUMENT
-    if not document.is_file():
-        return [f"there is no {DOCUMENT}"]
     try:
+        if not document.is_file():
+            return [f"there is no {DOCUMENT}"]
         top, metadata = frontmatter(read_text(document))
-    except (NotASkillError, OSError) as error:
+    except UNREADABLE as error:
         return [f"{DOCUMENT}: {error}"]
     found = [*_of_name(path.name, top.get("name", "")), *_of_description(top)]
-    if not metadata.get("version", top.get("version", "")):
+    found += _of_letters({**top, **metadata})
+    version = metadata.get("version", top.get("version", ""))
+    if len(version) > VERSION_MAX:
+        found.append(f"{DOCUMENT}: the version has {len(version)} letters, at most {VERSION_MAX}")
+    if not version:
         found.append(f"{DOCUMENT}: no version; write it below metadata, for example version: 1.0.0")
     return [*found, *_of_manifest(path / MANIFEST), *_of_script(path)]
 
@@ -47,6 +55,15 @@ def _of_name(folder: str, name: str) -> list[str]:
     if name != folder:
         return [f"{DOCUMENT}: it names {name!r}, its folder is {folder[:40]!r}; make them equal"]
     return []
+
+
+def _of_letters(fields: dict[str, str]) -> list[str]:
+    """Letters that a terminal would take for commands."""
+    return [
+        f"{DOCUMENT}: {name[:40]} holds control characters; take them out"
+        for name, text in fields.items()
+        if any(unicodedata.category(letter) == "Cc" and letter != "\t" for letter in text)
+    ]
 
 
 def _of_description(top: dict[str, str]) -> list[str]:
@@ -74,10 +91,12 @@ def _of_script(path: Path) -> list[str]:
         script = entry_script(path)
     except NotASkillError as error:
         return [str(error)]
+    except UNREADABLE as error:
+        return [f"the script cannot be read: {error}"]
     try:
         ast.parse(read_text(script), script.name)
     except SyntaxError as error:
         return [f"{script.name}: line {error.lineno}: {error.msg}"]
-    except (NotASkillError, OSError, ValueError, RecursionError, MemoryError) as error:
+    except (*UNREADABLE, MemoryError) as error:
         return [f"{script.name}: {error} (at most {FILE_MAX} bytes of text)"]
     return []

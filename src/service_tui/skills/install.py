@@ -5,12 +5,17 @@ Used by the command line and by the desk. What comes is copied into a hidden fol
 others, checked there, and renamed: nobody ever sees half of it.
 """
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import secrets
 import shutil
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -28,8 +33,14 @@ from service_tui.skills.package import (
 )
 
 FILES_MAX: Final = 200
+MEMBERS_MAX: Final = 2 * FILES_MAX
+"""Files and folders of an archive."""
+
 BYTES_MAX: Final = 5_000_000
 """Of a whole skill. # ours: an honest one has twenty files and a hundred kilobytes."""
+
+HEADERS_MAX: Final = 2_000_000
+"""Bytes of a tar beside its files; two hundred honest headers have a tenth of it."""
 
 STAGING: Final = ".staging-"
 PASSED_OVER: Final = frozenset({"__pycache__", ".git", ".venv", ".DS_Store"})
@@ -39,6 +50,9 @@ _DAMAGED: Final = (
     tarfile.TarError,
     zipfile.BadZipFile,
     EOFError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
     RuntimeError,
     NotImplementedError,
 )
@@ -46,6 +60,27 @@ _DAMAGED: Final = (
 
 class SkillRefusedError(Exception):
     """A skill was not installed, and nothing of it is there; the text says why."""
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of an archive, unpacked; it refuses where they do not end."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        super().__init__()
+        self._source = source
+        self._left = BYTES_MAX + HEADERS_MAX
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        # tarfile asks for as many bytes as a header claims: no more than one over is read.
+        most = self._left + 1
+        found = self._source.read(most if size < 0 else min(size, most))
+        self._left -= len(found)
+        if self._left < 0:
+            raise SkillRefusedError(f"it is larger than {BYTES_MAX:,} bytes")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +149,32 @@ def _staged(source: Path, staging: Path) -> Path:
         return staging / folder.name
     if not source.exists():
         raise SkillRefusedError(f"{source} is not there")
+    if not source.is_file():
+        raise SkillRefusedError(f"{source.name} is neither a folder nor a plain file")
+    if source.stat().st_size > BYTES_MAX + HEADERS_MAX:
+        raise SkillRefusedError(f"it is larger than {BYTES_MAX:,} bytes")
     box = staging / "box"
     if name.endswith(".zip"):
         with zipfile.ZipFile(source) as archive:
             _write(_of_zip(archive), box)
     elif name.endswith(TARS):
-        with tarfile.open(source) as archive:
+        with (
+            _unpacked(source, name) as file,
+            tarfile.open(fileobj=_Bounded(file), mode="r|") as archive,
+        ):
             _write(_of_tar(archive), box)
     else:
         raise SkillRefusedError(f"{source.name} is neither a folder nor a .zip or .tar archive")
     return _root_of(box)
+
+
+def _unpacked(source: Path, name: str) -> IO[bytes]:
+    """The plain tar in a file that may be packed."""
+    if name.endswith((".gz", ".tgz")):
+        return io.BufferedReader(gzip.GzipFile(source))
+    if name.endswith(".xz"):
+        return lzma.open(source)
+    return bz2.open(source) if name.endswith(".bz2") else source.open("rb")
 
 
 def _root_of(box: Path) -> Path:
@@ -156,7 +207,9 @@ def _of_folder(folder: Path) -> Iterator[_Member]:
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
-    for info in archive.infolist():
+    for count, info in enumerate(archive.infolist(), 1):
+        if count > MEMBERS_MAX:
+            raise SkillRefusedError(f"it holds more than {FILES_MAX} files")
         mode = info.external_attr >> 16
         if mode and stat.S_ISLNK(mode):
             raise SkillRefusedError(f"{info.filename[:80]} is a link: a skill holds plain files")
@@ -165,7 +218,9 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
-    for info in archive:
+    for count, info in enumerate(archive, 1):
+        if count > MEMBERS_MAX:
+            raise SkillRefusedError(f"it holds more than {FILES_MAX} files")
         if info.isdir():
             continue
         if not info.isreg():

@@ -8,7 +8,9 @@ Used by the server's catalogue. Source: wire reference, section 10.
 import hashlib
 import json
 import logging
+import os
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +34,10 @@ _NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
 _FIELD: Final = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z_][\w-]*):\s*(?P<value>.*?)\s*")
 _FOLDED: Final = frozenset({">", "|", ">-", "|-", ">+", "|+"})
+
+
+UNREADABLE: Final = (OSError, ValueError, RuntimeError)
+"""What a path or text of a stranger raises: NUL bytes, lone surrogates, loops of links."""
 
 
 class NotASkillError(ValueError):
@@ -58,13 +64,19 @@ def installed(folders: Iterable[Path]) -> list[SkillPackage]:
         if not folder.is_dir():
             continue
         for path in sorted(folder.iterdir())[:PACKAGES_MAX]:
-            if path.name in found or not (path / DOCUMENT).is_file():
-                continue
-            try:
-                found[path.name] = read_package(path)
-            except (NotASkillError, OSError) as error:
-                log.warning("%s is passed over: %s", path, error)
+            package = None if path.name in found else _package_in(path)
+            if package is not None:
+                found[package.slug] = package
     return [found[slug] for slug in sorted(found)]
+
+
+def _package_in(path: Path) -> SkillPackage | None:
+    """The skill in a folder; None where it is none, and why stands in the program's log."""
+    try:
+        return read_package(path) if (path / DOCUMENT).is_file() else None
+    except UNREADABLE as error:
+        log.warning("%r is passed over: %s", str(path), error)
+        return None
 
 
 def read_package(path: Path) -> SkillPackage:
@@ -119,19 +131,29 @@ def entry_script(path: Path) -> Path:
     """
     named = _object(_manifest(path / MANIFEST).get("automaton")).get("entrypoint")
     if isinstance(named, str):
-        script = path / named
-        if not script.resolve().is_relative_to(path.resolve()) or script.is_symlink():
-            raise NotASkillError(f"the entry script {named[:60]!r} is not in the skill's folder")
-        if not script.is_file():
-            raise NotASkillError(f"the entry script {named[:60]!r} is missing")
-        return script
+        return _named(path, named)
     scripts = sorted(path.glob("*.py"))
-    if len(scripts) == 1 and not scripts[0].is_symlink():
+    if len(scripts) == 1 and stat.S_ISREG(scripts[0].lstat().st_mode):
         return scripts[0]
     said = "there is no entry script" if not scripts else "there are several scripts"
     raise NotASkillError(
         f'{said}: write one, or name it in {MANIFEST}: {{"automaton": {{"entrypoint": "run.py"}}}}'
     )
+
+
+def _named(path: Path, named: str) -> Path:
+    """The script of that name in the folder; NotASkillError where it is none."""
+    script = path / named
+    try:
+        inside = script.resolve().is_relative_to(path.resolve()) and not script.is_symlink()
+        there = script.is_file()
+    except UNREADABLE as error:
+        raise NotASkillError(f"the entry script {named[:60]!r} is no file's name") from error
+    if not inside:
+        raise NotASkillError(f"the entry script {named[:60]!r} is not in the skill's folder")
+    if not there:
+        raise NotASkillError(f"the entry script {named[:60]!r} is missing")
+    return script
 
 
 def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -174,7 +196,10 @@ def _plain(value: str) -> str:
 
 def read_text(path: Path) -> str:
     """The text of a file of honest size; NotASkillError where it is larger."""
-    with path.open("rb") as file:
+    # Not blocking: a pipe that nobody writes to would be waited for for ever.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotASkillError(f"{path.name} is no plain file")
         raw = file.read(FILE_MAX + 1)
     if len(raw) > FILE_MAX:
         raise NotASkillError(f"{path.name} is too large")

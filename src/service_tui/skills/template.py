@@ -15,7 +15,7 @@ SCRIPT: Final = "run.py"
 _DOCUMENT: Final = """\
 ---
 name: {slug}
-description: Buys the side that the last news has moved, if it moved far enough.
+description: Buys YES, for 5.00, of a market whose price is far enough below one in five.
 metadata:
   version: 0.1.0
   author: you

@@ -7,9 +7,11 @@ is cut off at the end shows against the head, a file beside the log that names i
 puts back both is found out only by who has kept a later hash.
 """
 
+import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -119,7 +121,10 @@ def _followed(path: Path, head: tuple[int, str] | None, holds: str) -> tuple[Ver
         What it comes to, the hash at the line of the head, and whether the hash wanted was met.
     """
     last, count, at_head, is_held = START, 0, START, False
-    with path.open("rb") as file:
+    # Not blocking: a pipe that nobody writes to would be waited for for ever.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
         for number, raw in enumerate(file, 1):
             found = _read(raw)
             if found is None:
@@ -161,6 +166,8 @@ def head_path(path: Path) -> Path:
 def _head_of(path: Path) -> tuple[int, str] | None:
     """How many lines there were, and the last one's hash; None where nobody has said."""
     try:
+        if not stat.S_ISREG(head_path(path).stat().st_mode):
+            return None
         count, _, last = head_path(path).read_text(encoding="ascii").strip().partition(" ")
         return int(count), last
     except (FileNotFoundError, ValueError):

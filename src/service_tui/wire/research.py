@@ -40,7 +40,7 @@ FIGURE_MAX: Final = 1e15
 
 Slug = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$"),
+    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_\-]{0,127}$"),
     Field(description="a skill's slug"),
 ]
 Figure = Annotated[float, Field(ge=-FIGURE_MAX, le=FIGURE_MAX)]

@@ -50,7 +50,7 @@ def _create(keys: WalletKeys, asked: Asked) -> list[str]:
 
 
 def _import(keys: WalletKeys, asked: Asked) -> list[str]:
-    secret = asked.wallet_key or asked.ask("Private key (64 hex digits, not shown): ")
+    secret = asked.wallet_key or asked.ask("Private key (64 hex digits, not shown): ").strip()
     if not secret:
         raise KeystoreError("no key was given")
     return _kept(keys, asked, secret)
@@ -84,7 +84,9 @@ def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
     address = checked_address(asked.address)
     if all(key.address != address for key in keys.stored()):
         raise KeystoreError(f"no key of {address} lies here")
-    tail = asked.ask(f"This deletes the key for good. Type the last {TAIL} digits of {address}: ")
+    tail = asked.ask(
+        f"This deletes the key for good. Type the last {TAIL} digits of {address}: "
+    ).strip()
     if tail.lower() != address[-TAIL:].lower():
         raise KeystoreError("those are other digits; nothing was removed")
     keys.remove(address)

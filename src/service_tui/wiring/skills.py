@@ -14,10 +14,17 @@ from typing import Final
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, forget_halves, install
-from service_tui.skills.package import BUNDLED, DOCUMENT, NotASkillError, entry_script, installed
+from service_tui.skills.package import (
+    BUNDLED,
+    DOCUMENT,
+    UNREADABLE,
+    entry_script,
+    installed,
+)
 from service_tui.skills.template import new_skill
 from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import holder_of
+from service_tui.wire.text import line
 
 FOLDER: Final = "skills"
 """Where a person's own skills lie, below the data directory."""
@@ -36,7 +43,8 @@ def list_skills(data_dir: Path, say: Say) -> None:
     width = max((len(one.slug) for one in found), default=0)
     for one in found:
         where = "own" if (own / one.slug / DOCUMENT).is_file() else "bundled"
-        say(f"{one.slug:<{width}}  {one.version or '-':<8} {where:<8} {one.description}")
+        version = line(one.version or "-", 40)
+        say(f"{one.slug:<{width}}  {version:<8} {where:<8} {line(one.description)}")
     if not found:
         say("no skill is installed")
 
@@ -49,8 +57,8 @@ def install_skill(data_dir: Path, source: Path, say: Say) -> None:
     try:
         made = install(source, own, taken)
     except SkillRefusedError as error:
-        raise SkillsError(f"not installed: {error}") from error
-    say(f"installed {made.slug} {made.version or ''}".rstrip())
+        raise SkillsError(line(f"not installed: {error}")) from error
+    say(f"installed {made.slug} {line(made.version or '', 40)}".rstrip())
 
 
 def check_skill(data_dir: Path, name: str, say: Say) -> None:
@@ -58,7 +66,7 @@ def check_skill(data_dir: Path, name: str, say: Say) -> None:
     folder = _folder(data_dir, name)
     problems = problems_of(folder)
     for problem in problems:
-        say(problem)
+        say(line(problem))
     if problems:
         raise SkillsError(f"{folder.name}: {len(problems)} thing(s) to mend")
     say(f"{folder.name}: nothing is wrong")
@@ -85,10 +93,10 @@ def run_skill(data_dir: Path, name: str, words: Sequence[str]) -> int:
     folder = _folder(data_dir, name)
     problems = problems_of(folder)
     if problems:
-        raise SkillsError(f"{folder.name}: {problems[0]}")
+        raise SkillsError(f"{folder.name}: {line(problems[0])}")
     try:
         script = entry_script(folder)
-    except NotASkillError as error:
+    except UNREADABLE as error:
         raise SkillsError(str(error)) from error
     environment = {key: value for key, value in os.environ.items() if key != WALLET_VARIABLE}
     environment |= _service(data_dir, folder.name, environment)
@@ -108,12 +116,15 @@ def _folder(data_dir: Path, name: str) -> Path:
     Raises:
         SkillsError: there is none.
     """
-    given = Path(name).expanduser()
-    if len(given.parts) > 1 or (given / DOCUMENT).is_file():
-        return given.resolve()
-    for parent in (data_dir / FOLDER, BUNDLED):
-        if (parent / name / DOCUMENT).is_file():
-            return parent / name
+    try:
+        given = Path(name).expanduser()
+        if len(given.parts) > 1 or (given / DOCUMENT).is_file():
+            return given.resolve()
+        for parent in (data_dir / FOLDER, BUNDLED):
+            if (parent / name / DOCUMENT).is_file():
+                return parent / name
+    except UNREADABLE as error:
+        raise SkillsError(f"{name[:60]!r} is no name of a skill or folder") from error
     raise SkillsError(f"no skill is called {name!r}; 'service-tui skills list' shows them")
 
 

@@ -22,6 +22,7 @@ from service_tui.wiring.options import Options
 
 FOLDER: Final = "wallets"
 KEYRING_SERVICE: Final = "service-tui"
+_OTHERS: Final = 0o077
 KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
 
@@ -124,6 +125,8 @@ class WalletKeys:
         opened(content, passphrase)
         try:
             private_directory(self._folder.parent)
+            if self._folder.is_symlink():
+                raise KeystoreError(f"{self._folder} is a link; move it away: keys follow none")
             write_private(path, content)
         except (KeysError, StorageError) as error:
             raise KeystoreError(str(error)) from error
@@ -183,8 +186,10 @@ class WalletKeys:
 
     def _content(self, path: Path) -> dict[str, object]:
         try:
+            if path.exists() and path.lstat().st_mode & _OTHERS:
+                raise KeystoreError(f"others may read {path}; chmod 600 {path}")
             return read_private(path)
-        except KeysError as error:
+        except (KeysError, OSError) as error:
             raise KeystoreError(str(error)) from error
 
 

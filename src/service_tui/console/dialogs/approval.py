@@ -37,6 +37,8 @@ HURRY_S: Final = 60.0
 
 _CENT: Final = 10_000
 _SIGNALS_MAX: Final = 6
+_NO_SIGNS: Final = frozenset({"client_ref"})
+"""What signal data carry for machines, and say nothing to a person."""
 
 
 class ApprovalForm(Form[Decision]):
@@ -45,7 +47,7 @@ class ApprovalForm(Form[Decision]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
 
     heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "F4 refuses, with the reason"
+    hint: ClassVar[str] = "F4 refuses"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
 
@@ -112,8 +114,10 @@ class ApprovalForm(Form[Decision]):
             _check_live(held, self.state)
         except DraftError as refused:
             return str(refused)
-        if amount <= 0 or amount % _CENT:
-            return "amount: above 0, in whole cents"
+        bad = amount <= 0 or amount % _CENT
+        no = "amount: above 0, in whole cents" if bad else over_budget(held, amount, self.state)
+        if no:
+            return no
         changed = amount != held.amount
         return ApproveHeld(held.held_id, words, amount if changed else None)
 
@@ -138,6 +142,9 @@ class ApprovalForm(Form[Decision]):
             money = f"{decimal(size):,.2f} {MONEY_OF[held.venue]}"
             spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
             told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
+        is_reasoned = bool(self.typed("approval-reason").strip())
+        no = "F4 refuses, and tells the reason." if is_reasoned else "F4 refuses without a reason."
+        told.append(f" {no}", "muted")
         self.query_one("#form-preview", Words).tell(told)
 
     def action_refuse(self) -> None:
@@ -154,6 +161,25 @@ def _check_live(held: HeldView, state: DeskState) -> None:
     """
     if is_real(held, state) and not state.wallet.live:
         raise DraftError("real money is switched off: press 5, W, L, and type LIVE")
+
+
+def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
+    """Which day's budget a buy would break, of the agent or of its skill; empty where none."""
+    found = (state.supervision.leash_of(held.agent_id, slug) for slug in {"", held.skill_slug})
+    full = [
+        leash
+        for leash in found
+        if leash is not None and leash.budget is not None and leash.spent + amount > leash.budget
+    ]
+    if not full:
+        return ""
+    leash = min(full, key=lambda one: (one.budget or 0) - one.spent)
+    spent, budget = decimal(leash.spent), decimal(leash.budget or Micros(0))
+    whose = f"the skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "the agent"
+    return (
+        f"over the budget of {whose}: {spent:,.2f} of {budget:,.2f} are spent today. "
+        "Raise it first (7, then l), or take a smaller amount"
+    )
 
 
 def is_real(held: HeldView, state: DeskState) -> bool:
@@ -181,7 +207,8 @@ def why_text(held: HeldView, state: DeskState) -> Text:
     lines = [
         Text((held.reasoning and formats.plain(held.reasoning, 400).plain) or "no reason given")
     ]
-    shown = list(held.signal_data.items())[:_SIGNALS_MAX]
+    signs = [(name, said) for name, said in held.signal_data.items() if name not in _NO_SIGNS]
+    shown = signs[:_SIGNALS_MAX]
     if shown:
         signals = "  ".join(f"{name} {value}" for name, value in shown)
         lines.append(Text(formats.plain(signals, 400).plain, "muted"))
@@ -189,8 +216,11 @@ def why_text(held: HeldView, state: DeskState) -> Text:
         limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
         side = held.side.value.upper()
         lines.append(Text(f"{side} is at {formats.price(held.price)} now{limit}", "muted"))
-    leash = state.supervision.leash_of(held.agent_id, held.skill_slug)
-    if leash is not None and leash.budget is not None:
-        spent, budget = decimal(leash.spent), decimal(leash.budget)
-        lines.append(Text(f"{spent:,.2f} of {budget:,.2f} are spent today", "muted"))
+    for slug in dict.fromkeys(("", held.skill_slug)):
+        leash = state.supervision.leash_of(held.agent_id, slug)
+        if leash is not None and leash.budget is not None:
+            spent, budget = decimal(leash.spent), decimal(leash.budget)
+            whose = f" by {formats.plain(slug, 40)}" if slug else ""
+            said = f"{spent:,.2f} of {budget:,.2f} are spent today{whose}"
+            lines.append(Text(said, "muted"))
     return Text("\n").join(lines)

@@ -139,10 +139,8 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
 
 
 def _leash(one: DayReport, *, masked: bool) -> Text:
-    leash = one.leash
-    if leash is None or leash.budget is None:
+    leash, (spent, budget) = one.leash, one.spent
+    if leash is None or budget is None:
         return Text("free" if leash is None else leash.mode.value)
-    spent = formats.money(leash.spent, masked=masked).plain
-    return Text(
-        f"{leash.mode.value}, {spent} of {formats.money(leash.budget, masked=masked).plain} a day"
-    )
+    used = formats.money(spent, masked=masked).plain
+    return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

@@ -26,6 +26,9 @@ STEPS: Final = 20
 VENUES: Final = (Venue.SIM, Venue.EVM)
 """Where trades can be replayed. Source: spec, "Autoresearch experiment tool parameters"."""
 
+WHOSE: Final = "Replays the trades of this desk's agent that carry signal_data."
+"""The service replays the trades of whoever asks, and the desk asks with its own key."""
+
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 _SLUG: Final = re.compile(r"[A-Za-z0-9_\-]{1,128}")
 
@@ -83,7 +86,7 @@ class BacktestForm(Form[RunBacktest]):
 
     def parts(self) -> Iterator[Widget]:
         """The skill, the thresholds, the days, the venue."""
-        yield Words("Replays the trades that carry signal_data.", id="form-question")
+        yield Words(WHOSE, id="form-question")
         yield _line("skill", self._skill, "slug", "backtest")
         yield _line("keep", "min_edge=0..0.3", "min_x max_x, = or a..b", "backtest")
         yield _line("days", str(DAYS_DEFAULT), f"1 to {DAYS_MAX}", "backtest")

@@ -50,8 +50,10 @@ class StartSkillForm(Form[StartSkill]):
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
         self._skill = 0
+        self._slug = ""
         self._pace = Pace.LOOP
         self._mode = LeashMode.ASK
+        self.renew()
 
     def parts(self) -> Iterator[Widget]:
         """The skill, how often, how free, and the figures."""
@@ -115,6 +117,8 @@ class StartSkillForm(Form[StartSkill]):
     def action_skill(self) -> None:
         """Take the next skill."""
         self._skill = (self._skill + 1) % max(1, len(self.state.supervision.skills))
+        chosen = self._chosen()
+        self._slug = "" if chosen is None else chosen.slug
         self.refresh_form()
 
     def action_pace(self) -> None:
@@ -126,6 +130,15 @@ class StartSkillForm(Form[StartSkill]):
         """Take the next leash."""
         self._mode = _MODES[(_MODES.index(self._mode) + 1) % len(_MODES)]
         self.refresh_form()
+
+    def renew(self) -> None:
+        """The skill in hand stays, whichever were installed meanwhile."""
+        slugs = [one.slug for one in self.state.supervision.skills]
+        if self._slug in slugs:
+            self._skill = slugs.index(self._slug)
+        else:
+            self._skill = 0
+            self._slug = slugs[0] if slugs else ""
 
     def _chosen(self) -> SkillView | None:
         skills = self.state.supervision.skills

@@ -46,7 +46,9 @@ FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
 SECOND_THOUGHT_S: Final = 0.4
-UNSEEN: Final = "enter again once the quote stands here: nothing is placed unseen"
+UNSEEN: Final = "wait for the quote, then enter again: nothing is placed unseen"
+ENTERED: Final = "is entered: enter places it once its quote stands here, backspace changes it"
+_FIGURES: Final = frozenset("0123456789.,")
 
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
@@ -164,6 +166,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             return
         if not isinstance(order, str):
             self._before = self._objection(order)
+            self._set_entered(is_entered=self._before == UNSEEN)
             if not self._before and order.venue is not Venue.SIM:
                 self._ask_for_real(order)
                 return
@@ -198,6 +201,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
+
+    def _set_entered(self, *, is_entered: bool) -> None:
+        """After an enter that came before its quote, figures enlarge no amount."""
+        more = _FIGURES if is_entered else frozenset[str]()
+        self.query_one("#ticket-amount", PlainInput).passed_on = frozenset(_LETTERS) | more
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""
@@ -275,7 +283,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     @on(PlainInput.PassedOn)
     async def _letter_passed(self, event: PlainInput.PassedOn) -> None:
         event.stop()
-        await self.run_action(_LETTERS[event.letter])
+        if event.letter in _LETTERS:
+            await self.run_action(_LETTERS[event.letter])
+        else:
+            self._before = f"{self._draft().amount} {ENTERED}"
+            self._show()
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
@@ -313,6 +325,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
         self._before, self._far_seen = "", None
+        self._set_entered(is_entered=False)
         if self._quiet is not None:
             self._quiet.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)

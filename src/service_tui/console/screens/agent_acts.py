@@ -17,6 +17,7 @@ from service_tui.console.messages import Said
 from service_tui.console.screens.hand_acts import HandActs
 from service_tui.desk.commands import AgentAct, Forget, Govern
 from service_tui.desk.fleet import AgentView, RevealedView
+from service_tui.desk.records import Phase
 from service_tui.terms import Plan
 
 Part = TypeVar("Part")
@@ -50,7 +51,7 @@ class AgentActs(HandActs[Part], Generic[Part]):
     def why_not(self, action: str) -> str:
         """Why a key does nothing here."""
         if action in {"start_skill", "install_skill"}:
-            return "this desk is read-only" if self.state.service.read_only else ""
+            return self._why_no_skill(action)
         if action not in _ON_A_ROW | _ON_ALL:
             return super().why_not(action)
         if not self.state.service.embedded and action not in _ON_OUR_SKILLS:
@@ -150,6 +151,14 @@ class AgentActs(HandActs[Part], Generic[Part]):
     def _seen(self, _: None) -> None:
         self._is_revealing = False
         self.give(Forget())
+
+    def _why_no_skill(self, action: str) -> str:
+        service = self.state.service
+        if service.read_only:
+            return "this desk is read-only"
+        is_known = bool(self.state.supervision.skills) or action != "start_skill"
+        is_early = service.phase is Phase.CONNECTING and not is_known
+        return "still connecting: the skills are not known yet" if is_early else ""
 
     def _why_not_on(self, action: str, agent: AgentView | None) -> str:
         if agent is None:

@@ -15,6 +15,7 @@ from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.start_skill import StartSkillForm
 from service_tui.console.messages import Said
 from service_tui.console.screens.rows import RowsScreen
+from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.commands_fleet import (
     DetachSkill,
     ExportData,
@@ -88,10 +89,12 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
         return found
 
     def action_leash(self) -> None:
-        """How free the agent is, or one of its skills."""
+        """How free the agent is, or one of its skills: the leash that binds comes first."""
         agent = self.agent_for("leash")
         if agent is not None:
-            self._open_leash(LeashForm(self.state, self.now, agent))
+            bound = leash_mode(agent, self.state.supervision)
+            slug = "" if bound is None else bound.skill_slug
+            self._open_leash(LeashForm(self.state, self.now, agent, skill_slug=slug))
 
     def action_budget(self) -> None:
         """What its skill may spend a day; without a skill, what the agent may."""

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import (
     LeashView,
@@ -69,7 +70,9 @@ def spend_text(spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
 def hand_parts(agent: AgentView, state: DeskState, now: Timestamp) -> Iterator[tuple[str, Text]]:
     """Headed parts of what is told of an agent."""
     view, masked = state.supervision, is_private(state)
+    bound = leash_mode(agent, view)
     leashes = [one for one in view.leashes if one.agent_id == agent.agent_id]
+    leashes.sort(key=lambda one: one != bound)
     if leashes:
         yield "leash", Text("\n").join(_leash_line(one, masked=masked) for one in leashes)
     runs = view.runs_of(agent.agent_id)

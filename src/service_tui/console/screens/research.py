@@ -19,10 +19,10 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.messages import NEW_SESSION, Said
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
 from service_tui.console.screens.research_text import (
-    NEEDS_PLAN,
     NO_SESSION,
     backtest_text,
     diff_text,
+    empty_words,
     experiment_columns,
     experiment_text,
     run_text,
@@ -101,7 +101,7 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         """Show the session in front, its experiments, and the detail."""
         del part
         session = self.session
-        self.table.empty = NEEDS_PLAN if self.state.research.needs_plan else NO_SESSION
+        self.table.empty = empty_words(self.state.research, session)
         rows = () if session is None else self.state.research.of(session)
         self.table.show(rows)
         self._show_rest()

@@ -84,6 +84,8 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
     """
     if not view.points:
         return Text("one set of thresholds: sweep several values to see a chart", "muted")
+    if not view.total:
+        return Text("nothing was replayed: there is no chart", "muted")
     name = _swept(view.points)
     best = _best_of(view.points, name)
     values = sorted(best)
@@ -104,7 +106,7 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         ink = "bold accent" if one == top else "profit" if one > 0 else "loss"
         for each in range(min(row, zero), max(row, zero) + 1):
             grid[each][place * pitch] = ("█" if each != row else "▪", ink)
-    labels = _spread([f"{value:g}" for value in values], pitch)
+    labels = _spread([figure(value) for value in values], pitch)
     fits = len(labels) + len(name) + 2 <= room
     return _framed(
         grid,

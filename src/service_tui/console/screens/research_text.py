@@ -32,6 +32,11 @@ NO_SESSION: Final = (
     "No session yet: n begins one in a git repository, "
     "or an MCP client calls init_experiment on 'service-tui autoresearch'."
 )
+NO_EXPERIMENT: Final = (
+    "No experiment yet: the MCP client that drives 'service-tui autoresearch' calls "
+    "run_experiment, then log_experiment, which brings the first row."
+)
+NO_MORE: Final = "No experiment is known here, and the session takes none now: n begins a new one."
 NEEDS_PLAN: Final = "Autoresearch needs the Pro plan: 7 shows the agents, P changes the plan."
 DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
@@ -115,6 +120,13 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
     if total > 1:
         said.append(f"  {place + 1} of {total}, o next", "muted")
     return said
+
+
+def empty_words(research: ResearchView, session: SessionView | None) -> str:
+    """Why there is no row to see, and what brings one."""
+    if session is not None:
+        return NO_EXPERIMENT if session.state is SessionState.RUNNING else NO_MORE
+    return NEEDS_PLAN if research.needs_plan else NO_SESSION
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
@@ -218,11 +230,15 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
     if research.words:
         said.append(f"{research.words}\n", "warn")
     if view is None:
-        said.append("b replays the skill's trades under thresholds", "muted")
+        said.append("b replays this desk's agent's trades of a skill under thresholds", "muted")
         return said
     point = view.best if view.best is not None else view.point
-    config = ", ".join(f"{name} {value:g}" for name, value in point.config)
-    said.append(f"{view.skill}, {view.days} days: ", "heading")
+    config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
+    where = f"{view.skill} on {view.venue.value}, {view.days} days"
+    said.append(f"{where}, of this desk's agent: ", "heading")
+    if not view.total:
+        said.append(view.message or "no trades to replay", "warn")
+        return said
     said.append(f"{point.included} of {view.total} trades pass  ")
     said.append_text(formats.pnl(point.pnl, masked=masked))
     said.append(" instead of ", "muted")

@@ -25,6 +25,7 @@ class DetailPane(VerticalScroll, can_focus=True):
     DEFAULT_CSS: ClassVar[str] = """
     DetailPane {
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         Vertical { height: auto; }
         Words { height: auto; }
         .detail-rest { padding-top: 1; }

@@ -28,9 +28,10 @@ from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
 from service_tui.desk.sending import request_of, send, settle, take_answer
 from service_tui.desk.translate import amount
 from service_tui.desk.translate_risk import alert_view
+from service_tui.signing.orders import CENT, SHARES_MIN
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
-from service_tui.units import SHARE_QUANTUM, Micros
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.endpoints import (
     DELETE_MONITOR,
     END_RISK_ALERT,
@@ -316,14 +317,15 @@ class _Turn:
         if held is None:
             self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
             return False
-        if held < SHARE_QUANTUM:
-            await self._end_alert()
-            self.tell(AlertState.ENDED, "nothing of it is held any more")
-            return True
         free = held - self._leaving()
         asked = self._alert.shares or held
-        shares = Micros(min(asked, free) // SHARE_QUANTUM * SHARE_QUANTUM)
-        if shares <= 0:
+        if not _sellable(self._alert.venue, min(asked, held)):
+            # No venue takes it, however often it is sent: the alert ends, what is held stays.
+            await self._finish(held)
+            self.tell(AlertState.ENDED, _dust_words(min(asked, held)))
+            return True
+        shares = _sellable(self._alert.venue, min(asked, free))
+        if not shares:
             self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
         order = self._order(shares, everything=shares == held)
@@ -405,7 +407,7 @@ class _Turn:
         reply = await self._ports.client.call(RISK_ALERTS, query=RiskAlertsQuery())
         for body in reply.answer.risk_alerts:
             alert = alert_view(body, self._ports.now())
-            is_part = body.shares_sold > 0 and alert.shares >= SHARE_QUANTUM
+            is_part = body.shares_sold > 0 and _sellable(alert.venue, alert.shares) > 0
             if alert.alert_id == self._alert.alert_id and is_part:
                 return alert
         return None
@@ -417,7 +419,13 @@ class _Turn:
         """
         self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
         held = await self._held()
-        if held is not None and held < SHARE_QUANTUM:
+        await self._finish(held)
+        if held is not None and held >= SHARE_QUANTUM and not _sellable(self._alert.venue, held):
+            self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_words(held)}")
+
+    async def _finish(self, held: Micros | None) -> None:
+        """The monitor goes if nothing is held that can be sold, then the alert."""
+        if held is not None and not _sellable(self._alert.venue, held):
             await self._drop_monitor()
         await self._end_alert()
         for topic in (Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES):
@@ -457,6 +465,23 @@ class _Turn:
             if body.market_id == alert.market_id and body.venue == alert.venue
         )
         return None if reply.dropped and not held else Micros(held)
+
+
+def _sellable(venue: Venue, shares: int) -> Micros:
+    """The most of these shares that one order on the venue may sell; 0 below its least order."""
+    quantum, least = (CENT, SHARES_MIN) if venue is Venue.EVM else (SHARE_QUANTUM, SHARE_QUANTUM)
+    whole = shares // quantum * quantum
+    return Micros(whole if whole >= least else 0)
+
+
+def _dust_words(shares: int) -> str:
+    """What becomes of shares that no order can sell."""
+    if shares < SHARE_QUANTUM:
+        return "nothing of it is held any more"
+    return (
+        f"{decimal(Micros(shares)):,.5f} shares are left, below the venue's least order of "
+        f"{SHARES_MIN // ONE}: they wait for the market's outcome"
+    )
 
 
 def _shares_of(body: PositionBody, alert: AlertView) -> int:

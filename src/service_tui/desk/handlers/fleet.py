@@ -71,14 +71,15 @@ async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
     if trade is None or not trade.success:
         why = reply.answer.held.reason or "the venue said no"
         return Noticed("bad", f"{order.in_words()}: {why}", NoticeKind.APPROVAL)
-    return Noticed("good", order.in_words(), NoticeKind.APPROVAL)
+    changed = "" if size is None else f" for {size:,.2f}"
+    return Noticed("good", f"approved{changed}: {order.what}", NoticeKind.APPROVAL)
 
 
 async def _refuse(order: RefuseHeld, ports: Ports) -> Noticed:
     await ports.client.call(
         DESK_REFUSE, path={"held_id": order.held_id}, body=RefuseRequest(reason=order.reason)
     )
-    return Noticed("good", order.in_words(), NoticeKind.APPROVAL)
+    return Noticed("good", f"refused: {order.what}", NoticeKind.APPROVAL)
 
 
 async def _pause_all(order: PauseAll, ports: Ports) -> Noticed:

@@ -51,6 +51,8 @@ SkillOrder = StartSkill | StopSkill | RestartSkill | DetachSkill | InstallSkill
 
 EVERY_MIN_S: Final = 1
 EVERY_MAX_S: Final = 86_400
+SKILLS_S: Final = 2.0
+"""Seconds after which the folder of skills is looked at again."""
 
 
 class CannotStartError(Exception):
@@ -102,6 +104,18 @@ async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, 
 async def see_skills(home: SkillHome, ports: Ports) -> None:
     """Tell which skills are installed."""
     ports.say(SkillsSeen(await asyncio.to_thread(home.views)))
+
+
+async def watch_skills(home: SkillHome, ports: Ports) -> None:
+    """Tell which skills are installed, and again once others are, for ever."""
+    known = None
+    while True:
+        # Before the skills themselves: what comes between is seen the next time.
+        stamps = await asyncio.to_thread(home.stamps)
+        if stamps != known:
+            known = stamps
+            await see_skills(home, ports)
+        await ports.clock.sleep(SKILLS_S)
 
 
 async def _install(order: InstallSkill, own: SkillPorts, ports: Ports) -> str:

@@ -1,15 +1,16 @@
 """The fleet: leashes, the trades that wait for the operator, and what each agent did."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.errors import Refusal
+from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
 from service_tui.engine.exchange import Order
-from service_tui.engine.holding import spent_of
-from service_tui.server.refusals import Denied, invalid_items
+from service_tui.engine.holding import check_leash, spent_of
+from service_tui.server.refusals import Denied, denied, invalid_items
 from service_tui.server.routes import outcomes, positions, trades
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import Action, HeldStatus, Venue
@@ -196,12 +197,15 @@ async def all_held(asked: Asked) -> HeldTradesBody:
 
 async def approve(asked: Asked) -> DecidedBody:
     """Carry a waiting trade out; what the venue says no to is decided as well, and not again."""
+    # What a day's budget has no room for waits on: the operator may raise it, or take less.
     held = asked.world.holding.find(asked.path["held_id"])
     wanted = asked.body_as(ApproveRequest)
     size = held.size if wanted.amount is None else _new_size(held, wanted.amount)
     request = _request_of(held, size)
     agent = asked.world.agent(held.agent_id)
     decision = _Decision(asked, held, size)
+    with suppress(LeashObserves):  # Decided below, as every other no.
+        _check_budget(agent, held, size, asked)
     going = replace(asked, caller=agent, body=request, approved=True, also=decision.end)
     asked.service.keeper.check_whole()
     try:
@@ -211,6 +215,14 @@ async def approve(asked: Asked) -> DecidedBody:
         await asked.service.keeper.commit(decision.fail(said))
         return _decided(asked, held, None)
     return _decided(asked, held, trade)
+
+
+def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: Asked) -> None:
+    try:
+        check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=asked.now)
+    except LeashBudget as no:
+        fix = "raise the budget of the leash, or approve a smaller amount"
+        raise denied(400, f"{no.error}; it waits on", fix) from no
 
 
 class _Decision:
