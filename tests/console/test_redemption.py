@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -12,11 +13,13 @@ from service_tui.console.dialogs.stored_keys import StoredKeys
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.dialogs.wallet import WalletPanel
 from service_tui.console.dialogs.wallet_code import WalletCode
+from service_tui.console.dialogs.wallet_text import checklist_text
 from service_tui.console.qr import qr_lines
 from service_tui.console.screens.redemption import RedemptionScreen
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_wallet import (
+    AllowReal,
     AskApprovals,
     KeepKey,
     LinkWallet,
@@ -32,9 +35,11 @@ from service_tui.desk.commands_wallet import (
 )
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import AutoView, ChainRunState, NoReason
-from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView
+from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView, WalletView
 from service_tui.desk.state import DeskState
+from service_tui.desk.translate_wallet import wallet_view
 from service_tui.units import Timestamp
+from service_tui.wire.wallet import CheckBody, WalletBody
 from wallet_samples import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 
 FULL = sample_state()
@@ -305,6 +310,44 @@ async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
         await seen.bring(replace(STATE, wallet=wallet_of(live=True)))
         await seen.press("L")
         assert given(seen)[-1] == SetLive(on=False)
+
+
+async def test_real_trades_are_allowed_by_a_key_and_a_yes() -> None:
+    off = replace(STATE, wallet=wallet_of(real_trading=False))
+    async with running(off, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "R")
+        assert isinstance(seen.app.screen, Confirm)
+        assert not given(seen)
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press("y")
+        assert given(seen) == [AllowReal()]
+        await seen.bring(replace(STATE, wallet=wallet_of(real_trading=True)))
+        await seen.press("R")
+        assert not isinstance(seen.app.screen, Confirm)
+
+
+async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
+    alone = wallet_of(ownership=Ownership.MANAGED, address="", key_address=ADDRESS)
+    async with running(replace(STATE, wallet=alone), first="redemption", size=(120, 40)) as seen:
+        await seen.press("W")
+        assert "not linked yet: do not send here" in seen.text
+        assert "USDC.e  " not in seen.text
+        assert qr_lines(ADDRESS, on_dark=True)[0] not in seen.text
+        await seen.press("o")
+        assert not isinstance(seen.app.screen, WalletCode)
+
+
+@pytest.mark.parametrize("name", get_args(CheckBody.model_fields["name"].annotation))
+def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> None:
+    row = {"name": name, "about": "it is there"}
+    done, missing = (
+        wallet_view(WalletBody.model_validate({"checks": ({**row, "done": so},)}), WalletView())
+        for so in (True, False)
+    )
+    assert done.served[0].says == "it is there"
+    failed = missing.served[0]
+    assert failed.says != "it is there"
+    assert f"{failed.name}  " in checklist_text(missing).plain
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -109,9 +109,10 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         assert "may be moved by" in text(walk)
         await typed(walk, "APPROVE")
         await walk.until(lambda s: s.wallet.approvals and not s.wallet.unset)
-        # What a person does elsewhere: the claim page, and the service's own switch.
-        await change(stage, claimed=True, real_trading_enabled=True)
-        await walk.press("r")
+        # What a person does elsewhere: the claim page.
+        await change(stage, claimed=True)
+        await walk.press("R")
+        await confirmed(walk)
         await walk.until(lambda _: lacking(walk) == {"real money"})
         assert "1 missing" in text(walk)
         await walk.press("L")

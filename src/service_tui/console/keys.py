@@ -157,6 +157,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("wallet.link", "wallet", ("l",), "link", "link", "Trade with this wallet"),
     Key("wallet.approve", "wallet", ("A",), "approve", "approvals", "See and give them"),
     Key("wallet.credentials", "wallet", ("C",), "credentials", "credentials", "Of the venue"),
+    Key("wallet.allow", "wallet", ("R",), "allow", "real trades", "Allow this agent real trades"),
     Key("wallet.live", "wallet", ("L",), "live", "real money", "On by a typed word; off at once"),
     Key("wallet.pay", "wallet", ("P",), "pay", "pay per call", "A cap a day, or off"),
     Key("wallet.code", "wallet", ("o",), "code", "QR code", "The address, for a camera"),

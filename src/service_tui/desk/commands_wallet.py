@@ -211,6 +211,18 @@ class MakeCredentials:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowReal:
+    """Have the service take real trades of the desk's own agent."""
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "allow this agent real trades"
+
+
+@dataclass(frozen=True, slots=True)
 class SetLive:
     """Let orders for real money leave this desk, in this session, or no longer. Starts typed."""
 
@@ -268,6 +280,7 @@ WalletCommand = (
     | AskApprovals
     | SetApprovals
     | MakeCredentials
+    | AllowReal
     | SetLive
     | SetPay
     | PayOffer

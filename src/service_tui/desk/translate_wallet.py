@@ -130,7 +130,12 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
         restricted="the venue refuses this wallet" if body.restricted else "",
         simulated=body.simulated,
         served=tuple(
-            CheckView(_NAMES[one.name], one.done, one.about, "" if one.done else one.fix)
+            CheckView(
+                _NAMES[one.name],
+                is_done=one.done,
+                says=one.about if one.done else _NOT[one.name],
+                fix="" if one.done else _FIXES.get(one.name, one.fix),
+            )
             for one in body.checks
         ),
     )
@@ -168,9 +173,7 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
                 _NAMES["enabled"],
                 is_done=body.sdk_real_trading_enabled,
                 says="allowed" if body.sdk_real_trading_enabled else "not allowed for this agent",
-                fix=""
-                if body.sdk_real_trading_enabled
-                else "allow it on the dashboard of the service (sdk_real_trading_enabled)",
+                fix="" if body.sdk_real_trading_enabled else _FIXES["enabled"],
             ),
         ),
     )
@@ -186,6 +189,26 @@ _NAMES: Final = {
     "enabled": "real trades allowed",
     "unrestricted": "wallet not restricted",
 }
+
+_NOT: Final = {
+    "claimed": "nobody has claimed the agent",
+    "linked": "no wallet is linked",
+    "credentials": "the service has none",
+    "gas": "too little POL for gas",
+    "collateral": "there is no USDC.e to trade with",
+    "approvals": "the venue may not move the wallet's tokens",
+    "enabled": "not allowed for this agent",
+    "unrestricted": "the venue takes no orders of this wallet",
+}
+"""What a line says that is not done: never the words of one that is."""
+
+_FIXES: Final = {
+    "enabled": "press R: it is asked once more, then allowed",
+    "linked": "press K to keep a key here, then l to link its wallet",
+    "credentials": "press C: a proof is signed that moves nothing",
+    "approvals": "press A to see and give them",
+}
+"""What the wallet's page does itself, by its key."""
 
 
 def _of(known: WalletView, address: str) -> WalletView:

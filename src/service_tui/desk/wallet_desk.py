@@ -9,6 +9,7 @@ from typing import assert_never
 
 from service_tui.desk.chain_line import ChainLine
 from service_tui.desk.commands_wallet import (
+    AllowReal,
     AskApprovals,
     KeepKey,
     LinkWallet,
@@ -99,6 +100,8 @@ class WalletDesk:
                 await self._keeper.set_approvals(command)
             case MakeCredentials():
                 await self._keeper.make_credentials()
+            case AllowReal():
+                await self._keeper.allow_real()
             case SetLive():
                 await self._keeper.set_live(command)
             case SetPay():

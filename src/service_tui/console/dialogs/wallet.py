@@ -16,9 +16,11 @@ from textual.screen import ModalScreen
 from service_tui.console.dialogs.pay_form import PayForm
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.dialogs.wallet_text import (
+    NOT_LINKED,
     approvals_question,
     approvals_text,
     checklist_text,
+    is_unlinked,
     live_question,
     pay_text,
     wallet_text,
@@ -34,6 +36,7 @@ from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,
     TAIL,
+    AllowReal,
     AskApprovals,
     KeepKey,
     LinkWallet,
@@ -58,6 +61,11 @@ _LINK: Final = (
     "The service's challenge is signed with this key, as a text that moves nothing. From then on "
     "orders and redemptions of your agent are signed here, and the managed wallet is no longer "
     "used. Agent, API key and history stay."
+)
+
+_ALLOW: Final = (
+    "The service then takes orders of this agent for real venues, from this desk and from "
+    "whoever else holds its API key. This desk sends none before L and the word LIVE."
 )
 
 
@@ -261,6 +269,26 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
             return
         self._give(MakeCredentials())
 
+    def action_allow(self) -> None:
+        """Have the service take real trades of this agent, once that is confirmed."""
+        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not at first
+            Confirm,
+            Question,
+        )
+
+        if self._is_read_only():
+            return
+        if self._wallet.real_trading:
+            self.post_message(Said("real trades are allowed already"))
+            return
+
+        def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
+            if confirmed:
+                self._give(AllowReal())
+
+        question = Question("Allow this agent real trades?", Text(_ALLOW), "allow")
+        self._app().push_screen(Confirm(question), answered)
+
     def action_live(self) -> None:
         """Real money off at once; on once the word is typed."""
         if self._wallet.live:
@@ -305,7 +333,9 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
     def action_copy_address(self) -> None:
         """Copy the address, to send gas or money to."""
         address = self._wallet.address or self._wallet.key_address
-        if address:
+        if address and is_unlinked(self._wallet):
+            self.post_message(Copied(address, f"the key's address, {NOT_LINKED}"))
+        elif address:
             self.post_message(Copied(address, "the wallet's address"))
         else:
             self.post_message(Said("there is no address yet", "warn"))
@@ -319,6 +349,8 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
             self.post_message(Said("addresses are masked: leave this, and z shows them", "warn"))
         elif not address:
             self.post_message(Said("there is no address yet", "warn"))
+        elif is_unlinked(self._wallet):
+            self.post_message(Said(NOT_LINKED, "warn"))
         else:
             app = self._app()
             app.push_screen(WalletCode(address, on_dark=app.current_theme.dark))
@@ -344,7 +376,8 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         for name, text in told.items():
             for words in self.query(f"#wallet-{name}").results(Words):
                 words.tell(text)
-        address = "" if is_private(state) else wallet.address or wallet.key_address
+        # An address that is not linked yet has no code: nobody is to send anything there.
+        address = "" if is_private(state) else wallet.address
         on_dark = self._app().current_theme.dark
         is_beside = bool(address) and self.size.width >= BESIDE_FROM
         code = f"{address} {on_dark} {is_beside}"

@@ -33,6 +33,15 @@ _RESTRICTED: Final = (
 )
 
 
+NOT_LINKED: Final = "not linked yet: do not send here"
+"""Said of a key's address that the service does not know as the wallet."""
+
+
+def is_unlinked(wallet: WalletView) -> bool:
+    """Whether the address that is shown is a key's alone: the balances are another wallet's."""
+    return bool(wallet.key_address) and not wallet.address
+
+
 def wallet_text(state: DeskState) -> Text:
     """Whose the wallet is, and what lies in it."""
     wallet, masked = state.wallet, is_private(state)
@@ -46,11 +55,8 @@ def wallet_text(state: DeskState) -> Text:
         ("address", Text(formats.MASK if masked else address or formats.NOT_KNOWN)),
         ("ownership", Text(owner)),
         ("key", Text.assemble(key_text(wallet)[4:], _source(wallet))),
-        ("USDC.e", formats.money(wallet.usdc, masked=masked)),
-        ("gas", gas_text(wallet)),
     ]
-    if wallet.usdc_native:
-        figures.insert(4, ("native USDC", formats.money(wallet.usdc_native, masked=masked)))
+    figures += _balances(wallet, masked=masked)
     parts = [labelled(figures, _LABEL)]
     if wallet.usdc_native:
         parts.append(Text(_NATIVE, "warn"))
@@ -61,6 +67,18 @@ def wallet_text(state: DeskState) -> Text:
     if wallet.problem:
         parts.append(Text(f"{wallet.problem}" + (f": {wallet.fix}" if wallet.fix else ""), "loss"))
     return Text("\n\n").join(parts)
+
+
+def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
+    """What lies in the wallet; of a key that is not linked nothing is known."""
+    if is_unlinked(wallet):
+        return [("balances", Text(NOT_LINKED, "warn"))]
+    native = [("native USDC", formats.money(wallet.usdc_native, masked=masked))]
+    return [
+        ("USDC.e", formats.money(wallet.usdc, masked=masked)),
+        *(native if wallet.usdc_native else ()),
+        ("gas", gas_text(wallet)),
+    ]
 
 
 def _source(wallet: WalletView) -> Text:

@@ -42,6 +42,7 @@ from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Side, Venue
 from service_tui.wire.base import timestamp
+from service_tui.wire.endpoints import PATCH_SETTINGS
 from service_tui.wire.endpoints_wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
@@ -49,6 +50,7 @@ from service_tui.wire.endpoints_wallet import (
     LINK_CHALLENGE,
     LINK_WALLET,
 )
+from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.wallet import AllowancesQuery, ChallengeQuery, DeriveRequest, LinkRequest
 
 log = logging.getLogger(__name__)
@@ -357,6 +359,20 @@ class WalletKeeper:
                 log.warning("an approval of the journal is left as it is: %s", error)
 
     # -- real money ------------------------------------------------------------------------------
+
+    async def allow_real(self) -> None:
+        """Have the service take real trades of this agent; a person has said yes to it."""
+        if self._ports.state().service.read_only:
+            self._ports.say(Noticed("warn", "this desk is read-only: nothing was allowed"))
+            return
+        patch = SettingsPatch(sdk_real_trading_enabled=True)
+        try:
+            await self._ports.client.call(PATCH_SETTINGS, body=patch)
+        except ServiceError as error:
+            self._ports.say(Noticed("bad", f"real trades are not allowed: {error}"))
+            return
+        self._ports.say(Noticed("good", "real trades are allowed for this agent"))
+        self._ports.poke(Topic.WALLET)
 
     async def set_live(self, order: SetLive) -> None:
         """Let orders for real money leave, in this session; off asks nothing."""
