@@ -69,10 +69,11 @@ async def listen(
     import uvicorn  # noqa: PLC0415
 
     from service_tui.server.lines import BoundedLine, backlog, sweep  # noqa: PLC0415
+    from service_tui.server.turns import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
     config = uvicorn.Config(
-        app,
+        Turns(app),
         lifespan="off",
         http=BoundedLine,
         backlog=backlog(),
