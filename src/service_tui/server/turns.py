@@ -3,7 +3,8 @@
 Knows ASGI and asyncio. Must not know paths, keys or what is asked.
 Used by loopback. A console that holds the service has the same loop as twenty programs that call
 it. What a key changes takes a dozen turns until it is painted, and twenty calls answered in each of
-them made a quarter of a second of that (measured); one call in each makes some milliseconds.
+them made a quarter of a second of that (measured); one call in each makes some milliseconds. It
+costs a twentieth to a tenth of the calls a second: a service alone does without.
 """
 
 import asyncio
