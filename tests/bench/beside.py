@@ -1,11 +1,14 @@
 """A console beside twenty programs that trade: how long a key waits until its effect is painted.
 
-`beside.py [SECONDS] [PROGRAMS] [attached|embedded] [limits|closed]`: the programs of `soak.py`
-trade over loopback with `service-tui serve`, to which the console is attached as a process of its
-own, or with the console itself, which then is the service. `limits` is what agents meet: plan
-elite, and whoever is told to wait waits. `closed` has no limits (attached only): every program
-trades again as soon as it is answered. The console runs in a terminal like any other; a key counts
-from the moment before it is typed to the moment at which what it changed went out to the terminal.
+`beside.py [SECONDS] [PROGRAMS] [attached|embedded] [limits|closed] [awake]`: the programs of
+`soak.py` trade over loopback with `service-tui serve`, to which the console is attached as a
+process of its own, or with the console itself, which then is the service. `limits` is what agents
+meet: plan elite, and whoever is told to wait waits. `closed` has no limits (attached only): every
+program trades again as soon as it is answered. The console runs in a terminal like any other; a key
+counts from the moment before it is typed to the moment at which what it changed went out to the
+terminal. `awake` lets an idle process turn on every core: where nothing runs, a virtual machine
+lets go of them, and the first thing that happens then takes twice as long as the same thing done
+twice.
 """
 
 import asyncio
@@ -25,7 +28,8 @@ import termios
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +103,19 @@ def console(out: str, arguments: list[str]) -> None:
         setattr(kind, name, own)
     sys.argv[1:] = arguments
     main()
+
+
+@contextmanager
+def awake() -> Generator[None]:
+    """Every core turns, for whoever wants it: what is scheduled as idle takes no time of others."""
+    turn = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
+    turning = [subprocess.Popen([sys.executable, "-c", turn]) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for one in turning:
+            one.kill()
+            one.wait()
 
 
 def pause(seconds: float) -> None:
@@ -297,8 +314,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--console"]:
         console(sys.argv[2], sys.argv[3:])
     else:
-        words = [*sys.argv[1:], *("60", "20", "attached", "limits")[len(sys.argv) - 1 :]]
-        with tempfile.TemporaryDirectory() as folder:
+        words = [*sys.argv[1:], *("60", "20", "attached", "limits", "")[len(sys.argv) - 1 :]]
+        with tempfile.TemporaryDirectory() as folder, awake() if words[4] else nullcontext():
             beside(
                 Path(folder),
                 float(words[0]),

@@ -1,8 +1,8 @@
 """A console beside twenty ready-made skills, each a process of its own, for ten minutes.
 
-`skills.py [SECONDS] [SKILLS] [attached|embedded] [limits|closed]` prints how long a key waits until
-its effect is painted (p99 is the figure that counts), what the skills said at their end, how the
-memory of the serving process went, and whether every micro of money is still there.
+`skills.py [SECONDS] [SKILLS] [attached|embedded] [limits|closed] [awake]` prints how long a key
+waits until its effect is painted (p99 is the figure that counts), what the skills said at their
+end, how the memory of the serving process went, and whether every micro of money is still there.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
 import beside
@@ -80,8 +81,8 @@ def balance_of(data: Path) -> int:
 
 
 if __name__ == "__main__":
-    words = [*sys.argv[1:], *("600", "20", "attached", "limits")[len(sys.argv) - 1 :]]
-    with tempfile.TemporaryDirectory() as place:
+    words = [*sys.argv[1:], *("600", "20", "attached", "limits", "")[len(sys.argv) - 1 :]]
+    with tempfile.TemporaryDirectory() as place, beside.awake() if words[4] else nullcontext():
         beside.FOLDERS.append(Path(place) / "desk")
         beside.trade = trade
         beside.beside(
