@@ -12,15 +12,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from service_tui.desk.records_fleet import ReasonedTradeView
-from service_tui.desk.report import (
-    Cell,
-    DayReport,
-    Pasts,
-    day_reports,
-    plain,
-    report_markdown,
-    report_rows,
-)
+from service_tui.desk.report import DayReport, Pasts, day_reports
+from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -191,7 +184,7 @@ def experiment_rows(state: DeskState) -> Rows:
 
 
 def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
-    """A day's summary, one row an agent."""
+    """A day's summary, a row for each agent and money."""
     return report_rows(day_reports(state, now, pasts))
 
 
@@ -221,28 +214,16 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
 def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
-    rows = report_rows(reports)
-    names = (
-        "name",
-        "status",
-        "leash",
-        "equity",
-        "day_pnl",
-        "total_pnl",
-        "positions",
-        "buys",
-        "sales",
-    )
-    lines = [
+    waiting = len(state.supervision.held)
+    told = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
-        f"| {' | '.join(names)} |",
-        f"|{'---|' * len(names)}",
-        *(f"| {' | '.join(plain(row[name]) for name in names)} |" for row in rows),
+        report_table(reports),
         "",
+        f"{waiting} trades wait for approval.",
+        "",
+        report_markdown(reports),
     ]
-    waiting = len(state.supervision.held)
-    told = [*lines, f"{waiting} trades wait for approval.", "", report_markdown(reports)]
     return "\n".join(told)
 
 
