@@ -15,6 +15,7 @@ from service_tui.desk.records_fleet import ReasonedTradeView
 from service_tui.desk.report import DayReport, Pasts, day_reports
 from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp, decimal
 
 Row = Mapping[str, Cell]
@@ -59,9 +60,17 @@ def _money(amount: Micros | None) -> float | None:
 
 def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
     """What every agent traded, as far as it was read, with its reasons; the own trades first."""
-    own = "" if state.account is None else state.account.agent_id
+    own = _own_id(state)
     first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
     return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
+
+
+def _own_id(state: DeskState) -> str:
+    """The person's own agent, where it is known."""
+    if state.account is not None:
+        return state.account.agent_id
+    agents = () if state.fleet is None else state.fleet.agents
+    return next((one.agent_id for one in agents if one.is_own), "")
 
 
 def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
@@ -73,6 +82,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "market": trade.market_id,
         "question": trade.question,
         "venue": trade.venue.value,
+        "money": MONEY_OF[trade.venue],
         "side": trade.side.value,
         "action": trade.action,
         "shares": _money(trade.shares),
@@ -99,6 +109,7 @@ def position_rows(state: DeskState) -> Rows:
             "market": held.market_id,
             "question": held.question,
             "venue": held.venue.value,
+            "money": MONEY_OF[held.venue],
             "side": held.side.value,
             "status": held.status.value,
             "shares": _money(held.shares),
@@ -111,7 +122,7 @@ def position_rows(state: DeskState) -> Rows:
             "realized": _money(held.realized),
             "outcome": None if held.outcome is None else str(held.outcome),
         }
-        for held in (*state.positions, *state.closed)
+        for held in (*state.positions, *state.closed, *state.on_venues)
     ]
 
 

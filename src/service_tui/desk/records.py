@@ -133,8 +133,9 @@ class PositionView:
 
     @property
     def key(self) -> str:
-        """Identity of the row: a market can be held on both sides."""
-        return f"{self.market_id}:{self.side.value}"
+        """Identity of the row: a market can be held on both sides, and on two venues."""
+        own = f"{self.market_id}:{self.side.value}"
+        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
 
     @property
     def pnl(self) -> Micros:

@@ -6,7 +6,7 @@ Used by the exports, by the page of the console and by the command line.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.agent_health import leash_mode, spend_of
@@ -151,17 +151,19 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
 
 _Trades = Sequence[ReasonedTradeView]
 
-_NONE: Final = (Micros(0),) * 4
-
 
 def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
     """The day's figures, apart by money; play money stands there always."""
-    play = (agent.cash, Micros(0), agent.equity, agent.total_pnl)
     shown = {
         # A trade of today whose venue the service says nothing of has figures of its own.
-        **{one.trade.venue: VenueMoneyView(one.trade.venue, *_NONE, 0, 0) for one in trades},
+        **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
         **{row.venue: row for row in agent.venues},
-        Venue.SIM: VenueMoneyView(Venue.SIM, *play, agent.positions_count, 0),
+        Venue.SIM: replace(
+            _nothing(Venue.SIM),
+            equity=agent.equity,
+            total_pnl=agent.total_pnl,
+            positions_count=agent.positions_count,
+        ),
     }
     return tuple(
         _money_day(
@@ -173,6 +175,11 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
         for venue in Venue
         if venue in shown
     )
+
+
+def _nothing(venue: Venue) -> VenueMoneyView:
+    none = Micros(0)
+    return VenueMoneyView(venue, none, none, none, none, 0, 0)
 
 
 def _money_day(
