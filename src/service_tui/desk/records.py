@@ -143,6 +143,11 @@ class PositionView:
         return Micros(self.realized + self.unrealized)
 
     @property
+    def made(self) -> Micros:
+        """What came of it once it is closed; on a venue the payout may wait to be redeemed."""
+        return self.realized if self.venue is Venue.SIM else self.pnl
+
+    @property
     def pnl_pct(self) -> float | None:
         """Unrealized P&L as a fraction of the cost of the open shares."""
         return self.unrealized / self.cost if self.cost else None

@@ -305,7 +305,7 @@ def _exits(known: _Known) -> Iterator[Link]:
     closed = next((one for one in ended if one.key == known.holding), None)
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
-        said = (Said("outcome", word), Said("realized", closed.pnl, Unit.PNL))
+        said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
         yield Link("exit", closed.resolves_at, said)
     elif not sales and not exits:
         held = known.state.position(known.holding)

@@ -123,8 +123,8 @@ def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]
             "realized",
             "realized $",
             10,
-            lambda held: formats.pnl(held.pnl, masked=look().masked),
-            sort_key=lambda held: held.pnl,
+            lambda held: formats.pnl(held.made, masked=look().masked),
+            sort_key=lambda held: held.made,
             numeric=True,
         ),
         Column(

@@ -108,7 +108,7 @@ def closed_body(held: PositionView, width: int, *, masked: bool) -> Text:
     """How a closed position ended."""
     shown: tuple[Figure, ...] = (
         ("ended", outcome(held)),
-        (_made(held), formats.pnl(held.pnl, masked=masked)),
+        (_made(held), formats.pnl(held.made, masked=masked)),
         ("average", formats.price(held.average)),
         ("resolved", formats.date_time(held.resolves_at)),
     )
