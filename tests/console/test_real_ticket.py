@@ -10,6 +10,7 @@ from samples import NOW
 from service_tui.console.dialogs.live_order import live_order, live_question
 from service_tui.console.dialogs.order_draft import Draft, DraftError, Holding, holding, read_order
 from service_tui.console.dialogs.trade_form import UNSEEN
+from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import QuoteView
 from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
@@ -145,21 +146,18 @@ def test_an_order_for_a_venue_of_another_market_is_refused_in_words() -> None:
     assert read_order(REAL, unknown, NOW).venue is Venue.SOL
 
 
-async def test_keys_typed_in_one_breath_after_enter_enlarge_nothing() -> None:
+async def test_a_key_right_behind_enter_enlarges_nothing() -> None:
     async with ticket() as t:
         await t.type("25")
-        # Both are in the line's queue before the ticket has heard of the first.
-        for key in ("enter", "1"):
-            t.amount.post_message(events_key(key))
+        line = t.form.query_one("#ticket-amount", PlainInput)
+        # The key is in the line's queue before the ticket has heard that it was entered.
+        await line.action_submit()
+        line.post_message(events.Key("1", "1"))
         await t.pilot.pause()
         assert t.amount.value == "25"
         assert t.text("problem") == UNSEEN or t.text("problem").startswith("25 is entered")
         await t.pilot.press("f5", "0")
         assert t.amount.value == "250"
-
-
-def events_key(key: str) -> events.Key:
-    return events.Key(key, "\r" if key == "enter" else key)
 
 
 def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> None:
@@ -174,3 +172,13 @@ def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> N
     sold = QuoteView(1, ok=True, shares=Micros(20 * ONE), money=Micros(9 * ONE), fee=FEE)
     body = live_question(sale, REAL, sold)._question.body.plain
     assert "about 8.58 USDC.e, the fee taken off" in body
+
+
+async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> None:
+    async with ticket(REAL, size=(60, 18)) as t:
+        await turned(t)
+        await t.quoted("10", fee=FEE)
+        strips = t.pilot.app.screen._compositor.render_strips()
+        text = "\n".join(strip.text for strip in strips)
+        for words in ("buy YES for 10.00 USDC.e  enter", "cancel  esc", "fee", "cash after"):
+            assert words in text

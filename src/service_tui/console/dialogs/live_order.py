@@ -10,6 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.amounts import told
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.order_draft import MONEY_OF, is_simulated
 from service_tui.console.dialogs.ticket_words import order_words
@@ -50,16 +51,10 @@ def live_question(
     masked, wallet = is_private(state), state.wallet
     money = MONEY_OF[order.venue]
     buys = order.action is Action.BUY
-    size = (
-        Text.assemble(formats.money(order.amount, masked=masked), f" {money}")
-        if buys
-        else Text.assemble(formats.shares(order.shares, masked=masked), " shares")
-    )
     lines = [
         ("mode", Text(" LIVE ", "bold reverse live")),
-        ("order", Text.assemble((order_words(order), "bold"))),
+        ("order", Text(told(order_words(order), masked=masked), "bold")),
         ("market", formats.plain(order.question, 160)),
-        ("size", size),
         ("price", _bound(order, buys=buys)),
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60))

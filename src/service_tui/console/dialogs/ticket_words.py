@@ -17,15 +17,23 @@ from service_tui.console.dialogs.order_draft import (
     venues_in_words,
     venues_of,
 )
+from service_tui.console.dialogs.quote_text import quote_figures
+from service_tui.console.figures import figures
 from service_tui.console.freshness import is_private, world_now
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import MarketView
+from service_tui.desk.records import MarketView, QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
+TWO_ACROSS: Final = 58
+"""Cells from which two columns of figures stand side by side."""
+
+_WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
+"""What a narrow ticket leaves out for the fee: it follows from the rest."""
+
 _SWITCHED_OFF: Final = "real money is switched off: leave this, press 5, W, L, and type LIVE"
 
 
@@ -71,6 +79,20 @@ def order_words(order: PlaceTrade) -> str:
     """The order as a person would say it, with its money."""
     unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
     return f"{order.in_words()}{unit}"
+
+
+def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
+    """What the order would bring, `width` cells wide; 0 while that is not known."""
+    shown = quote_figures(
+        quote,
+        (draft.action, draft.venue),
+        holding(state, draft.market.market_id, draft.side, draft.venue),
+        masked=is_private(state),
+    )
+    across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
+    if across == 1 and draft.venue is not Venue.SIM:
+        shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]
+    return figures(shown, across=across, width=width or TWO_ACROSS)
 
 
 def next_venue(state: DeskState, draft: Draft) -> Venue | str:

@@ -18,19 +18,16 @@ from service_tui.console.dialogs import ticket_words
 from service_tui.console.dialogs.order_draft import (
     Draft,
     DraftError,
-    holding,
     presets,
     read_order,
 )
-from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.quoting import Quoting
-from service_tui.console.figures import figures
-from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, keys_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.room import make_room
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.records import MarketView
@@ -48,9 +45,6 @@ SECOND_THOUGHT_S: Final = 0.4
 UNSEEN: Final = "wait for the quote, then enter again: nothing is placed unseen"
 ENTERED: Final = "is entered: enter places it once its quote stands here, backspace changes it"
 _FIGURES: Final = frozenset("0123456789.,")
-
-TWO_ACROSS: Final = 58
-"""Cells from which two columns of figures stand side by side."""
 
 _LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(key.keys[0]) == 1}
 """Keys that work in the amount, which holds figures only."""
@@ -117,7 +111,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
                         id="ticket-reasoning",
                     )
                 yield Words(id="ticket-quote")
-                yield Words(id="ticket-age")
+            yield Words(id="ticket-age")
             yield Words(id="ticket-problem")
             with Horizontal(id="ticket-doors"):
                 yield Door(id="ticket-place")
@@ -363,6 +357,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._show_choices(draft)
         self._show_quote(draft, None if isinstance(order, str) else order)
         self._show_doors(draft, order)
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        if self.is_attached and not self._is_done:
+            make_room(self.query_one("#ticket"), self.query_one("#ticket-body"))
 
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
@@ -392,15 +391,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
-        shown = quote_figures(
-            self._quoting.newest_of(draft.action, draft.venue),
-            (draft.action, draft.venue),
-            holding(self._state, draft.market.market_id, draft.side, draft.venue),
-            masked=is_private(self._state),
-        )
-        width = block.size.width or TWO_ACROSS
-        across = 2 if width >= TWO_ACROSS else 1
-        block.tell(figures(shown, across=across, width=width))
+        newest = self._quoting.newest_of(draft.action, draft.venue)
+        block.tell(ticket_words.quote_block(self._state, draft, newest, block.size.width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", Words).tell(words)
