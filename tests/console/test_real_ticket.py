@@ -8,7 +8,14 @@ from textual import events
 from console.test_trade_form import HELD, MARKET, STATE, Ticket, short_quiet, ticket
 from samples import NOW
 from service_tui.console.dialogs.live_order import live_order, live_question
-from service_tui.console.dialogs.order_draft import Draft, DraftError, Holding, holding, read_order
+from service_tui.console.dialogs.order_draft import (
+    Draft,
+    DraftError,
+    Holding,
+    holding,
+    read_order,
+    sellable,
+)
 from service_tui.console.dialogs.trade_form import UNSEEN
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import PlaceTrade
@@ -182,3 +189,10 @@ async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> 
         text = "\n".join(strip.text for strip in strips)
         for words in ("buy YES for 10.00 USDC.e  enter", "cancel  esc", "fee", "cash after"):
             assert words in text
+
+
+def test_what_is_sold_first_is_what_is_held_on_whichever_venue() -> None:
+    assert sellable(REAL, MARKET.market_id) == (HELD.side, Venue.SIM)
+    elsewhere = replace(REAL, positions=())
+    assert sellable(elsewhere, MARKET.market_id) == (Side.YES, Venue.EVM)
+    assert sellable(elsewhere, "another") is None

@@ -90,7 +90,6 @@ class MarketView:
     liquidity: Micros | None
     sparkline: tuple[float, ...]
     criteria: str = ""
-    venue: Venue = Venue.SIM
     venues: tuple[Venue, ...] = ()
 
     @property

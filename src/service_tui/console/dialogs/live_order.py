@@ -57,9 +57,7 @@ def live_question(
         ("market", formats.plain(order.question, 160)),
         ("price", _bound(order, buys=buys)),
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
-        ("agent", formats.plain(agent, 60))
-        if agent
-        else ("wallet", formats.address(wallet.address or None, masked=masked)),
+        ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
     if quote is not None and quote.ok:
         got, unit = formats.shares(quote.shares, masked=masked), f" {money}"
@@ -78,6 +76,12 @@ def live_question(
     )
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+
+
+def _wallet(state: DeskState, *, masked: bool) -> Text:
+    """Whose money it is: an address, or the service's own where that keeps the key."""
+    address = state.wallet.address
+    return formats.address(address, masked=masked) if address else Text("kept by the service")
 
 
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:

@@ -114,6 +114,17 @@ def holding(
     return next(found, None)
 
 
+def sellable(state: DeskState, market_id: str) -> tuple[Side, Venue] | None:
+    """The first that is held of a market, on sim before the real venues; None if nothing is."""
+    held = (
+        (side, venue)
+        for venue in Venue
+        for side in Side
+        if holding(state, market_id, side, venue) is not None
+    )
+    return next(held, None)
+
+
 def is_simulated(state: DeskState) -> bool:
     """Whether the real venues of this service are simulated, and their money is play."""
     return state.service.embedded or state.wallet.simulated

@@ -72,6 +72,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         *,
         side: Side | None = None,
         action: Action = Action.BUY,
+        venue: Venue = Venue.SIM,
     ) -> None:
         super().__init__()
         self._state = state
@@ -85,7 +86,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._far_seen: tuple[Side, Action, Micros] | None = None
         self._is_ready = False
         self._is_done = False
-        self._venue = market.venue
+        self._venue = venue
 
     def compose(self) -> ComposeResult:
         """The question, what can be chosen, what it would bring, and the way out."""
