@@ -129,7 +129,7 @@ class Desk:
             around.database.path.parent, around.clock, self.ports, self._watched
         )
         self._halting = Halting(
-            self.ports, memory, around.rng, self._either, more=self._supervision.halt_steps
+            self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )
         self._works = Works(
             ports=self.ports,
