@@ -84,13 +84,18 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
             yield "warn", words, NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            words = f"nobody decided in time: {held.agent_name}, {order_in_words(held)}"
+            words = f"nobody decided in time: {asked_in_words(held)}"
             yield "bad", words, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
         if tone and states.get(run.run_id, run.state) is not run.state:
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
+
+
+def asked_in_words(held: HeldView) -> str:
+    """A waiting trade with whose it is, for what is written down of the answer to it."""
+    return f"{held.agent_name}, {order_in_words(held)}"
 
 
 def order_in_words(held: HeldView) -> str:

@@ -25,7 +25,7 @@ from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
 from service_tui.desk.records_fleet import HeldView
-from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.reduce_fleet import asked_in_words, order_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
@@ -106,7 +106,7 @@ class ApprovalForm(Form[Decision]):
         held = self._held
         if held.left_s(self.now) <= 0:
             return "its deadline has passed: it is refused"
-        words = order_in_words(held)
+        words = asked_in_words(held)
         if held.action is not Action.BUY:
             return ApproveHeld(held.held_id, words)
         try:
@@ -150,7 +150,7 @@ class ApprovalForm(Form[Decision]):
     def action_refuse(self) -> None:
         """Decline it, with what is typed as the reason."""
         reason = self.typed("approval-reason").strip()
-        self.finish(RefuseHeld(self._held.held_id, order_in_words(self._held), reason))
+        self.finish(RefuseHeld(self._held.held_id, asked_in_words(self._held), reason))
 
 
 def _check_live(held: HeldView, state: DeskState) -> None:
