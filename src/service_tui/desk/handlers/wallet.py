@@ -139,6 +139,7 @@ class WalletKeeper:
                 key_state=key.state,
                 key_source=key.source,
                 stored=key.stored,
+                passed_over=key.passed_over,
                 job=None,
                 job_words="",
                 problem=problem,
