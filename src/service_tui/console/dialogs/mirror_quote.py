@@ -70,7 +70,8 @@ class Preview:
         """What it would bring, measured at the source; dashes until a quote is there."""
         quote = self._quoting.newest if self._is_about(signal) else None
         found = quote if quote is not None and quote.ok else None
-        shown = quote_figures(found, Action.BUY, None, masked=masked)
+        venue = mirror_order(signal).venue
+        shown = quote_figures(found, Action.BUY, None, venue=venue, masked=masked)
         average = None if found is None else found.average
         above = dearer_text(None if average is None else average - signal.price)
         ink = "loss" if average is not None and average > signal.price_max else ""

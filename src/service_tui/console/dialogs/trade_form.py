@@ -402,7 +402,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self.query_one("#ticket-action", Choice).show(
             ("buy", f"sell ({owned})"), _ACTIONS.index(draft.action)
         )
-        unit = f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
+        # The longer names leave no gap before the amount beside the longer word.
+        verb = "spend" if draft.venue is Venue.SIM else "pay"
+        unit = f"{verb} {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
         self.query_one("#ticket-unit", Words).tell(unit)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
@@ -414,6 +416,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             self._quoting.newest,
             self._action,
             holding(self._state, self._market.market_id, self._side),
+            venue=self._venue,
             masked=is_private(self._state),
         )
         width = block.size.width or TWO_ACROSS
