@@ -4,7 +4,6 @@ Knows the desk's state. Must not know any other screen.
 Used by the app as screen 1.
 """
 
-from dataclasses import replace
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
@@ -298,7 +297,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             self.post_message(Said("its market is not in the list now: r asks again", "warn"))
         else:
             # On the venue where it is held, and nowhere else.
-            self.open_ticket(replace(market, venue=held.venue), held.side, action)
+            self.open_ticket(market, held.side, action, held.venue)
 
     def _worth(self, value: float) -> str:
         amount = Micros(round(value * ONE))
