@@ -43,6 +43,11 @@ def test_the_client_needs_no_server() -> None:
     assert not modules_after("service_tui.client.client") & {"fastapi", "textual", "sqlmodel"}
 
 
+def test_a_report_builds_no_app_and_no_screen() -> None:
+    needed = modules_after("service_tui.wiring.report_door, service_tui.wiring.reading")
+    assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
+
+
 def test_only_the_console_imports_textual() -> None:
     offenders = [
         path.relative_to(SOURCE)
