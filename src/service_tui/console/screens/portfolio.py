@@ -187,6 +187,11 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         account = account_numbers(self.state, self.now)
         return account if row is None else position_numbers(row, self.state, self.now) + account
 
+    def is_hidden(self, row: str) -> bool:
+        """Never: a search that is kept stays."""
+        del row
+        return False
+
     def step_out(self) -> bool:
         """From the detail to the positions, from the search to all, from closed to open."""
         if self.has_class("-opened"):
