@@ -209,14 +209,6 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
             self.post_message(Said(_GONE if self.table.order.cursor else self.table.empty, "warn"))
         return row
 
-    def is_refused(self, action: str) -> bool:
-        """Whether a key does nothing now, which is then said."""
-        why = self.why_not(action)
-        if why:
-            is_gone = why == NO_ROW and self.table.order.cursor is not None
-            self.post_message(Said(_GONE if is_gone else why, "warn"))
-        return bool(why)
-
     def open_ticket(self, market: MarketView, side: Side | None, action: Action) -> None:
         """Open the order ticket, unless the market is closed or its price too old to trade on."""
         topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
@@ -274,6 +266,14 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
                 self.give(alert)
 
         self._app().push_screen(PriceAlertForm(self.state, self.now, market, side), filled)
+
+    def is_refused(self, action: str) -> bool:
+        """Whether a key does nothing now, which is then said."""
+        why = self.why_not(action)
+        if why:
+            is_gone = why == NO_ROW and self.table.order.cursor is not None
+            self.post_message(Said(_GONE if is_gone else why, "warn"))
+        return bool(why)
 
     def action_filter(self) -> None:
         """Type into the `/` line."""
