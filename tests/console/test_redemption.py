@@ -347,7 +347,7 @@ def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> 
     assert done.served[0].says == "it is there"
     failed = missing.served[0]
     assert failed.says != "it is there"
-    assert f"{failed.name}  " in checklist_text(missing).plain
+    assert f"{failed.name}  " in checklist_text(missing, 100).plain
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

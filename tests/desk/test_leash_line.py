@@ -136,6 +136,18 @@ async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size
         assert it.spent == 6 * ONE
 
 
+async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        await it.buy(5.0)
+        (waiting,) = it.held.held
+        for amount in (900, 999_999_999):
+            await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", Micros(amount * ONE)))
+            assert [one.held_id for one in it.held.held] == [waiting.held_id]
+        assert it.spent == 0
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it"))
+        assert (it.held.held, it.spent) == ((), 5 * ONE)
+
+
 async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         first = await it.buy(5.0)

@@ -264,8 +264,14 @@ class LeashLines:
             leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
             return "good", ""
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
-        leash.end(held, HeldStatus.FAILED, why, self._clock.now())
-        return "bad", why
+        is_sure_no = said.get("success") is False or status == HTTPStatus.UNPROCESSABLE_ENTITY
+        waits_on = size != held.amount and is_sure_no
+        if waits_on:
+            # An amount of the person's that the venue refuses uses nothing up.
+            leash.waiting[held.held_id] = taken
+        else:
+            leash.end(held, HeldStatus.FAILED, why, self._clock.now())
+        return ("warn", f"{why}; it waits on") if waits_on else ("bad", why)
 
     def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
         """Why a trade must wait on for the moment; None where nothing stands against it."""

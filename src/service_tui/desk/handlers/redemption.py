@@ -212,7 +212,9 @@ class Redemptions:
         """Go on with what the journal holds, then with what the person or the cycle begins."""
         if not self._executes:
             return
-        await self._load()
+        # A word that came before is carried out first: what it began is nothing left over.
+        async with self._word:
+            await self._load()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._cycle())
             while True:
@@ -271,7 +273,8 @@ class Redemptions:
         rows += await asyncio.to_thread(runs.recent, SHOWN)
         once = {run.number: run for run in rows}
         for run in sorted(once.values(), key=lambda run: run.number or 0):
-            if not run.subject.startswith(SUBJECT):
+            key = run.subject.removeprefix(SUBJECT)
+            if key == run.subject or key in self._turns:
                 continue
             try:
                 body = thawed(run.body)
@@ -280,7 +283,7 @@ class Redemptions:
                 continue
             turn = Redeeming(self._ports, self._line, run, body)
             if run.settled_at is None and not await self._dropped(turn):
-                self._turns[turn.view.key] = turn
+                self._turns[key] = turn
             turn.say()
         self._loaded = True
         said = self._ports.state().preferences.get(ALLOWED, "")

@@ -37,7 +37,7 @@ def run(client: ServiceClient, left: float) -> float:
             market.id,
             side,
             AMOUNT,
-            reasoning=f"{side} at {price:.2f}, and it resolves within {HOURS} hours",
+            reasoning=f"{side.upper()} at {price:.2f}, and it resolves within {HOURS} hours",
             source=f"sdk:{SLUG}",
             skill_slug=SLUG,
             signal_data={

@@ -40,7 +40,7 @@ def run(client: ServiceClient, left: float) -> float:
             market.id,
             side,
             AMOUNT,
-            reasoning=f"{now:.2f} after {before:.2f} an hour ago: half of it was too much",
+            reasoning=f"YES at {now:.2f} after {before:.2f} an hour ago: half was too much",
             source=f"sdk:{SLUG}",
             skill_slug=SLUG,
             signal_data={

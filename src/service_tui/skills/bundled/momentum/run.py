@@ -39,7 +39,7 @@ def run(client: ServiceClient, left: float) -> float:
             market.id,
             side,
             AMOUNT,
-            reasoning=f"{now:.2f} after {before:.2f} a day ago: it may go on",
+            reasoning=f"YES at {now:.2f} after {before:.2f} a day ago: it may go on",
             source=f"sdk:{SLUG}",
             skill_slug=SLUG,
             signal_data={

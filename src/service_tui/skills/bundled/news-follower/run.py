@@ -40,7 +40,7 @@ def run(client: ServiceClient, left: float) -> float:
             market.id,
             side,
             AMOUNT,
-            reasoning=f"a step of {step:+.2f} after a quiet hour looks like news",
+            reasoning=f"a step of YES by {step:+.2f} after a quiet hour looks like news",
             source=f"sdk:{SLUG}",
             skill_slug=SLUG,
             signal_data={
