@@ -73,7 +73,7 @@ async def attached_parts(
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})
         async with open_desk(known, around) as desk:
-            succession.tell(desk.ports.say)
+            succession.tell(desk.ports.say, desk.hold)
             transport.tell(desk.ports.say, own=lambda: succession.address)
             if unused := _unused(options):
                 said = f"{unused} not used: another program holds and serves this directory"
