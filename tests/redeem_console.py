@@ -8,6 +8,7 @@ input.
 import asyncio
 import random
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from service_tui.clock import SystemClock
@@ -15,6 +16,7 @@ from service_tui.desk.commands_wallet import RedeemAll
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import Stage, Step
+from service_tui.storage.errors import DirectoryLockedError
 from service_tui.units import Timestamp
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
@@ -57,15 +59,25 @@ async def tell(desk: Desk, row: str) -> None:
                 sys.stdout.flush()
 
 
+async def opened(
+    stack: AsyncExitStack, options: Options, means: tuple[ShiftedClock, random.Random]
+) -> Desk:
+    """The desk, however late a holder answers on a machine that does much else."""
+    while True:
+        try:
+            parts = local_parts(options, first_state(options), *means)
+            return await stack.enter_async_context(parts)
+        except DirectoryLockedError:
+            await asyncio.sleep(0.5)
+
+
 async def main(directory: Path, row: str, ahead_s: float) -> None:
     options = Options(
         directory, directory / "config", directory / "log", speed=0, listen=0, wallet_key=KEYS[0]
     )
     means = ShiftedClock(ahead_s), random.SystemRandom()
-    async with (
-        local_parts(options, first_state(options), *means) as desk,
-        asyncio.TaskGroup() as tasks,
-    ):
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as tasks:
+        desk = await opened(stack, options, means)
         telling = tasks.create_task(tell(desk, row))
         while await asyncio.to_thread(sys.stdin.readline):
             desk.submit(RedeemAll((row,)))
