@@ -17,7 +17,8 @@ from service_tui.desk.report import Pasts, known_pasts
 from service_tui.desk.state import DeskState
 from service_tui.desk.written import write_files, write_new
 from service_tui.units import Timestamp
-from service_tui.wiring import halt_door, live
+from service_tui.wiring import halt_door
+from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.options import Options
 
 KNOWN_S: Final = 30.0
@@ -93,7 +94,7 @@ def keep(path: Path, text: str) -> None:
 def _known(options: Options) -> Known:
     """What there is to tell; ReportError where the service tells nothing."""
     quiet = replace(options, exits=False, listen=None)
-    with live.closed_in_plain_words():
+    with closed_in_plain_words():
         found = asyncio.run(_heard(quiet))
     # Not raised where the desk is open: its tasks would wrap what passes through them.
     if isinstance(found, str):

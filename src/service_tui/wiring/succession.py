@@ -6,8 +6,8 @@ lock file as it found the other one.
 """
 
 import asyncio
+import importlib
 import logging
-import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,10 +16,8 @@ from typing import Final
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.engine.codec import NewerJournalError
-from service_tui.server.loopback import bind
 from service_tui.storage.errors import DirectoryLockedError, StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.wiring.holding import BACK_UP_S, holding
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
 
@@ -89,7 +87,13 @@ class Succession:
         """Hold until the end."""
         # The world goes on as it was, at the pace and with the plan that it had.
         options = replace(self._options, seed=None, speed=None, plan=None)
-        with _wanted(options) as listener:
+        # Hardly anybody ever holds: the service is imported for those who do, and in a thread, so
+        # that whoever waits here stays alive meanwhile.
+        await asyncio.to_thread(importlib.import_module, "service_tui.wiring.holding")
+        from service_tui.server.loopback import bind_wanted  # noqa: PLC0415
+        from service_tui.wiring.holding import BACK_UP_S, holding  # noqa: PLC0415
+
+        with bind_wanted(options.listen or 0) as listener:
             async with holding(options, self._clock, listener=listener) as held:
                 self.address = held.address
                 log.info("took over, serving %s", held.address)
@@ -98,14 +102,6 @@ class Succession:
                 while True:
                     await self._clock.sleep(BACK_UP_S)
                     await held.back_up()
-
-
-def _wanted(options: Options) -> socket.socket:
-    """The port that was asked for; any where that one is taken."""
-    try:
-        return bind(options.listen or 0)
-    except OSError:
-        return bind()
 
 
 @asynccontextmanager
