@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -112,7 +113,8 @@ async def test_a_server_answers_nonsense_and_goes_on(tmp_path: Path) -> None:
         assert await raw.end() == 0
 
 
-async def test_a_client_that_goes_away_ends_its_command_and_the_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["its client goes away", "a signal"])
+async def test_a_server_ends_in_order_with_the_command_that_runs(tmp_path: Path, way: str) -> None:
     repository, told = new_repository(tmp_path / "skill"), tmp_path / "pid"
     command = f"echo $$ > {told}.new; mv {told}.new {told}; sleep 600 & wait"
     async with talking(repository, tmp_path / "data") as raw:
@@ -123,7 +125,11 @@ async def test_a_client_that_goes_away_ends_its_command_and_the_server(tmp_path:
             await asyncio.sleep(0.05)
         (entry,) = registry.entries(tmp_path / "data")
         assert entry.pid == raw.process.pid
-        assert await raw.end() == 0
+        if way == "a signal":
+            raw.process.send_signal(signal.SIGTERM)
+            assert await raw.process.wait() == 128 + signal.SIGTERM
+        else:
+            assert await raw.end() == 0
     assert not is_running(int(told.read_text()))
     (entry,) = registry.entries(tmp_path / "data")
     assert entry.pid == 0

@@ -49,7 +49,7 @@ class Door:
         self._session: Session | None = None
         self._asked: asyncio.Queue[asyncio.Future[Session]] = asyncio.Queue()
         self._turn = asyncio.Lock()
-        self._doing: set[asyncio.Task[Outcome]] = set()
+        self._doing: dict[asyncio.Task[Outcome], bool] = {}
 
     async def session(self) -> "Session":
         """The session; fails with ToolError while it cannot be opened."""
@@ -89,8 +89,8 @@ class Door:
             What it says; fails with what it fails with.
         """
         doing = self._tasks.create_task(self._outcome(work))
-        self._doing.add(doing)
-        doing.add_done_callback(self._doing.discard)
+        self._doing[doing] = may_stop
+        doing.add_done_callback(self._doing.pop)
         try:
             outcome = await asyncio.shield(doing)
         except asyncio.CancelledError:
@@ -109,13 +109,16 @@ class Door:
             return error
 
     async def finish(self) -> None:
-        """Let what is being done come to its end, for a moment; the next server takes up the rest.
+        """End what may stop, and let a result come to its end, for a moment.
 
-        Whatever it is, it is given up afterwards.
+        What is given up then is taken up by the next server.
         """
+        for doing, may_stop in list(self._doing.items()):
+            if may_stop:
+                doing.cancel()
         if self._doing:
-            await asyncio.wait(self._doing, timeout=FINISH_S)
-        for doing in self._doing:
+            await asyncio.wait(list(self._doing), timeout=FINISH_S)
+        for doing in list(self._doing):
             doing.cancel()
 
     async def keep(self) -> None:

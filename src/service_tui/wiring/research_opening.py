@@ -9,9 +9,11 @@ import importlib
 import os
 import random
 import secrets
-from collections.abc import AsyncGenerator
+import sys
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 
@@ -73,7 +75,7 @@ async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[
                 remote=Remote(client),
                 clock=clock,
                 data_dir=options.data_dir,
-                environment=dict(os.environ),
+                environment=_around(os.environ),
                 cap=wish.cap,
                 allows_shell=wish.allows_shell,
                 mark=secrets.token_hex(8),
@@ -85,6 +87,19 @@ async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[
             yield session
         finally:
             session.close()
+
+
+def _around(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command finds.
+
+    Returns:
+        The environment; `python` is the server's own, which has the library that skills import,
+        unless the person has chosen another.
+    """
+    own = str(Path(sys.executable).parent)
+    path = environment.get("PATH", os.defpath)
+    chosen = environment.get("VIRTUAL_ENV")
+    return {**environment, "PATH": path if chosen else f"{own}{os.pathsep}{path}"}
 
 
 def _api_of(options: Options, wish: Wish) -> dict[str, str]:
