@@ -8,7 +8,6 @@ off. What is heavy is imported while the client has its first answer already.
 
 import asyncio
 import gc
-import importlib
 import os
 import signal
 import sys
@@ -22,6 +21,7 @@ from service_tui.autoresearch.protocol import Answer, Given, serve
 from service_tui.clock import SystemClock
 from service_tui.wiring.options import Options
 from service_tui.wiring.research_words import Wish
+from service_tui.wiring.rooms import imported
 
 if TYPE_CHECKING:
     from service_tui.autoresearch.session import Session
@@ -62,7 +62,7 @@ class Door:
     async def tools(self) -> "Sequence[Tool]":
         """The four, imported when somebody asks."""
         async with self._importing:
-            await asyncio.to_thread(importlib.import_module, "service_tui.autoresearch.tools")
+            await imported("service_tui.autoresearch.tools")
         from service_tui.autoresearch.tools import TOOLS  # noqa: PLC0415
 
         return TOOLS
@@ -172,7 +172,7 @@ async def _serve(options: Options, wish: Wish) -> int:
 @asynccontextmanager
 async def _opened(options: Options, wish: Wish) -> "AsyncGenerator[Session]":
     """A session, with everything that it needs imported in a thread: the client is answered."""
-    await asyncio.to_thread(importlib.import_module, "service_tui.wiring.research_opening")
+    await imported("service_tui.wiring.research_opening")
     from service_tui.wiring.research_opening import opened  # noqa: PLC0415
 
     async with opened(options, wish, SystemClock()) as session:

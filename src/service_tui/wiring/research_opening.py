@@ -4,8 +4,6 @@ Knows the data directory and both towers; imported after the protocol's first an
 Used by research.
 """
 
-import asyncio
-import importlib
 import os
 import random
 import secrets
@@ -39,6 +37,7 @@ from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
 from service_tui.wiring.research_words import Wish
+from service_tui.wiring.rooms import imported
 from service_tui.wiring.succession import succeeding
 
 
@@ -155,7 +154,7 @@ async def _see_it_served(stack: AsyncExitStack, options: Options, clock: Clock) 
     began = clock.monotonic()
     while not await is_served(options.data_dir, clock):
         # Only who holds pays for the import of the service.
-        await asyncio.to_thread(importlib.import_module, "service_tui.wiring.holding")
+        await imported("service_tui.wiring.holding")
         from service_tui.wiring.holding import holding  # noqa: PLC0415
 
         try:

@@ -6,7 +6,6 @@ lock file as it found the other one.
 """
 
 import asyncio
-import importlib
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +19,7 @@ from service_tui.storage.errors import DirectoryLockedError, StorageError
 from service_tui.storage.lock import holder_of
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
+from service_tui.wiring.rooms import imported
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Succession:
         options = replace(self._options, seed=None, speed=None, plan=None)
         # Hardly anybody ever holds: the service is imported for those who do, and in a thread, so
         # that whoever waits here stays alive meanwhile.
-        await asyncio.to_thread(importlib.import_module, "service_tui.wiring.holding")
+        await imported("service_tui.wiring.holding")
         from service_tui.server.loopback import bind_wanted  # noqa: PLC0415
         from service_tui.wiring.holding import BACK_UP_S, holding  # noqa: PLC0415
 
