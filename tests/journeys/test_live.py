@@ -114,7 +114,8 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         walk.app.screen.query_one(Input).value = "LIVE"
         await walk.press("enter")
         await walk.until(lambda s: s.wallet.live)
-        assert "orders may leave for the real venues" in on.text()
+        assert "✓ real money" in on.text()
+        assert "orders may leave for the real" in on.text()
         await walk.press("escape")
 
         # A ticket begins on play money; the venue is chosen, and stands there in words.

@@ -14,7 +14,7 @@ from service_tui.clock import ManualClock
 from service_tui.storage.lock import holder_of
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.research_tools import InitArguments, LogArguments
-from service_tui.wiring.holder import address_of
+from service_tui.wiring.attached import address_of
 from service_tui.wiring.holding import holding
 from service_tui.wiring.options import Options
 from service_tui.wiring.research_door import Door

@@ -30,8 +30,8 @@ from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
 )
 from service_tui.wiring import live
+from service_tui.wiring.attached import HolderTransport, address_of
 from service_tui.wiring.data import BESIDE
-from service_tui.wiring.holder import HolderTransport, address_of
 from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state, open_doors

@@ -62,7 +62,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             market.id,
             "yes",
             AMOUNT,
-            reasoning=f"the price {{price:.2f}} is below 0.20 by more than {{EDGE:.2f}}",
+            reasoning=f"YES at {{price:.2f}} is below 0.20 by more than {{EDGE:.2f}}",
             signal_source="price",
             edge=0.20 - price,
             confidence=0.2,

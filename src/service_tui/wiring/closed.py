@@ -1,7 +1,7 @@
-"""Why a desk does not open, in plain words, and what to do about it.
+"""Why a data directory or a desk does not open, in plain words.
 
-Knows the errors of those who open it. Must not know how it is opened.
-Used by every door that opens a data directory.
+Knows the errors of storage, keys and client. Must not know what was to be opened.
+Used by every door that opens something.
 """
 
 import logging

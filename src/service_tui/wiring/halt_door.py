@@ -19,7 +19,7 @@ from service_tui.desk.records import Topic
 from service_tui.desk.records_halt import AckState, AckView
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring import attached, live
+from service_tui.wiring import beside, live
 from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
@@ -154,4 +154,4 @@ async def opened(stack: AsyncExitStack, options: Options) -> Desk:
     try:
         return await stack.enter_async_context(live.embedded_parts(options, initial, *means))
     except DirectoryLockedError:
-        return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
+        return await stack.enter_async_context(beside.attached_parts(options, initial, *means))

@@ -4,10 +4,14 @@ Knows both towers and all that is heavy; imported after the first paint.
 Used by start.
 """
 
-import logging
 import random
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import replace
 from typing import Final
 
@@ -24,10 +28,9 @@ from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.signing.book import Exchange
 from service_tui.signing.policy import Policy
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring import attached
+from service_tui.wiring import attached, beside
 from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.holder import AGAIN_S, STARTING_S, is_served, may_still_serve
 from service_tui.wiring.holding import around, listen_to, open_embedded
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
@@ -35,8 +38,6 @@ from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 from service_tui.wiring.wallet_keys import vault_of
-
-log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
 
@@ -73,16 +74,16 @@ async def _opened(
             return await stack.enter_async_context(embedded_parts(options, initial, *means))
         except DirectoryLockedError as error:
             held = error
-        if await is_served(options.data_dir, clock):
+        if await attached.is_served(options.data_dir, clock):
             break
-        is_late = clock.monotonic() - began >= STARTING_S
-        if is_late or not may_still_serve(held.holder, clock.now()):
+        is_late = clock.monotonic() - began >= attached.STARTING_S
+        if is_late or not attached.may_still_serve(held.holder, clock.now()):
             if options.read_only:
                 # Only looking harms nobody: it stands offline until somebody serves.
                 break
             raise held
-        await clock.sleep(AGAIN_S)
-    return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
+        await clock.sleep(attached.AGAIN_S)
+    return await stack.enter_async_context(beside.attached_parts(options, initial, *means))
 
 
 @asynccontextmanager

@@ -24,8 +24,7 @@ from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
 from service_tui.console.doors import DeskClosedError
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring.closed import closed_in_plain_words, only_reason
-from service_tui.wiring.holder import (
+from service_tui.wiring.attached import (
     AGAIN_S,
     HOLDER_URL,
     STARTING_S,
@@ -33,6 +32,7 @@ from service_tui.wiring.holder import (
     address_of,
     is_served,
 )
+from service_tui.wiring.closed import closed_in_plain_words, only_reason
 from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys

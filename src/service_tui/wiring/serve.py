@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from contextlib import suppress
 from typing import Final
 
@@ -18,12 +17,12 @@ from service_tui.server.loopback import address_of, bind
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.lock import holder_of
 from service_tui.wire.endpoints import REGISTER
+from service_tui.wiring import attached
 from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.forward import forwarding
-from service_tui.wiring.holder import AGAIN_S, STARTING_S, is_served, may_still_serve
-from service_tui.wiring.holder import address_of as address_of_holder
 from service_tui.wiring.holding import BACK_UP_S, holding
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import OutputError, say
 
 log = logging.getLogger(__name__)
 
@@ -75,14 +74,14 @@ async def _until_signalled(options: Options, listener: socket.socket) -> None:
         try:
             await _hold(options, listener, ending, clock)
         except DirectoryLockedError as held:
-            if await is_served(options.data_dir, clock):
+            if await attached.is_served(options.data_dir, clock):
                 await _stand_by(options, listener, ending)
                 alone_at = clock.monotonic()
                 continue
-            is_late = clock.monotonic() - alone_at >= STARTING_S
-            if is_late or not may_still_serve(held.holder, clock.now()):
+            is_late = clock.monotonic() - alone_at >= attached.STARTING_S
+            if is_late or not attached.may_still_serve(held.holder, clock.now()):
                 raise
-            await clock.sleep(AGAIN_S)
+            await clock.sleep(attached.AGAIN_S)
 
 
 async def _hold(
@@ -116,7 +115,7 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
         "the other one ends",
         *_how_to_register(here),
     )
-    async with forwarding(listener, lambda: address_of_holder(options.data_dir)):
+    async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
         while holder_of(options.data_dir) is not None and not await _ends_within(ending, LOOK_S):
             pass
 
@@ -139,6 +138,5 @@ def _how_to_register(address: str) -> tuple[str, ...]:
 
 def _say(*lines: str) -> None:
     """On stdout, at once: a script may wait for it; one that went away is no reason to end."""
-    with suppress(OSError):
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+    with suppress(OutputError):
+        say(*lines)

@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.dialogs.order_draft import sellable
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
@@ -181,9 +182,10 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         market = self.row_in_focus()
         if market is None:
             return
-        held = self.state.held(market.market_id)
-        if held:
-            self.open_ticket(market, held[0].side, Action.SELL)
+        found = sellable(self.state, market.market_id)
+        if found is not None:
+            side, venue = found
+            self.open_ticket(market, side, Action.SELL, venue)
         else:
             self.post_message(Said("you hold nothing in this market: b buys", "warn"))
 

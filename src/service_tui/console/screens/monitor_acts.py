@@ -112,7 +112,7 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
             if market is None:
                 self.post_message(Said("its market is not in the list now: r asks again", "warn"))
             else:
-                self.open_ticket(market, row.side, Action.SELL)
+                self.open_ticket(market, row.side, Action.SELL, row.venue)
 
     def action_price_alert(self) -> None:
         """Tell when a price of the market that is highlighted is there."""

@@ -26,7 +26,7 @@ from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_risk import MonitorView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Timestamp
 
 Part = TypeVar("Part")
@@ -128,14 +128,16 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
             self.post_message(Said(_GONE if self.table.order.cursor else self.table.empty, "warn"))
         return row
 
-    def open_ticket(self, market: MarketView, side: Side | None, action: Action) -> None:
+    def open_ticket(
+        self, market: MarketView, side: Side | None, action: Action, venue: Venue = Venue.SIM
+    ) -> None:
         """Open the order ticket, unless the market is closed or its price too old to trade on."""
         topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
         why = why_not_traded(self.state, topics, self.now) or why_closed(market)
         if why:
             self.post_message(Said(why, "bad"))
             return
-        form = TradeForm(self.state, self.now, market, side=side, action=action)
+        form = TradeForm(self.state, self.now, market, side=side, action=action, venue=venue)
         self._app().push_screen(form, self._order_written)
 
     def open_monitor(self, monitor: MonitorView) -> None:

@@ -29,7 +29,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             market.id,
             side,
             AMOUNT,
-            reasoning=f"{side} at {price:.2f}, and it resolves within {HOURS} hours",
+            reasoning=f"{side.upper()} at {price:.2f}, and it resolves within {HOURS} hours",
             signal_source="time to resolution",
             edge=likely - price,
             confidence=likely,

@@ -31,7 +31,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             market.id,
             "no" if jump > 0 else "yes",
             AMOUNT,
-            reasoning=f"{now:.2f} after {before:.2f} an hour ago: half of it was too much",
+            reasoning=f"YES at {now:.2f} after {before:.2f} an hour ago: half was too much",
             signal_source="price history",
             edge=abs(jump) / 2,
             confidence=0.55,

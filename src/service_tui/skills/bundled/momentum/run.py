@@ -30,7 +30,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             market.id,
             "yes" if move > 0 else "no",
             AMOUNT,
-            reasoning=f"{now:.2f} after {before:.2f} a day ago: it may go on",
+            reasoning=f"YES at {now:.2f} after {before:.2f} a day ago: it may go on",
             signal_source="price 24 h ago",
             edge=abs(fair - now),
             confidence=0.52,

@@ -31,7 +31,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             market.id,
             "yes" if step > 0 else "no",
             AMOUNT,
-            reasoning=f"a step of {step:+.2f} after a quiet hour looks like news",
+            reasoning=f"a step of YES by {step:+.2f} after a quiet hour looks like news",
             signal_source="price step",
             edge=abs(step) / 4,
             confidence=0.55,
