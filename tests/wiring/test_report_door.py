@@ -15,7 +15,7 @@ import pytest
 from service_tui import cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
-from service_tui.desk.exports import files_of
+from service_tui.desk.exports import day_in_markdown, files_of
 from service_tui.desk.written import write_files
 from service_tui.server.begun import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
@@ -26,7 +26,17 @@ from service_tui.wiring.data import open_data
 from service_tui.wiring.holding import holding, open_embedded
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
-from service_tui.wiring.report_door import Ends, Line, ReportError, _beside, _held, _told, keep
+from service_tui.wiring.report_door import (
+    DAY,
+    TABLES,
+    Ends,
+    Line,
+    ReportError,
+    _beside,
+    _held,
+    keep,
+    told_by,
+)
 
 
 def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str, str]:
@@ -74,8 +84,12 @@ class Asked:
 
     async def by(self, line: Line) -> dict[str, str]:
         """Every file of an export."""
-        known = await _told(self.options, line, self.clock)
-        return files_of(known.state, known.at, known.pasts)
+        known = await told_by(line, self.options, TABLES, self.clock)
+        files = files_of(known.state, known.at, known.pasts)
+        day = await told_by(line, self.options, DAY, self.clock)
+        # A report asks for less, and says the same.
+        assert day_in_markdown(day.state, day.at, day.pasts) == files["day.md"]
+        return files
 
     @asynccontextmanager
     async def whole(self, options: Options, clock: Clock) -> AsyncGenerator[Ends]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from rich.text import Text
 
+from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
 
 NOT_KNOWN: Final = "\N{EN DASH}"
@@ -88,6 +89,11 @@ def price(value: float | None, *, aligned: bool = False) -> Text:
     if near_end:
         return Text(f"{value:.4f}", no_wrap=True)
     return Text(f"{value:.3f} " if aligned else f"{value:.3f}", no_wrap=True)
+
+
+def side(held: Side) -> Text:
+    """A side, in its colour."""
+    return Text(held.value.upper(), held.value)
 
 
 def points(change: float | None) -> Text:

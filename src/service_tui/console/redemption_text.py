@@ -12,7 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
-from service_tui.console.redemption_words import side_text, stage_text
+from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_redemption import (
@@ -126,7 +126,7 @@ def why_empty(state: DeskState) -> str:
 def head_of(row: RedemptionRow) -> Text:
     """The question and the state."""
     return Text.assemble(
-        formats.plain(row.question, 160), "\n", side_text(row), "  ", stage_text(row)
+        formats.plain(row.question, 160), "\n", formats.side(row.side), "  ", stage_text(row)
     )
 
 

@@ -27,10 +27,10 @@ def signs_text(data: Mapping[str, str | float | int], names: Iterable[str] = ())
         names: which of them, in this order; without any, all that say something.
 
     Returns:
-        Pairs two spaces apart; a long word by its ends.
+        Pairs with a comma between them; a long word by its ends.
     """
     wanted = [name for name in names or data if name in data and name not in FOR_MACHINES]
-    return "  ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in wanted)
+    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in wanted)
 
 
 def _value(value: str | float) -> str:

@@ -463,17 +463,6 @@ class Notice:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums of the positions shown."""
-
-    mark_value: Micros
-    exit_value: Micros | None
-    cost: Micros
-    unrealized: Micros
-    realized: Micros
-
-
 def remark(position: PositionView, market: MarketView | None) -> PositionView:
     """The position at the market's price of now; shares and cost stay the service's."""
     if market is None or position.status is not MarketStatus.ACTIVE:

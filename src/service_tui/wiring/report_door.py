@@ -8,7 +8,7 @@ long as it reads. No desk is opened, and no app is built: either takes longer th
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,11 +42,11 @@ log = logging.getLogger(__name__)
 KNOWN_S: Final = 30.0
 """How long another process that holds the directory is given to begin serving, or to end."""
 
-WANTED: Final = (
-    Topic.MARKETS, Topic.POSITIONS, Topic.TRADES, Topic.AGENTS, Topic.FLEET, Topic.BRIEFING,
-    Topic.RESEARCH,
-)  # fmt: skip
-"""What a report is made of: prices first, the positions are marked with them."""
+DAY: Final = (Topic.AGENTS, Topic.FLEET)
+"""What the day is made of, beside the trades of each agent."""
+
+TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
+"""What every table is made of: prices first, the positions are marked with them."""
 
 ELSEWHERE: Final = "the agents of another service are told of on its own dashboard"
 SILENT: Final = "the service does not answer: nothing is reported"
@@ -83,7 +83,7 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
         ReportError: no such agent, or no answer.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options)
+    known = _known(options, DAY)
     fleet = known.state.fleet
     names = [{one.agent_id, one.name} for one in (() if fleet is None else fleet.agents)]
     if agent and not any(agent in each for each in names):
@@ -104,7 +104,7 @@ def export(options: Options, folder: Path) -> int:
         ReportError: a file is in the way, or the disk refuses.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options)
+    known = _known(options, TABLES)
     files = files_of(known.state, known.at, known.pasts)
     try:
         write_files(folder, files)
@@ -128,27 +128,27 @@ def _in_words(error: OSError) -> str:
     return f"{error.filename} cannot be written: {error.strerror}"
 
 
-def _known(options: Options) -> Known:
+def _known(options: Options, topics: Sequence[Topic]) -> Known:
     """What there is to tell; ReportError where the service tells nothing."""
     if options.url is not None:
         raise ReportError(ELSEWHERE)
     with closed_in_plain_words():
-        found = asyncio.run(_found(options, SystemClock()))
+        found = asyncio.run(_found(options, topics, SystemClock()))
     # Not raised where something is open: whatever passes there could be wrapped.
     if isinstance(found, str):
         raise ReportError(found)
     return found
 
 
-async def _found(options: Options, clock: Clock) -> Known | str:
+async def _found(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | str:
     """What the holder of the directory knows, whoever that is, or why there is nothing."""
     began = clock.monotonic()
     while True:
         try:
-            return await _told(options, _held, clock)
+            return await told_by(_held, options, topics, clock)
         except DirectoryLockedError:
             # Another report ends soon; whoever stays says where it serves.
-            known = await _told_beside(options, clock)
+            known = await _told_beside(options, topics, clock)
         if known is not None:
             return known
         if clock.monotonic() - began >= KNOWN_S:
@@ -156,19 +156,19 @@ async def _found(options: Options, clock: Clock) -> Known | str:
         await clock.sleep(AGAIN_S)
 
 
-async def _told_beside(options: Options, clock: Clock) -> Known | None:
+async def _told_beside(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | None:
     """What another process tells that holds the directory; None while it tells nothing."""
     if address_of(options.data_dir) is None:
         return None
     try:
-        return await _told(options, _beside, clock)
+        return await told_by(_beside, options, topics, clock)
     except (ServiceError, KeysError) as error:
         log.warning("the holder tells nothing: %s", error)
         return None
 
 
-async def _told(options: Options, line: Line, clock: Clock) -> Known:
-    """Everything that a report is made of, asked over a line."""
+async def told_by(line: Line, options: Options, topics: Sequence[Topic], clock: Clock) -> Known:
+    """What is known of some topics, and of every agent's trades, asked over a line."""
     service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
     state = DeskState(service=service)
     for run in known_runs(options.data_dir):
@@ -176,7 +176,7 @@ async def _told(options: Options, line: Line, clock: Clock) -> Known:
     rng = random.SystemRandom()
     async with line(options, clock) as (client, database):
         around = Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
-        state, pasts = await ask_once(state, around, WANTED)
+        state, pasts = await ask_once(state, around, topics)
         return Known(state, pasts, clock.now())
 
 

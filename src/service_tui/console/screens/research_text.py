@@ -14,9 +14,9 @@ from service_tui.console.screens.research_chart import MARKS, figure
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_research import (
     BacktestView,
+    ExperimentRunView,
     ExperimentView,
     ResearchView,
-    RunView,
     SessionView,
 )
 from service_tui.desk.state import DeskState
@@ -167,7 +167,7 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
 
 def run_text(session: SessionView | None, now: Timestamp) -> Text:
     """What runs now, with the end of its output."""
-    run: RunView | None = None if session is None else session.run
+    run: ExperimentRunView | None = None if session is None else session.run
     if session is None or run is None:
         where = "" if session is None else session.repository
         return Text(f"nothing runs here{'; ' + where if where else ''}", "muted")
