@@ -356,18 +356,23 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
 def _autoresearch(options: Options, given: argparse.Namespace) -> int:
     """Serve an MCP client, or do what is asked of a repository's sessions."""
     from service_tui.autoresearch.errors import ToolError  # noqa: PLC0415
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.research import autoresearch  # noqa: PLC0415
 
     try:
         wish = wish_of(given, os.environ)
     except ValueError as error:
         raise CannotError(str(error)) from error
     try:
-        autoresearch(options, wish)
-    except (ToolError, DeskClosedError) as error:
+        if wish.word:
+            from service_tui.wiring.research import autoresearch  # noqa: PLC0415
+
+            autoresearch(options, wish)
+            return OK
+        # A client waits for the server's first word: no more is imported before that.
+        from service_tui.wiring.research_door import serve_client  # noqa: PLC0415
+
+        return serve_client(options, wish)
+    except ToolError as error:
         raise CannotError(str(error)) from error
-    return OK
 
 
 def _skills(options: Options, given: argparse.Namespace) -> int:

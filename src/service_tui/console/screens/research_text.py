@@ -181,10 +181,13 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
         said.append("■ its server is gone  ", "warn")
     elif run.timed_out:
         said.append("✗ timed out  ", "loss")
+    elif run.exit_code is None:
+        said.append("✗ was ended  ", "loss")
     else:
         good = run.exit_code == 0
         said.append(
-            f"{'✓' if good else '✗'} ended with {run.exit_code}  ", "profit" if good else "loss"
+            f"{'✓' if good else '✗'} last run ended with {run.exit_code}  ",
+            "profit" if good else "loss",
         )
     said.append_text(formats.plain(run.command, 120))
     tail = [one for one in run.tail.splitlines() if one.strip()][-TAIL:]
