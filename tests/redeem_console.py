@@ -45,6 +45,7 @@ async def tell(desk: Desk, row: str) -> None:
         is_ready = set(state.seen) >= READY and found is not None and state.wallet.can_sign
         words = {
             "attached" if state.service.attached else "holds": is_ready,
+            "signs": redemption.executes and is_ready,
             "refused": any("redeem there" in one.text for one in state.notices),
             "broadcast": run is not None and run.at(Step.BROADCAST) is not None,
             "redeemed": found is not None and found.stage is Stage.REDEEMED and found.reported,

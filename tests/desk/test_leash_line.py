@@ -386,31 +386,3 @@ async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
         writer.close()
         await writer.wait_closed()
         assert (await it.buy(1.0)).success
-
-
-async def test_a_halt_cancels_the_buys_that_rest_for_skills_with_their_own_key() -> None:
-    def order(order_id: str, kind: str) -> dict[str, object]:
-        return {
-            "order_id": order_id, "trade_id": "t-1", "cost_usdc": 2.0,
-            "market_id": "m", "side": "yes", "trade_type": kind,
-            "order_type": "GTC", "venue": "sim", "price": 0.4, "shares": 5.0,
-            "created_at": "2027-01-15T08:00:00Z",
-        }  # fmt: skip
-
-    book = said({"orders": [order("o-1", "buy"), order("o-2", "sell")], "count": 2})
-    gone = said({"success": True, "cancelled": ["o-1"], "message": ""})
-    steps = (book, gone, book, said({"error": "no"}, 500))
-    async with scripted(*steps) as service, own_client(service.url) as client:
-        lines = LeashLines(client, client._clock, list[Fact]().append, lambda: True)
-        assert not lines.has_any
-        leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO)
-        await lines.open("r1", leash, "sk_test_of_the_skill")
-        assert lines.has_any
-        assert await lines.cancel_buys() == (1, "")
-        assert [head.partition(" HTTP")[0] for head in service.heads] == [
-            "GET /api/sdk/orders/open", "DELETE /api/sdk/orders/o-1",
-        ]  # fmt: skip
-        assert all("Bearer sk_test_of_the_skill" in head for head in service.heads)
-        # What is not done is said, and tried again by the halt.
-        assert await lines.cancel_buys() == (0, "an order of a is not cancelled (500)")
-        lines.close()

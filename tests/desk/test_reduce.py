@@ -304,7 +304,11 @@ FACTS = {
         st.sampled_from(ChainRunState),
     ),
     AutoChanged: st.builds(
-        AutoChanged, st.none() | st.booleans(), st.none() | st.booleans(), st.none() | texts
+        AutoChanged,
+        st.none() | st.booleans(),
+        st.none() | st.booleans(),
+        st.none() | texts,
+        st.none() | st.booleans(),
     ),
     WalletSeen: st.just(WalletSeen(chained.wallet_of())),
     PaySeen: st.builds(PaySeen, st.builds(PayView, st.none() | money, money)),

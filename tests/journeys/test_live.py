@@ -125,6 +125,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         await walk.press("enter")
         await walk.until(lambda s: s.wallet.live)
         await on.shown("orders may leave for the real")
+        await on.shown("✓ real money")
         await walk.press("escape")
 
         # A ticket begins on play money; the venue is chosen, and stands there in words.

@@ -167,6 +167,12 @@ def date_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
     return Text(_written(at, "%d %b %H:%M", zone), no_wrap=True)
 
 
+def moment_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> Text:
+    """A time to the second, `14:05:09`; with its day where that is not today's."""
+    today = _written(now, "%d %b %Y", zone) == _written(at, "%d %b %Y", zone)
+    return Text(_written(at, "%H:%M:%S" if today else "%d %b %H:%M:%S", zone), no_wrap=True)
+
+
 def moment(at: Timestamp, span_s: float, zone: tzinfo | None = None) -> str:
     """A time as finely as a chart over `span_s` seconds needs it; for axes and readings."""
     if span_s <= 10 * _MINUTE:

@@ -21,9 +21,7 @@ from typing import Final, TypeGuard
 
 from pydantic import ValidationError
 
-from service_tui.client.asking import called_of
 from service_tui.client.client import Client
-from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
@@ -35,13 +33,13 @@ from service_tui.desk.gate import HALTED
 from service_tui.desk.leash_answers import held_body, raw_of, refused, submitted
 from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
 from service_tui.desk.records import NoticeKind
+from service_tui.desk.records_halt import HaltedAgent
 from service_tui.desk.skill_spending import SkillSpending
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
-from service_tui.wire.endpoints import CANCEL_ORDER, OPEN_ORDERS, PLACE_TRADE
+from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.errors import ErrorBody
-from service_tui.wire.orders import OrdersBody
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
@@ -157,38 +155,11 @@ class LeashLines:
             if late:
                 self._tell()
 
-    @property
-    def has_any(self) -> bool:
-        """Whether a skill has a way here."""
-        return bool(self._lines)
-
-    async def cancel_buys(self) -> tuple[int, str]:
-        """Cancel the buys that rest on a book for the agents of these ways; sales stay.
-
-        Returns:
-            How many were cancelled, and why others were not; empty when none rests any more.
-        """
-        agents = {line.leash.agent_id: line for line in self._lines.values()}
-        count, problems = 0, list[str]()
-        for agent_id, line in agents.items():
-            status, raw = await self._pass(line, (OPEN_ORDERS.method, OPEN_ORDERS.path, b""))
-            try:
-                orders = OrdersBody.model_validate_json(raw).orders
-                calls = [
-                    called_of(CANCEL_ORDER, {"order_id": one.order_id})
-                    for one in orders
-                    if one.trade_type is not Action.SELL
-                ]
-            except (ValidationError, ServiceError):
-                problems.append(f"the orders of {agent_id} cannot be read ({status})")
-                continue
-            for call in calls:
-                status, raw = await self._pass(line, (call.method, call.path, b""))
-                if status == _OK and _said(raw).get("success") is True:
-                    count += 1
-                elif status != HTTPStatus.NOT_FOUND:
-                    problems.append(f"an order of {agent_id} is not cancelled ({status})")
-        return count, "; ".join(problems[:2])
+    def agents(self) -> tuple[HaltedAgent, ...]:
+        """The agents that have a way here, each once."""
+        leashes = [line.leash for line in self._lines.values()]
+        named = {leash.agent_id: leash.agent_name for leash in leashes}
+        return tuple(HaltedAgent(agent_id, name) for agent_id, name in named.items())
 
     def close(self) -> None:
         """Hear nobody any more."""

@@ -136,13 +136,19 @@ class PositionView:
 
     @property
     def key(self) -> str:
-        """Identity of the row: a market can be held on both sides."""
-        return f"{self.market_id}:{self.side.value}"
+        """Identity of the row: a market can be held on both sides, and on two venues."""
+        own = f"{self.market_id}:{self.side.value}"
+        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
 
     @property
     def pnl(self) -> Micros:
         """Realized plus unrealized P&L."""
         return Micros(self.realized + self.unrealized)
+
+    @property
+    def made(self) -> Micros:
+        """What came of it once it is closed; on a venue the payout may wait to be redeemed."""
+        return self.realized if self.venue is Venue.SIM else self.pnl
 
     @property
     def pnl_pct(self) -> float | None:

@@ -148,7 +148,8 @@ def _position_view(
         mark_price=side.mark_price,
         mark_value=value,
         exit_value=_amount_or_none(side.exit_value),
-        unrealized=Micros(0) if closed else Micros(value - cost),
+        # What was paid on sim is realized; on a venue it waits to be redeemed.
+        unrealized=Micros(0 if closed and body.venue is Venue.SIM else value - cost),
         realized=realized,
         resolves_at=_at(body.resolved_at or body.resolves_at),
         opened_at=_at(side.opened_at),

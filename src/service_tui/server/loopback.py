@@ -48,7 +48,7 @@ def address_of(listener: socket.socket) -> str:
 
 @asynccontextmanager
 async def listen(
-    app: FastAPI, port: int = 0, *, listener: socket.socket | None = None
+    app: FastAPI, port: int = 0, *, listener: socket.socket | None = None, by_turns: bool = False
 ) -> AsyncGenerator[str]:
     """Serve the app on loopback while the context lasts.
 
@@ -58,6 +58,7 @@ async def listen(
         app: the app of a running embedded service.
         port: 0 takes any free one.
         listener: a socket from `bind`, instead of a port; it is closed at the end.
+        by_turns: somebody else lives on the same loop, and must not be kept waiting by callers.
 
     Yields:
         The base address, when it answers.
@@ -69,10 +70,11 @@ async def listen(
     import uvicorn  # noqa: PLC0415
 
     from service_tui.server.lines import BoundedLine, backlog, sweep  # noqa: PLC0415
+    from service_tui.server.turns import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
     config = uvicorn.Config(
-        app,
+        Turns(app) if by_turns else app,
         lifespan="off",
         http=BoundedLine,
         backlog=backlog(),

@@ -9,7 +9,6 @@ import logging
 import os
 import random
 import secrets
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -30,10 +29,11 @@ from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.research_tools import InitArguments
 from service_tui.wiring import attached
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport
+from service_tui.wiring.closed import closed_in_plain_words, only_reason
 from service_tui.wiring.holding import holding
 from service_tui.wiring.keys import stored_desk_keys
-from service_tui.wiring.live import closed_in_plain_words, only_reason
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import say
 from service_tui.wiring.renewal import client_keys
 from service_tui.wiring.research_words import Wish
 from service_tui.wiring.succession import succeeding
@@ -60,7 +60,7 @@ async def _do(options: Options, wish: Wish) -> None:
     if wish.word == "off":
         now_ms = int(SystemClock().now() * 1_000)
         skill = turn_off(await repository_at(wish.folder), wish.skill, now_ms)
-        _say(f"autoresearch is off for {skill}; a new session turns it on")
+        say(f"autoresearch is off for {skill}; a new session turns it on")
         return
     if not wish.word:
         # Only the server needs the protocol, which takes a while to import.
@@ -71,11 +71,14 @@ async def _do(options: Options, wish: Wish) -> None:
     try:
         async with opened(options, wish, SystemClock()) as session:
             if wish.word == "reset":
-                _tell(await session.reset(wish.skill))
+                began = await session.reset(wish.skill)
             else:
-                _tell(await session.init(_first(wish, SystemClock())))
+                began = await session.init(_first(wish, SystemClock()))
     except BusyError:
         await _beside(wish, SystemClock())
+    else:
+        # Not while tasks are open: they would wrap what is raised where nobody reads it.
+        _tell(began)
 
 
 async def _beside(wish: Wish, clock: Clock) -> None:
@@ -86,7 +89,7 @@ async def _beside(wish: Wish, clock: Clock) -> None:
         asked = fresh(notes_of(repository), wish.skill, now_ms)
     await check_calm(repository)
     config = begin_beside(repository, asked, wish.cap, now_ms)
-    _say(f"{config.skill}: session {config.name!r} begins with the server that works here")
+    say(f"{config.skill}: session {config.name!r} begins with the server that works here")
 
 
 def _first(wish: Wish, clock: Clock) -> InitArguments:
@@ -216,14 +219,14 @@ async def _status(wish: Wish) -> None:
     notes = notes_of(repository)
     skills = list(dict.fromkeys(one.skill for one in reversed(notes.configs)))
     if not skills:
-        _say(f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'")
+        say(f"no session in {repository.root}; begin one with 'service-tui autoresearch <skill>'")
     for skill in skills:
         config = notes.config_of(skill)
         if config is None:
             continue
         stands = notes.standing_of(config)
         state = "off" if skill in notes.off else stands.state.value
-        _say(
+        say(
             f"{skill}: {state}, session {config.name!r}",
             f"  {stands.count} of {config.cap or 'any number of'} experiments: {stands.kept} kept, "
             f"{stands.discarded} discarded, {stands.crashed} crashed",
@@ -232,7 +235,7 @@ async def _status(wish: Wish) -> None:
             *([f"  {stands.why}"] if stands.why and state != "off" else []),
         )
     if notes.bad_lines:
-        _say(f"{notes.bad_lines} lines of {repository.file} cannot be read")
+        say(f"{notes.bad_lines} lines of {repository.file} cannot be read")
 
 
 def _figure(value: float | None) -> str:
@@ -240,13 +243,8 @@ def _figure(value: float | None) -> str:
 
 
 def _tell(said: dict[str, object]) -> None:
-    _say(
+    say(
         f"{said['skill']}: {said['state']}, session {said['session']!r}",
         f"  experiments run in {said['worktree']} on {said['branch']}",
         "  let an MCP client start 'service-tui autoresearch' in the repository",
     )
-
-
-def _say(*lines: str) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    sys.stdout.flush()

@@ -46,7 +46,7 @@ async def _serve(
     await asyncio.to_thread(importlib.import_module, "uvicorn")
     async with AsyncExitStack() as stack:
         try:
-            address = await stack.enter_async_context(listen(sim.app, port))
+            address = await stack.enter_async_context(listen(sim.app, port, by_turns=True))
         except OSError as error:
             if port == 0:
                 said = f"agents cannot reach this desk: {error.strerror}"
@@ -54,7 +54,7 @@ async def _serve(
                 say(Noticed("bad", said))
                 return
             say(Noticed("bad", f"port {port} is taken: agents find the service at another one"))
-            address = await stack.enter_async_context(listen(sim.app))
+            address = await stack.enter_async_context(listen(sim.app, by_turns=True))
         log.info("serving %s", address)
         sim.service.address = address
         data.publish(address)

@@ -31,7 +31,7 @@ from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import HeldView
-from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.reduce_fleet import asked_in_words, order_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -116,12 +116,13 @@ class ApprovalForm(Form[Decision]):
         held = self._held
         if held.left_s(self.now) <= 0:
             return "its deadline has passed: it is refused"
-        words = order_in_words(held)
+        words = asked_in_words(held)
         if self._is_refusing:
             return RefuseHeld(held.held_id, words, self.typed("approval-reason").strip())
-        return ApproveHeld(held.held_id, words) if held.action is Action.SELL else self._sized()
+        is_sale = held.action is Action.SELL
+        return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
 
-    def _sized(self) -> ApproveHeld | str:
+    def _sized(self, words: str) -> ApproveHeld | str:
         """The approval of a buy at the size that is typed, or what is against it."""
         held = self._held
         typed = self.typed("approval-amount")
@@ -137,7 +138,7 @@ class ApprovalForm(Form[Decision]):
             over_budget(held, amount, self.state),
         )
         changed = amount != held.amount
-        approved = ApproveHeld(held.held_id, order_in_words(held), amount if changed else None)
+        approved = ApproveHeld(held.held_id, words, amount if changed else None)
         return next(filter(None, against), approved)
 
     def preview(self, result: Decision | None) -> None:

@@ -13,7 +13,7 @@ from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
+from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import AMOUNT_MAX, ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
 
 MONEY_DECIMALS: Final = 2
@@ -145,10 +145,6 @@ def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
     if state.account is None or state.limits is None:
         return None
     return max(Micros(0), min(bound for bound, _ in _bounds(state, venue)))
-
-
-MONEY_OF: Final = {Venue.SIM: "$SIM", Venue.EVM: "USDC.e", Venue.SOL: "USDC"}
-"""What each venue is paid in. Source: spec, "Venues"."""
 
 
 def _bounds(state: DeskState, venue: Venue) -> list[tuple[Micros, str]]:

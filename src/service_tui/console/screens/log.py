@@ -59,7 +59,10 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
         self.table = RecordTable[ActionView](
-            log_columns(lambda: self.state), key=lambda one: one.key, empty=_NONE, id="log-table"
+            log_columns(lambda: self.state, lambda: self.now),
+            key=lambda one: one.key,
+            empty=_NONE,
+            id="log-table",
         )
         self.line = FilterLine()
         self._chain = Static(markup=False, id="log-chain")

@@ -38,8 +38,9 @@ from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 
 DETAIL_FROM: Final = 120
@@ -76,6 +77,8 @@ class PortfolioPart(NamedTuple):
     closed: tuple[PositionView, ...]
     trades: tuple[TradeView, ...]
     equity: tuple[EquityPoint, ...]
+    on_venues: tuple[PositionView, ...]
+    venue_sums: tuple[VenueSumView, ...]
     service: tuple[Phase, str]
     masked: bool
 
@@ -113,6 +116,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
     def compose(self) -> ComposeResult:
         """Figures, curve and detail, then the positions with their search line."""
         yield Words(id="portfolio-figures")
+        yield Words(id="portfolio-venues")
         with Horizontal(id="portfolio-top"):
             yield self._curve
             yield self._pane
@@ -134,6 +138,8 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             state.closed,
             state.trades,
             state.equity,
+            state.on_venues,
+            state.venue_sums,
             (state.service.phase, state.service.problem),
             is_private(state),
         )
@@ -154,6 +160,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         """Let time pass in the table and the pane."""
         self._look = self._look_around()
         super().tick()
+        self._show_venues()
         self._show_focus()
 
     def keep(self) -> None:
@@ -220,7 +227,13 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         """Open the form for the stop and target of the position that is highlighted."""
         held = self.row_in_focus()
         if held is not None:
-            self.open_monitor(guarded(self.state, held.key) or unguarded(held))
+            # The row key of a monitor on a venue is that of its position.
+            known = (
+                guarded(self.state, held.key)
+                if held.venue is Venue.SIM
+                else self.state.risk.monitor(held.key)
+            )
+            self.open_monitor(known or unguarded(held))
 
     def action_why(self) -> None:
         """Why it traded: the chain of this position, as far as it is known."""
@@ -283,7 +296,8 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         elif market is None:
             self.post_message(Said("its market is not in the list now: r asks again", "warn"))
         else:
-            self.open_ticket(market, held.side, action)
+            # On the venue where it is held, and nowhere else.
+            self.open_ticket(market, held.side, action, held.venue)
 
     def _worth(self, value: float) -> str:
         amount = Micros(round(value * ONE))
@@ -298,19 +312,33 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
         block = self.query_one("#portfolio-figures", Words)
         block.tell(figures(shown, across=across, width=width))
+        self._show_venues()
+
+    def _show_venues(self) -> None:
+        """Show what lies on real venues, where anything does; its age goes on."""
+        width = max(_FIGURE_CELLS, self.size.width - 4)
+        sums, block = self.state.venue_sums, self.query_one("#portfolio-venues", Words)
+        lines = position_text.venue_lines(sums, self.now, width, masked=self._look.masked)
+        block.display = bool(lines)
+        block.tell(lines)
+
+    def _rows(self, *, is_closed: bool) -> tuple[PositionView, ...]:
+        """What is held, or was: in play money, then in real money."""
+        real = (held for held in self.state.on_venues if held.is_closed is is_closed)
+        return (*(self.state.closed if is_closed else self.state.positions), *real)
 
     def _refill(self) -> None:
         """Hand the wanted positions to the table in front."""
         self._look = self._look_around()
         search, now = read_search(self._search, COMPARED), self._look.now
         is_closed = self.table is self._closed_rows
-        rows = self.state.closed if is_closed else self.state.positions
+        rows = self._rows(is_closed=is_closed)
         shown = tuple(held for held in rows if not search or wanted(held, search, now))
         self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
         self.table.show(shown)
         # The cache keeps what is open only: what was closed is not known before the first answer.
-        closed = "…" if self.state.from_cache else str(len(self.state.closed))
-        counts = (f"open {len(self.state.positions)}", f"closed {closed}")
+        closed = "…" if self.state.from_cache else str(len(self._rows(is_closed=True)))
+        counts = (f"open {len(self._rows(is_closed=False))}", f"closed {closed}")
         self._which.show(counts, int(is_closed))
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:

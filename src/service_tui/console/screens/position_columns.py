@@ -14,7 +14,7 @@ from service_tui.console import formats
 from service_tui.console.search import Search
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records import PositionView
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
 COMPARED: Final = ("shares", "average", "mark", "value", "exit", "pnl", "percent", "left")
@@ -64,6 +64,7 @@ def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
             sort_key=lambda held: held.mark_price,
             numeric=True,
         ),
+        _money(),
         Column(
             "value",
             "value $",
@@ -117,12 +118,13 @@ def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]
         _question(),
         _side(),
         Column("outcome", "ended", 9, outcome, sort_key=lambda held: outcome(held).plain),
+        _money(),
         Column(
             "realized",
             "realized $",
             10,
-            lambda held: formats.pnl(held.realized, masked=look().masked),
-            sort_key=lambda held: held.realized,
+            lambda held: formats.pnl(held.made, masked=look().masked),
+            sort_key=lambda held: held.made,
             numeric=True,
         ),
         Column(
@@ -147,8 +149,9 @@ def outcome(held: PositionView) -> Text:
 
 
 def wanted(held: PositionView, search: Search, now: Timestamp) -> bool:
-    """True if a search asks for this position; words look at question, category and side."""
-    words = f"{held.question} {held.category} {held.side.value}".casefold()
+    """True if a search asks for this position; words look at all that is written in its row."""
+    where = f"{held.venue.value} {MONEY_OF[held.venue]}"
+    words = f"{held.question} {held.category} {held.side.value} {where}".casefold()
     return search.matches(words, lambda column: _number(held, column, now))
 
 
@@ -157,9 +160,33 @@ def _question() -> Column[PositionView]:
         "question",
         "market",
         20,
-        lambda held: formats.plain(held.question),
+        _marked_question,
         sort_key=lambda held: held.question,
         flex=True,
+    )
+
+
+def _marked_question(held: PositionView) -> Text:
+    """The question; real money says so before it, in whatever width."""
+    question = formats.plain(held.question)
+    if held.venue is Venue.SIM:
+        return question
+    return Text.assemble((f"{venue_mark(held.venue)} ", "live"), question)
+
+
+def venue_mark(venue: Venue) -> str:
+    """A real venue in three letters."""
+    return venue.value.partition("_")[0].upper()
+
+
+def _money() -> Column[PositionView]:
+    return Column(
+        "money",
+        "money",
+        6,
+        lambda held: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
+        sort_key=lambda held: MONEY_OF[held.venue],
+        tier=116,
     )
 
 

@@ -93,4 +93,5 @@ async def _pause_all(order: PauseAll, ports: Ports) -> Noticed:
             body=DeskAgentPatch(trading_paused=order.paused),
         )
     said = "are paused: they may sell, and buy nothing" if order.paused else "may buy again"
-    return Noticed("warn" if order.paused else "good", f"{len(wanted)} agents {said}")
+    names = f": {', '.join(agent.name for agent in wanted)}" if wanted else ""
+    return Noticed("warn" if order.paused else "good", f"{len(wanted)} agents {said}{names}")
