@@ -12,7 +12,7 @@ _RAILS: Final = "raise it on the settings screen (8), or wait for midnight UTC"
 _TAKE_BACK: Final = "a halt (F9) takes back every open order"
 
 ADVICE: Final[Mapping[str, str]] = {
-    "NO_LIQUIDITY": "try again in a moment, when the book has other prices, or trade on sim",
+    "NO_LIQUIDITY": "try again in a moment, when the book has other prices",
     "FOK_NOT_FILLED": "take a smaller amount, or try again in a moment",
     "PRICE_BEYOND_LIMIT": "the price has moved: look at the new quote, or take a smaller amount",
     "DAILY_TRADES": _RAILS,
