@@ -267,7 +267,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         state = await until_shown(walk, lambda s: s.supervision.decided and s.supervision.held)
         assert state.supervision.decided[0].decided_amount == 4 * ONE
 
-        await walk.press("ampersand", "down", "n", "o", "p", "e", "f4")
+        await walk.press("ampersand", "f4", "n", "o", "p", "e", "enter")
         state = await until_shown(
             walk, lambda s: s.supervision.decided[0].reason == "nope" and s.supervision.held
         )
