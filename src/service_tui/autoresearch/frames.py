@@ -6,7 +6,6 @@ Used by protocol: the package itself leaves such a line without an answer, and i
 
 import logging
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Final, Protocol, Self, TypeGuard, TypeVar
 
 import mcp_types as types
@@ -79,12 +78,7 @@ class Messages:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
 
