@@ -8,7 +8,6 @@ input.
 import asyncio
 import random
 import sys
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 from service_tui.clock import SystemClock
@@ -16,7 +15,6 @@ from service_tui.desk.commands_wallet import RedeemAll
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import Stage, Step
-from service_tui.storage.errors import DirectoryLockedError
 from service_tui.units import Timestamp
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
@@ -47,7 +45,6 @@ async def tell(desk: Desk, row: str) -> None:
         is_ready = set(state.seen) >= READY and found is not None and state.wallet.can_sign
         words = {
             "attached" if state.service.attached else "holds": is_ready,
-            "signs": redemption.executes and is_ready,
             "refused": any("redeem there" in one.text for one in state.notices),
             "broadcast": run is not None and run.at(Step.BROADCAST) is not None,
             "redeemed": found is not None and found.stage is Stage.REDEEMED and found.reported,
@@ -59,25 +56,15 @@ async def tell(desk: Desk, row: str) -> None:
                 sys.stdout.flush()
 
 
-async def opened(
-    stack: AsyncExitStack, options: Options, means: tuple[ShiftedClock, random.Random]
-) -> Desk:
-    """The desk, however late a holder answers on a machine that does much else."""
-    while True:
-        try:
-            parts = local_parts(options, first_state(options), *means)
-            return await stack.enter_async_context(parts)
-        except DirectoryLockedError:
-            await asyncio.sleep(0.5)
-
-
 async def main(directory: Path, row: str, ahead_s: float) -> None:
     options = Options(
         directory, directory / "config", directory / "log", speed=0, listen=0, wallet_key=KEYS[0]
     )
     means = ShiftedClock(ahead_s), random.SystemRandom()
-    async with AsyncExitStack() as stack, asyncio.TaskGroup() as tasks:
-        desk = await opened(stack, options, means)
+    async with (
+        local_parts(options, first_state(options), *means) as desk,
+        asyncio.TaskGroup() as tasks,
+    ):
         telling = tasks.create_task(tell(desk, row))
         while await asyncio.to_thread(sys.stdin.readline):
             desk.submit(RedeemAll((row,)))

@@ -117,25 +117,6 @@ async def test_two_programs_that_are_told_at_once_redeem_once(tmp_path: Path) ->
     await assert_redeemed_once(tmp_path, found)
 
 
-async def test_who_takes_the_directory_over_redeems_without_its_own_restart(
-    tmp_path: Path,
-) -> None:
-    found = await won(tmp_path)
-    async with console(tmp_path, found) as first:
-        await says(first, "holds")
-        async with console(tmp_path, found) as second:
-            await says(second, "attached")
-            order(second)
-            await says(second, "refused")
-            await end(first)
-            await says(second, "signs")
-            order(second)
-            await says(second, "redeemed")
-            order(second)
-            await end(second)
-    await assert_redeemed_once(tmp_path, found)
-
-
 async def test_what_a_killed_program_has_sent_is_ended_by_the_other(tmp_path: Path) -> None:
     found = await won(tmp_path)
     async with console(tmp_path, found) as first:
