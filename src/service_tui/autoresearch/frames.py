@@ -6,6 +6,7 @@ Used by protocol: the package itself leaves such a line without an answer, and i
 
 import logging
 from collections.abc import Iterable
+from types import TracebackType
 from typing import Final, Protocol, Self, TypeGuard, TypeVar
 
 import mcp_types as types
@@ -78,7 +79,13 @@ class Messages:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *raised: object) -> None:
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        del exc_type, exc_val, exc_tb
         await self.aclose()
 
 
