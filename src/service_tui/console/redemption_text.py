@@ -93,6 +93,8 @@ def gas_text(wallet: WalletView) -> Text:
     """What lies in the wallet for gas; too little of it says so."""
     if wallet.gas is None:
         return Text(formats.NOT_KNOWN, "muted")
+    if wallet.ownership is Ownership.MANAGED and not wallet.gas:
+        return Text("none needed: the service pays it", "muted")
     short = wallet.gas_needed is not None and wallet.gas < wallet.gas_needed
     tone = "loss" if short or not wallet.gas else ""
     tail = " too little" if tone else ""
