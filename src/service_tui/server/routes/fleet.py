@@ -228,7 +228,7 @@ async def approve(asked: Asked) -> DecidedBody:
     if decision.is_changed and not trade.success:
         # ours: an amount that cannot be carried out must not use up the trade that was asked for.
         fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
-        raise denied(400, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
+        raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
     return _decided(asked, held, trade)
 
 
@@ -237,7 +237,7 @@ def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: Asked) -> 
         check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=asked.now)
     except LeashBudget as no:
         fix = "raise the budget of the leash, or approve a smaller amount"
-        raise denied(400, f"{no.error}; it waits on", fix) from no
+        raise denied(409, f"{no.error}; it waits on", fix) from no
 
 
 class _Decision:
