@@ -115,6 +115,26 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
         assert given(seen, ApproveHeld) == []
 
 
+@pytest.mark.parametrize(
+    ("micros", "shown"), [(4_999_999, "4.999999"), (4_000, "0.004"), (25 * ONE, "25.00")]
+)
+async def test_an_untouched_size_is_approved_as_it_was_asked_for(micros: int, shown: str) -> None:
+    async with running(waiting(held_of(amount=Micros(micros)))) as seen:
+        await seen.press("ampersand")
+        assert shown in screen_text(seen)
+        assert f"buys for {shown} " in told(seen, "#form-preview")
+        await seen.press("enter")
+        (order,) = given(seen, ApproveHeld)
+        assert (order.held_id, order.amount) == ("h1", None)
+
+
+async def test_a_size_that_was_typed_over_is_another_size() -> None:
+    async with running(waiting(held_of(amount=Micros(4_999_999)))) as seen:
+        await seen.press("ampersand", "ctrl+u", *"5.00", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert order.amount == 5 * ONE
+
+
 def test_the_means_are_those_of_the_venue() -> None:
     held = held_of(venue=Venue.EVM)
     zero = Micros(0)

@@ -148,6 +148,42 @@ async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_pa
         assert (it.held.held, it.spent) == ((), 5 * ONE)
 
 
+@pytest.mark.parametrize(
+    ("answer", "waits_on"),
+    [
+        (said({"success": False, "error": "too much"}), True),
+        (said({"error": "too much", "fix": "take less"}, 400), True),
+        (said({"error": "not now"}, 429), True),
+        # Whoever says these may stand in front of a service that did trade.
+        (said({"success": False, "error": "the gateway broke"}, 502), False),
+        (said({"success": False}, 504), False),
+        (said({"success": False}, 408), False),
+        (said("not one word of JSON"), False),
+    ],
+)
+async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
+    *, answer: bytes, waits_on: bool
+) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(answer, said(filled)) as service, own_client(service.url) as client:
+        lines = LeashLines(client, client._clock, list[Fact]().append)
+        leash = KeptLeash("a", "heron", "gauge", LeashMode.ASK)
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        await raw_call(
+            way, "POST /api/sdk/trade", b'{"market_id": "m", "side": "yes", "amount": 5.0}'
+        )
+        (held_id,) = leash.waiting
+        await lines.carry_out(ApproveHeld(held_id, "it", Micros(4 * ONE)))
+        assert (held_id in leash.waiting) is waits_on
+        assert leash.spent == (0 if waits_on else 4 * ONE)
+        await lines.carry_out(ApproveHeld(held_id, "it"))
+        assert len(service.requests) == (2 if waits_on else 1)
+        (ended,) = leash.decided
+        assert ended.status is (HeldStatus.APPROVED if waits_on else HeldStatus.FAILED)
+        assert ("may have been carried out" in (ended.reason or "")) is not waits_on
+        lines.close()
+
+
 async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         first = await it.buy(5.0)

@@ -16,7 +16,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Final, TypeGuard
 
 from pydantic import ValidationError
@@ -30,8 +29,8 @@ from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
-from service_tui.desk.leash_answers import held_body, raw_of, refused, submitted
-from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
+from service_tui.desk.leash_answers import held_body, is_sure_no, raw_of, refused, submitted
+from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No, Waiting
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_halt import HaltedAgent
 from service_tui.desk.skill_spending import SkillSpending
@@ -225,24 +224,28 @@ class LeashLines:
         if lapsed is not None:
             leash.end(held, *lapsed, now)
             return "bad", lapsed[1]
+        return await self._let_out(line, taken, size)
+
+    async def _let_out(self, line: _Line, taken: Waiting, size: Micros) -> tuple[str, str]:
+        """Send what the person approved, once, and say how it went."""
+        leash, held = line.leash, taken.view
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
-        said = _said(answer)
+        said, changed = _said(answer), size != held.amount
         if status == _OK and said.get("success") is True:
-            changed = size != held.amount
             reason = "approved at another size" if changed else "approved"
             trade_id = str(said.get("trade_id") or "")
             leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
             return "good", ""
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
-        is_sure_no = said.get("success") is False or status == HTTPStatus.UNPROCESSABLE_ENTITY
-        waits_on = size != held.amount and is_sure_no
-        if waits_on:
+        is_no = is_sure_no(status, said)
+        if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
             leash.waiting[held.held_id] = taken
-        else:
-            leash.end(held, HeldStatus.FAILED, why, self._clock.now())
-        return ("warn", f"{why}; it waits on") if waits_on else ("bad", why)
+            return "warn", f"{why}; it waits on"
+        why = why if is_no else f"{why}; {_MAYBE}"
+        leash.end(held, HeldStatus.FAILED, why, self._clock.now())
+        return "bad", why
 
     def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
         """Why a trade must wait on for the moment; None where nothing stands against it."""
@@ -366,8 +369,7 @@ class LeashLines:
         raw = json.dumps(body).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
-        is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
-        if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
+        if is_sure_no(status, _said(answer)):
             with suppress(OSError, ValueError):
                 await self._count(line.leash, Micros(-size))
         self._tell()
@@ -436,6 +438,7 @@ class LeashLines:
 
 
 _HALTED: Final = No("HALTED", "trading is halted", "wait until the operator resumes it")
+_MAYBE: Final = "it may have been carried out: look among the trades"
 _OK: Final = 200
 _NOT_SENT: Final = 424
 """A call that surely did not go out is a no, and no riddle."""

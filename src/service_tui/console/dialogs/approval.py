@@ -34,7 +34,7 @@ from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.reduce_fleet import asked_in_words, order_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 Decision = ApproveHeld | RefuseHeld
 
@@ -71,11 +71,11 @@ class ApprovalForm(Form[Decision]):
     def docked(self) -> Iterator[Widget]:
         """The size or the reason of a no, and what follows: never out of sight."""
         if self._held.action is Action.BUY:
-            amount = f"{decimal(self._held.amount):.2f}"
+            amount = exact_text(self._held.amount)
             yield Horizontal(
                 Words(f"for {MONEY_OF[self._held.venue]}", classes="label"),
                 PlainInput(
-                    amount, compact=True, max_length=12, id="approval-amount", classes="number"
+                    amount, compact=True, max_length=17, id="approval-amount", classes="number"
                 ),
                 id="approval-size",
                 classes="line",
@@ -129,7 +129,9 @@ class ApprovalForm(Form[Decision]):
         if not typed.strip():
             return "type an amount, or F4 to refuse"
         try:
-            amount = read_amount(typed, decimals=MONEY_DECIMALS)
+            # What nobody touched is what was asked for, to the last decimal.
+            untouched = typed.strip() == exact_text(held.amount)
+            amount = held.amount if untouched else read_amount(typed, decimals=MONEY_DECIMALS)
         except DraftError as refused:
             return str(refused)
         against = (
@@ -159,7 +161,7 @@ class ApprovalForm(Form[Decision]):
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
             at = "" if held.average is None else f" at about {formats.price(held.average)} a share"
-            money = f"{decimal(size):,.2f} {MONEY_OF[held.venue]}"
+            money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
             spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
             told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
         elif isinstance(result, RefuseHeld):
@@ -205,6 +207,12 @@ _ANSWERS: Final = {
     True: ("refuse", "back"),
 }
 """What the two doors say, by whether it is refused."""
+
+
+def exact_text(amount: Micros, mark: str = "") -> str:
+    """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
+    whole, rest = divmod(amount, ONE)
+    return f"{whole:{mark}}.{f'{rest:06d}'.rstrip('0').ljust(MONEY_DECIMALS, '0')}"
 
 
 def _switched_off(held: HeldView, state: DeskState) -> str:
