@@ -6,9 +6,9 @@ from samples import NOW
 from service_tui.desk.records_research import (
     BacktestPoint,
     BacktestView,
+    ExperimentRunView,
     ExperimentView,
     ResearchView,
-    RunView,
     SessionView,
     better_by,
 )
@@ -68,12 +68,12 @@ def some_experiments() -> tuple[ExperimentView, ...]:
     return tuple(reversed(made))
 
 
-def run_of(**other: Any) -> RunView:
+def run_of(**other: Any) -> ExperimentRunView:
     given = {
         "command": "python skill.py --backtest", "started_at": Timestamp(NOW - 12),
         "deadline_s": 300.0, "tail": "reading 40 trades\nMETRIC pnl=3.1\n",
     }  # fmt: skip
-    return RunView(**{**given, **other})
+    return ExperimentRunView(**{**given, **other})
 
 
 def point_of(value: float = 0.05, **other: Any) -> BacktestPoint:

@@ -219,6 +219,68 @@ def test_closed_streams_are_no_terminal(home: dict[str, str]) -> None:
     assert "needs a terminal" in done.stdout
 
 
+# -- output that cannot be written ---------------------------------------------------------------
+
+SAID = {
+    "help": ["--help"],
+    "doctor": ["doctor"],
+    "skills": ["skills", "list"],
+    "log": ["log", "verify"],
+    "report": ["report"],
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.parametrize("name", SAID)
+def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -> None:
+    folder = Path(home["XDG_DATA_HOME"]) / "service-tui"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "actions.jsonl").touch(mode=0o600)
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = said_to(full.fileno(), home, *SAID[name])
+    assert done.stderr == ("service-tui: the output cannot be written: No space left on device\n")
+    assert done.returncode == 1
+
+
+def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = said_to(theirs, home, "doctor")
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "service-tui: the output cannot be written: Broken pipe\n",
+    )
+
+
+def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]) -> None:
+    command = f"exec {sys.executable} -m service_tui doctor >&-"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env=home,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "service-tui: the output cannot be written: it is closed\n",
+    )
+
+
+def said_to(where: int, home: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "service_tui", *words],
+        env=home,
+        stdout=where,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
 # -- folders ------------------------------------------------------------------------------------
 
 

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from service_tui.sdk.client import ServiceClient as ServiceClient
+    from service_tui.sdk.rounds import Idea as Idea
+    from service_tui.sdk.rounds import run_skill as run_skill
 
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "ServiceClient": "service_tui.sdk.client",
+    "Idea": "service_tui.sdk.rounds",
+    "run_skill": "service_tui.sdk.rounds",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -25,6 +33,6 @@ def __getattr__(name: str) -> object:
     Raises:
         AttributeError: there is none.
     """
-    if name == "ServiceClient":
-        return importlib.import_module("service_tui.sdk.client").ServiceClient
+    if name in _ROOMS:
+        return getattr(importlib.import_module(_ROOMS[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

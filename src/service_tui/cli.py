@@ -28,6 +28,7 @@ from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import OutputError, say, tell
 from service_tui.wiring.research_words import wish_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ BUG: Final = 70
 INTERRUPTED: Final = 130
 
 KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume", "report", "export"})
+BRIEF: Final = frozenset({"report", "export"})
+"""Doors behind which so little is done that no garbage need be collected."""
+
 OPENS: Final = frozenset({"console", "halt", "resume"})
 """Doors that open a desk, on another service too."""
 
@@ -65,12 +69,10 @@ def run(words: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    environment = read_environment(os.environ)
-    parser = parser_of(environment)
-    given = parser.parse_args(words)
-    check(parser, given)
     log_path = ""
     try:
+        environment = read_environment(os.environ)
+        given = _given(words, environment)
         options = _options(given, environment)
         if given.door in KEEPS_LOG:
             _start_log(options)
@@ -80,8 +82,11 @@ def run(words: Sequence[str]) -> int:
         if given.door != "console":
             # What the others have open is closed on the way out; the console answers for itself.
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return _DOORS[given.door](options, given)
-    except (AddressError, CannotError) as error:
+        if given.door in BRIEF:
+            gc.disable()
+        code = _DOORS[given.door](options, given)
+        say()
+    except (AddressError, CannotError, OutputError) as error:
         sys.stderr.write(f"service-tui: {error}\n")
         return CANNOT
     except KeyboardInterrupt:
@@ -92,6 +97,21 @@ def run(words: Sequence[str]) -> int:
         fatal.log_fault(error)
         sys.stderr.write(f"{fatal.report(error, log_path)}\n")
         return BUG
+    finally:
+        gc.enable()
+    return code
+
+
+def _given(words: Sequence[str], environment: Environment) -> argparse.Namespace:
+    """What the words say; the help and the version are told, and end the program."""
+    parser = parser_of(environment)
+    try:
+        given = parser.parse_args(words)
+    except SystemExit:
+        say()
+        raise
+    check(parser, given)
+    return given
 
 
 def _options(given: argparse.Namespace, environment: Environment) -> Options:
@@ -256,10 +276,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring import halt_door  # noqa: PLC0415
 
     if _is_terminal(sys.stdin):
-        sys.stdout.write(
-            f"Entries pass again at once, of every agent. Type {RESUME_WORD} and press enter: "
-        )
-        sys.stdout.flush()
+        tell(f"Entries pass again at once, of every agent. Type {RESUME_WORD} and press enter: ")
     if (sys.stdin.readline().strip() if sys.stdin else "") != RESUME_WORD:
         raise CannotError(f"not resumed: the word is {RESUME_WORD}")
     try:
@@ -269,7 +286,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
 
 
 def _told(outcome: "Outcome") -> int:
-    sys.stdout.writelines(f"{line}\n" for line in outcome.lines)
+    say(*outcome.lines)
     return OK if outcome.is_done else CANNOT
 
 
@@ -285,7 +302,7 @@ def _login(options: Options, given: argparse.Namespace) -> int:
         keep_profile(options.config_dir, Profile(given.name, address, key))
     except KeysError as error:
         raise CannotError(f"the key was not stored: {error}") from error
-    sys.stdout.write(f"stored; open it with 'service-tui --profile {given.name}'\n")
+    say(f"stored; open it with 'service-tui --profile {given.name}'")
     return OK
 
 
@@ -297,9 +314,10 @@ def _keys(options: Options, given: argparse.Namespace) -> int:
     keys = WalletKeys(options.data_dir, keyring=system_keyring)
     asked = Asked(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
     try:
-        sys.stdout.writelines(f"{line}\n" for line in said(keys, asked))
+        lines = said(keys, asked)
     except KeyWordsError as error:
         raise CannotError(str(error)) from error
+    say(*lines)
     return OK
 
 
@@ -320,7 +338,7 @@ def _demo(_: Options, given: argparse.Namespace) -> int:
 
     try:
         for path in make_screenshots(given.screenshot):
-            sys.stdout.write(f"{path}\n")
+            say(str(path))
     except OSError as error:
         raise CannotError(f"{given.screenshot} cannot be written: {error.strerror}") from error
     return OK
@@ -331,34 +349,35 @@ def _doctor(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring.doctor import findings  # noqa: PLC0415
 
     lines, healthy = findings(options)
-    sys.stdout.write(f"service-tui {__version__}, Python {platform.python_version()}\n")
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    say(f"service-tui {__version__}, Python {platform.python_version()}", *lines)
     return OK if healthy else CANNOT
 
 
 def _autoresearch(options: Options, given: argparse.Namespace) -> int:
     """Serve an MCP client, or do what is asked of a repository's sessions."""
     from service_tui.autoresearch.errors import ToolError  # noqa: PLC0415
-    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.research import autoresearch  # noqa: PLC0415
 
     try:
         wish = wish_of(given, os.environ)
     except ValueError as error:
         raise CannotError(str(error)) from error
     try:
-        autoresearch(options, wish)
-    except (ToolError, DeskClosedError) as error:
+        if wish.word:
+            from service_tui.wiring.research import autoresearch  # noqa: PLC0415
+
+            autoresearch(options, wish)
+            return OK
+        # A client waits for the server's first word: no more is imported before that.
+        from service_tui.wiring.research_door import serve_client  # noqa: PLC0415
+
+        return serve_client(options, wish)
+    except ToolError as error:
         raise CannotError(str(error)) from error
-    return OK
 
 
 def _skills(options: Options, given: argparse.Namespace) -> int:
     """Do something with skills, beside whichever desk is open."""
     from service_tui.wiring import skills  # noqa: PLC0415
-
-    def say(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
 
     data_dir = options.data_dir
     try:
@@ -389,7 +408,7 @@ def _log(options: Options, given: argparse.Namespace) -> int:
         raise CannotError(f"{path} cannot be read: {error.strerror}") from error
     if found.problem:
         raise CannotError(f"{path}: {found.problem}; {found.count} entries before it hold")
-    sys.stdout.write(f"{found.count} entries, the chain holds; last hash {found.last_hash}\n")
+    say(f"{found.count} entries, the chain holds; last hash {found.last_hash}")
     return OK
 
 
@@ -401,10 +420,10 @@ def _report(options: Options, given: argparse.Namespace) -> int:
     try:
         text = report_door.day(options, given.agent, as_table=given.format == "csv")
         if given.to is None:
-            sys.stdout.write(text)
+            tell(text)
         else:
             report_door.keep(given.to, text)
-            sys.stdout.write(f"{given.to}\n")
+            say(str(given.to))
     except (DeskClosedError, report_door.ReportError) as error:
         raise CannotError(str(error)) from error
     return OK
@@ -419,7 +438,7 @@ def _export(options: Options, given: argparse.Namespace) -> int:
         count = report_door.export(options, given.folder)
     except (DeskClosedError, report_door.ReportError) as error:
         raise CannotError(str(error)) from error
-    sys.stdout.write(f"{count} files are in {given.folder}\n")
+    say(f"{count} files are in {given.folder}")
     return OK
 
 

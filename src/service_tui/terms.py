@@ -32,6 +32,9 @@ PUBLIC_VENUES: Final = {
 }
 """The same the other way round; `sim` has one name everywhere."""
 
+MONEY_OF: Final = {Venue.SIM: "$SIM", Venue.EVM: "USDC.e", Venue.SOL: "USDC"}
+"""What each venue is paid in: no sum holds two of them. Source: spec, "Venues"."""
+
 
 class Side(StrEnum):
     """The claim that pays 1 when the market ends YES or NO."""

@@ -22,17 +22,30 @@ HEAVY = (
 )
 
 
-def modules_after(imported: str) -> set[str]:
+def names_after(imported: str) -> set[str]:
     code = f"import {imported}, sys; print(' '.join(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
     )
-    return {name.partition(".")[0] for name in done.stdout.split()}
+    return set(done.stdout.split())
+
+
+def modules_after(imported: str) -> set[str]:
+    return {name.partition(".")[0] for name in names_after(imported)}
 
 
 @pytest.mark.parametrize("imported", ["service_tui.wiring.start", "service_tui.cli"])
 def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
     assert not modules_after(imported) & set(HEAVY)
+
+
+def test_the_first_answer_of_the_research_server_needs_the_protocol_only() -> None:
+    rooms = {
+        name.split(".")[1]
+        for name in names_after("service_tui.wiring.research_door")
+        if name.startswith("service_tui.")
+    }
+    assert not rooms & {"client", "console", "desk", "engine", "sdk", "server", "storage", "wire"}
 
 
 def test_the_engine_needs_the_standard_library_only() -> None:
@@ -41,6 +54,11 @@ def test_the_engine_needs_the_standard_library_only() -> None:
 
 def test_the_client_needs_no_server() -> None:
     assert not modules_after("service_tui.client.client") & {"fastapi", "textual", "sqlmodel"}
+
+
+def test_a_report_builds_no_app_and_no_screen() -> None:
+    needed = modules_after("service_tui.wiring.report_door, service_tui.wiring.reading")
+    assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
 
 
 def test_only_the_console_imports_textual() -> None:

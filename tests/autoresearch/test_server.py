@@ -1,5 +1,7 @@
 """The MCP server as a client meets it: a real one, in a process of its own."""
 
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,20 @@ async def test_without_leave_no_command_runs(tmp_path: Path) -> None:
         await driver.init()
         said = await driver.refused("run_experiment", command="touch /tmp/never-there")
         assert "--allow-shell" in said
+
+
+async def test_python_in_a_command_is_the_one_that_has_the_library(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    git_alone = tmp_path / "bin"
+    git_alone.mkdir()
+    (git_alone / "git").symlink_to(shutil.which("git") or "")
+    for chosen in ({}, {"VIRTUAL_ENV": str(tmp_path)}):
+        env = {"PATH": str(git_alone), **chosen}
+        async with driving(repository, tmp_path / "data", env=env) as driver:
+            await driver.init()
+            ran = await driver.call("run_experiment", command="command -v python || echo none")
+            own = str(Path(sys.executable).with_name("python"))
+            assert ran["output"].strip() == ("none" if chosen else own)
 
 
 @pytest.mark.parametrize("state", ["changed", "new", "merging"])

@@ -193,11 +193,14 @@ def test_many_of_a_kind_are_one_toast_with_their_number_and_the_gravest_tone() -
     assert found.desktop == "3 notices, the last: x"
 
 
-def test_what_became_of_a_request_is_not_counted_among_those_to_approve() -> None:
+def test_a_notice_that_says_itself_how_many_wait_is_said_once() -> None:
     kind = NoticeKind.APPROVAL
-    notices = [notice(1, kind, "trend asks: buy NO"), notice(2, kind, "approved: buy NO")]
+    many = "2 trades wait for you, the newest: trend asks to buy NO"
+    notices = [notice(1, kind, "trend asks to buy NO"), notice(2, kind, many, tone="warn")]
     (toast,) = deliveries(notices, LOUD, NOW, zone=UTC).toasts
-    assert toast.words() == "2 notices of approvals, the last: approved: buy NO"
+    assert (toast.words(), toast.tone) == (many, "warn")
+    later = deliveries([notice(3, kind, "approved: buy NO")], LOUD, NOW, shown={kind: toast})
+    assert later.toasts[0].words() == "approved: buy NO"
 
 
 def test_an_alert_and_its_exit_are_counted_once_until_somebody_has_looked() -> None:

@@ -69,6 +69,10 @@ def m(amount: float) -> Micros:
         (formats.address("0x1234567890", masked=True), "•••", "muted"),
         (formats.clock_time(NOW, UTC), "08:00:00", ""),
         (formats.date_time(NOW, UTC), "15 Jan 08:00", ""),
+        (formats.moment_of(Timestamp(NOW - 8 * 3_600), NOW, UTC), "00:00:00", ""),
+        (formats.moment_of(Timestamp(NOW - 8 * 3_600 - 1), NOW, UTC), "14 Jan 23:59:59", ""),
+        (formats.moment_of(Timestamp(NOW - 365 * 86_400), NOW, UTC), "15 Jan 08:00:00", ""),
+        (formats.moment_of(None, NOW, UTC), "–", ""),  # noqa: RUF001
         (formats.clock_time(None), "–", ""),  # noqa: RUF001
         (formats.clock_time(Timestamp(1e300)), "–", ""),  # noqa: RUF001
     ],

@@ -7,7 +7,7 @@ import pytest
 from doors import Running, running, seen_before
 from fleet_samples import held_of, leash_of, run_of, sample_supervision
 from samples import NOW, sample_state
-from service_tui.console.dialogs.approval import ApprovalForm, why_text
+from service_tui.console.dialogs.approval import ApprovalForm
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.report import report_text
@@ -103,25 +103,6 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
         await seen.press("ctrl+u", "1", "8", "enter")
         (order,) = given(seen, ApproveHeld)
         assert order.amount == Micros(18 * ONE)
-
-
-async def test_a_refusal_takes_the_reason_along() -> None:
-    async with running(STATE) as seen:
-        await seen.press("ampersand", "down")
-        preview = seen.app.screen.query_one("#form-preview", Words)
-        assert "F4 refuses without a reason" in str(preview.render())
-        await seen.press("n", "o")
-        assert "F4 refuses, and tells the reason" in str(preview.render())
-        await seen.press("f4")
-        (order,) = given(seen, RefuseHeld)
-        assert (order.held_id, order.reason) == ("h1", "no")
-
-
-def test_a_reference_for_machines_is_not_told_as_a_reason() -> None:
-    held = held_of(signal_data={"client_ref": "17db4e0f", "edge": 0.08})
-    told = why_text(held, STATE).plain
-    assert "edge 0.08" in told
-    assert "17db4e0f" not in told
 
 
 async def test_without_a_waiting_trade_the_key_says_so() -> None:
@@ -263,6 +244,7 @@ async def test_a_trade_is_refused_with_the_mouse_too() -> None:
         await seen.press("ampersand")
         assert "1 more waits" in seen.text
         await seen.pilot.click("#approval-refuse")
+        await seen.pilot.click("#form-set")
         assert [order.held_id for order in given(seen, RefuseHeld)] == ["h1"]
 
 

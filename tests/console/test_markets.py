@@ -254,7 +254,7 @@ async def test_a_small_terminal_asks_about_nothing_until_a_market_is_opened() ->
         assert view.screen.query_one("#markets-detail").has_focus
         await view.press("escape")
         assert view.screen.table.has_focus
-        assert not view.screen.has_class("-open")
+        assert not view.screen.has_class("-opened")
 
 
 async def test_the_detail_of_another_market_is_never_shown() -> None:

@@ -16,8 +16,9 @@ from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.screens.portfolio import PortfolioScreen
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import Phase, PositionView
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Side
+from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 STATE = sample_state(60, held=12)
@@ -109,6 +110,72 @@ async def test_both_sides_of_a_market_are_two_rows() -> None:
         assert view.ticket()[1] is first.side
         await view.press("j", "x")
         assert view.ticket()[1] is first.side.other
+
+
+BOOK = replace(
+    STATE.positions[0],
+    venue=Venue.EVM,
+    mark_value=Micros(45_100_000),
+    cost=Micros(40_000_000),
+    unrealized=Micros(5_100_000),
+)
+SUM = VenueSumView(
+    venue=Venue.EVM,
+    cash=Micros(942_680_000),
+    reserved=Micros(3_000_000),
+    value=Micros(45_100_000),
+    positions=1,
+    pnl=Micros(-57_320_000),
+    pnl_at=Timestamp(NOW - 720),
+)
+REAL = replace(STATE, on_venues=(BOOK,), venue_sums=(SUM,))
+
+
+async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of_theirs() -> None:
+    async with portfolio(STATE, WIDE) as view:
+        plain = view.part("#portfolio-figures")
+        assert not view.screen.query_one("#portfolio-venues").display
+    async with portfolio(REAL, WIDE) as view:
+        assert view.part("#portfolio-figures") == plain
+        assert "open 13" in view.part("#portfolio-which")
+        lines = view.part("#portfolio-venues")
+        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, worth 45.10")
+        assert "cash 942.68" in lines
+        assert "in open buys 3.00" in lines
+        same = [held for held in view.rows() if held.market_id == BOOK.market_id]
+        assert {held.venue for held in same} == {Venue.SIM, Venue.EVM}
+        assert len({held.key for held in same}) == len(same)
+        view.screen.query_one(Input).value = "usdc.e"
+        await view.pilot.pause()
+        assert view.rows() == [BOOK]
+
+
+async def test_a_position_on_a_real_venue_is_sold_there() -> None:
+    async with portfolio(REAL, WIDE) as view:
+        for held in (BOOK, STATE.positions[0]):
+            view.screen.focus_row(held.key)
+            await view.press("x")
+            form = view.app.dialogs[-1]
+            assert isinstance(form, TradeForm)
+            assert form._venue is held.venue
+            assert view.ticket() == (held.market_id, held.side, Action.SELL)
+    async with portfolio(replace(REAL, positions=()), WIDE) as view:
+        assert "evm_venue, USDC.e" in view.part(".detail-head")
+        assert "cost USDC.e" in view.part(".detail-body")
+        assert "none among the newest" in view.part(".detail-more")
+
+
+async def test_a_venues_own_figure_that_is_old_looks_old() -> None:
+    async with portfolio(REAL) as view:
+        assert "STALE" not in view.part("#portfolio-venues")
+        view.app.bring(later_s=300.0)
+        assert "STALE 17m" in view.part("#portfolio-venues")
+        sums = (replace(SUM, pnl=None, pnl_at=None),)
+        view.app.bring(replace(REAL, venue_sums=sums))
+        assert "STALE" not in view.part("#portfolio-venues")
+    private = replace(REAL, preferences={"privacy": "on"})
+    async with portfolio(private, WIDE) as view:
+        assert "57.32" not in view.part("#portfolio-venues")
 
 
 async def test_search_narrows_and_escape_brings_all_back() -> None:

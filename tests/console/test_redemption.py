@@ -10,6 +10,7 @@ from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.passphrase import NewKeyDialog, SecretInput
 from service_tui.console.dialogs.redeem import RedeemDialog
 from service_tui.console.dialogs.stored_keys import StoredKeys
+from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.dialogs.wallet import WalletPanel
 from service_tui.console.dialogs.wallet_code import WalletCode
@@ -335,6 +336,50 @@ async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
         assert qr_lines(ADDRESS, on_dark=True)[0] not in seen.text
         await seen.press("o")
         assert not isinstance(seen.app.screen, WalletCode)
+        assert "not linked yet: do not send here" in seen.toasts[-1]
+        await seen.press("y")
+        assert "the key's address, not linked yet" in seen.toasts[-1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_the_banner_names_the_keys_that_switch_real_money_off(size: tuple[int, int]) -> None:
+    on = replace(STATE, wallet=wallet_of(live=True))
+    async with running(on, first="portfolio", size=size) as seen:
+        assert "REAL MONEY" in seen.text
+        if size[0] > 120:
+            assert "5, W, then L switches it off" in seen.text
+        await seen.press("5", "W", "L")
+        assert given(seen) == [SetLive(on=False)]
+        await seen.bring(replace(STATE, wallet=wallet_of(live=False)))
+        assert "REAL MONEY" not in seen.text
+
+
+async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
+    off = replace(STATE, wallet=wallet_of(live=False))
+    async with running(off, first="portfolio", size=(120, 40)) as seen:
+        await seen.press("x")
+        assert isinstance(seen.app.screen, TradeForm)
+        await seen.press("f7")
+        assert "press 5, W, L, and type LIVE" in seen.toasts[-1]
+        await seen.press("escape", "5", "W", "L")
+        await seen.pilot.pause(2 * ARMED_AFTER_S)
+        await seen.press(*"LIVE", "enter")
+        assert given(seen)[-1] == SetLive(on=True, word="LIVE")
+
+
+async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_them() -> None:
+    over = f"/data/wallets/{ADDRESS}.json is a link; move it away: keys follow none"
+    state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
+    async with running(state, first="redemption", size=(120, 40)) as seen:
+        await seen.press("W", "D")
+        assert "No key lies here" in seen.text
+        assert "passed over: " in seen.text
+        assert "/data/wallets/" in seen.text
+        assert "keys follow none" in seen.text
+        private = replace(state, preferences={**STATE.preferences, "privacy": "on"})
+        await seen.bring(private)
+        assert "passed over: •••" in seen.text
+        assert ADDRESS not in seen.text
 
 
 @pytest.mark.parametrize("name", get_args(CheckBody.model_fields["name"].annotation))
@@ -347,7 +392,7 @@ def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> 
     assert done.served[0].says == "it is there"
     failed = missing.served[0]
     assert failed.says != "it is there"
-    assert f"{failed.name}  " in checklist_text(missing).plain
+    assert f"{failed.name}  " in checklist_text(missing, 100).plain
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -8,6 +8,7 @@ from samples import NOW, sample_state
 from service_tui.console.dialogs.report import Report, report_text
 from service_tui.desk.commands_fleet import ReadDay
 from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
+from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 PLAIN = seen_before(sample_state())
@@ -45,16 +46,39 @@ def test_the_page_tells_each_agents_day_the_one_in_focus_first() -> None:
     assert "30.00" in text
     assert "the gauge rises [red]" in text
     assert "not known refused with 404" in text
-    assert lines[table + 1].split()[2:] == ["1", "25.00", "1", "30.00"]
+    assert lines[table + 1].split()[1:2] == ["$SIM"]
+    assert lines[table + 1].split()[3:] == ["1", "25.00", "1", "30.00"]
 
 
 def test_what_was_not_read_is_a_question_and_no_nought() -> None:
     bare = replace(PLAIN, trades=(), account=None)
     lines = report_text(bare, NOW).plain.split("\n")
     row = next(line for line in lines if line.startswith("heron "))
-    assert row.split()[2:] == ["?", "?", "?", "?"]
+    assert row.split()[3:] == ["?", "?", "?", "?"]
     assert "reading the trades" in lines[0]
     assert "its own dashboard" in report_text(replace(PLAIN, fleet=None), NOW).plain
+
+
+def test_play_money_and_real_money_have_lines_and_sums_of_their_own() -> None:
+    past = PASTS[0]
+    real = tuple(
+        replace(one, trade=replace(one.trade, venue=Venue.EVM, cost=Micros(7 * ONE)))
+        for one in past.trades
+    )
+    pasts = (replace(past, trades=past.trades + real), *PASTS[1:3])
+    read = replace(STATE, supervision=replace(STATE.supervision, pasts=pasts))
+    lines = report_text(replace(read, fleet=replace(read.fleet, agents=read.fleet.agents[:3])), NOW)
+    told = [line.split() for line in lines.plain.split("\n")]
+    owner = PLAIN.fleet.agents[0].name
+    place = next(place for place, words in enumerate(told) if words[:2] == [owner, "$SIM"])
+    assert told[place][3:] == ["1", "25.00", "1", "30.00"]
+    assert told[place + 1][0] == "USDC.e"
+    assert told[place + 1][2:] == ["1", "7.00", "1", "7.00"]
+    sums = {words[1]: words[3:] for words in told if words[:1] == ["all"]}
+    assert sums == {
+        "$SIM": ["3", "75.00", "3", "90.00"],
+        "USDC.e": ["1", "7.00", "1", "7.00"],
+    }
 
 
 def test_amounts_are_masked() -> None:

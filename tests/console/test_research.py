@@ -100,6 +100,17 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
             assert said.venue is venue
 
 
+@pytest.mark.parametrize("slug", ["-x", "--allow-shell", "", "a b", "a" * 129])
+async def test_what_is_no_slug_is_asked_of_nobody(slug: str) -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("6", "b")
+        form = seen.app.screen
+        assert isinstance(form, BacktestForm)
+        form.write("backtest-skill", slug)
+        form.refresh_form()
+        assert form.judged() == "name the skill by its slug"
+
+
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [

@@ -16,7 +16,7 @@ from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference
 from service_tui.desk.records import QuoteView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Side
+from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 STATE = sample_state()
@@ -155,7 +155,7 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
             Side.NO,
             Action.BUY,
         )
-        assert (order.amount, order.venue) == (25 * ONE, MARKET.venue)
+        assert (order.amount, order.venue) == (25 * ONE, Venue.SIM)
         assert t.app.screen is not t.form
 
 

@@ -90,7 +90,7 @@ async def test_a_decision_is_told_once(tmp_path: Path, reason: str) -> None:
     actions.heard(state, HeldSeen((), (approved,)))
     await actions.write()
     (told,) = entries(tmp_path)
-    assert told["words"] == f"{waiting.held_id}: {reason}"
+    assert told["words"] == f"heron {waiting.held_id}: {reason}"
 
 
 async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
@@ -147,7 +147,7 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     assert (one.who, one.deed, one.words) == (
         "tide",
         Deed.AGENT,
-        "changed: active, pro, trading_paused",
+        "tide changed: active, pro, trading_paused",
     )
     (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
     assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")

@@ -7,6 +7,7 @@ import pytest
 from fleet_samples import fleet_state, held_of, leash_of, limits_of, run_of
 from samples import NOW
 from service_tui.desk.agent_health import (
+    _REASONS,
     QUIET_S,
     SILENT_S,
     Health,
@@ -55,6 +56,13 @@ def runs(**other: object) -> SupervisionView:
          "by hand"),
         (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPED),)),
          Health.STOPPED, "mean-reversion"),
+        (replace(HERON, limits=limits_of(buys_today=500)), runs(state=SkillRunState.STOPPED),
+         Health.STOPPED, "mean-reversion"),
+        (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPING),)),
+         Health.BUDGET, "82.00 of 82.00"),
+        (HERON, SupervisionView(leashes=(FULL,), held=(held_of(),),
+                                runs=(run_of(state=SkillRunState.STOPPED),)),
+         Health.ASKS, "waits for you"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
@@ -66,6 +74,10 @@ def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
     told = health_of(agent, view, NOW)
     assert told.health is health
     assert why in told.why
+
+
+def test_the_order_of_the_reasons_is_the_rank_of_the_words() -> None:
+    assert [health for health, _ in _REASONS] == [one for one in Health if one is not Health.NEW]
 
 
 def test_a_run_that_wrote_of_late_is_not_silent() -> None:

@@ -14,7 +14,7 @@ from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import AgentAct, Forget, Govern
-from service_tui.desk.commands_fleet import SetLeash
+from service_tui.desk.commands_fleet import PauseAll, SetLeash
 from service_tui.desk.desk import Desk
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.handlers.agents import OWN_KEY
@@ -391,3 +391,21 @@ async def test_agents_of_another_service_are_not_governed(tmp_path: Path) -> Non
         state = await until(desk, lambda s: s.notices, stage)
         assert "embedded service" in state.notices[-1].text
         assert Topic.AGENTS not in state.seen
+
+
+async def test_who_is_paused_or_let_go_with_all_others_is_named(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        for name in (NAME, "gull"):
+            await registered(stage, name)
+        await until(desk, lambda s: len(s.fleet.agents) == 3, stage)
+        for paused, words in ((True, "paused, to sell alone"), (False, "free to buy again")):
+            await desk.submit(PauseAll(paused=paused)).wait()
+            said = [one.text for one in desk.state.notices]
+            assert {f"2 agents {words}: heron, gull", f"2 agents {words}: gull, heron"} & {*said}
+            await until(
+                desk,
+                lambda s, p=paused: all(a.paused is p for a in s.fleet.agents if not a.is_own),
+                stage,
+            )
+        await desk.submit(PauseAll(paused=False)).wait()
+        assert "0 agents free to buy again" in [one.text for one in desk.state.notices]

@@ -11,11 +11,13 @@ import pytest
 from fleet_samples import sample_supervision
 from samples import NOW, sample_state
 from service_tui.desk.exports import TABLES, as_json, day_in_markdown, files_of, safe_cell
+from service_tui.desk.fleet import VenueMoneyView
 from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.records_research import ExperimentView, ResearchView
-from service_tui.desk.report import day_reports, known_pasts, midnight, report_markdown
+from service_tui.desk.report import day_reports, known_pasts, midnight, totals
+from service_tui.desk.report_rows import report_markdown, report_rows
 from service_tui.desk.written import write_files, write_new
-from service_tui.terms import ExperimentStatus
+from service_tui.terms import ExperimentStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), supervision=sample_supervision())
@@ -89,9 +91,10 @@ def test_the_trades_of_every_agent_are_exported_with_their_reasons() -> None:
 def test_a_day_counts_what_happened_since_midnight() -> None:
     reports = {one.agent.agent_id: one for one in day_reports(FULL, NOW, PASTS)}
     day = reports["a-2"]
-    assert (day.buys, day.bought, day.sales, day.sold) == (1, 25 * ONE, 2, 39 * ONE)
-    assert day.realized == 3 * ONE
-    assert (day.best.trade.trade_id, day.worst.trade.trade_id) == ("t-2", "t-3")
+    (play,) = day.monies
+    assert (play.buys, play.bought, play.sales, play.sold) == (1, 25 * ONE, 2, 39 * ONE)
+    assert play.realized == 3 * ONE
+    assert (play.best.trade.trade_id, play.worst.trade.trade_id) == ("t-2", "t-3")
     assert reports["a-3"].problem == "refused with 404"
     assert reports["a-1"].problem == "its trades were not read"
     assert "a-1" in known_pasts(FULL)
@@ -110,18 +113,56 @@ def test_a_sale_that_names_no_skill_belongs_to_the_last_buyer_of_its_side() -> N
     )
     pasts = {"a-2": AgentDetailView("a-2", trades, ())}
     (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")
-    assert {one.skill_slug: (one.trades_count, one.pnl) for one in day.skills} == {
+    assert {one.skill_slug: (one.trades_count, one.pnl) for one in day.monies[0].skills} == {
         "gauge": (1, -2 * ONE), "hare": (1, 0),
     }  # fmt: skip
     pasts = {"a-2": AgentDetailView("a-2", (sold,), ())}
     (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")
-    assert [one.skill_slug for one in day.skills] == [""]
+    assert [one.skill_slug for one in day.monies[0].skills] == [""]
+
+
+def test_no_sum_holds_two_monies() -> None:
+    real = traded(trade_id="t-7", action="buy", pnl=None, venue=Venue.EVM, cost=Micros(4 * ONE))
+    sold = traded(
+        trade_id="t-8", action="sell", venue=Venue.EVM, cost=Micros(6 * ONE), pnl=Micros(2 * ONE)
+    )
+    past = AgentDetailView("a-2", (sold, real, *PASTS["a-2"].trades), ())
+    agents = tuple(
+        replace(one, venues=(EVM_MONEY,) if one.agent_id in {"a-1", "a-2"} else ())
+        for one in FULL.fleet.agents
+    )
+    state = replace(FULL, fleet=replace(FULL.fleet, agents=agents))
+    reports = day_reports(state, NOW, {"a-2": past})
+    (day,) = (one for one in reports if one.agent.agent_id == "a-2")
+    play, usdc = day.monies
+    assert (play.money, play.bought, play.sold, play.realized) == (
+        "$SIM", 25 * ONE, 39 * ONE, 3 * ONE,
+    )  # fmt: skip
+    assert (usdc.money, usdc.bought, usdc.sold, usdc.realized) == (
+        "USDC.e", 4 * ONE, 6 * ONE, 2 * ONE,
+    )  # fmt: skip
+    assert {one.skill_slug: one.pnl for one in usdc.skills} == {"gauge": 2 * ONE}
+    sums = {one.money: one for one in totals(reports)}
+    assert sums["USDC.e"].equity == 2 * EVM_MONEY.equity
+    assert sums["$SIM"].equity == sum(one.equity for one in agents)
+    assert (sums["USDC.e"].bought, sums["USDC.e"].day_pnl) == (4 * ONE, None)
+    rows = [row for row in report_rows(reports) if row["agent"] == "a-2"]
+    assert [row["money"] for row in rows] == ["$SIM", "USDC.e"]
+    # What has no money stands once, or a sum over the column would count it twice.
+    assert rows[1]["waiting"] is rows[1]["approved"] is None
+    assert "- Traded in USDC.e: 1 buys for 4.00, 1 sales for 6.00" in report_markdown(reports)
+    assert "| all |  |  | USDC.e | 1,974.00 |" in day_in_markdown(state, NOW, {"a-2": past})
+
+
+EVM_MONEY = VenueMoneyView(
+    Venue.EVM, Micros(950 * ONE), Micros(0), Micros(987 * ONE), Micros(-13 * ONE), 1, 0
+)
 
 
 def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
     told = report_markdown(day_reports(FULL, NOW, PASTS))
-    assert "Traded: 1 buys for 25.00, 2 sales for 39.00; realized +3.00" in told
-    assert "- Best: +5.00" in told
+    assert "Traded in $SIM: 1 buys for 25.00, 2 sales for 39.00; realized +3.00" in told
+    assert "- Best in $SIM: +5.00" in told
     assert "- It said: =cheap \\# enough" in told
     assert "- Not known: refused with 404" in told
     assert [line for line in told.splitlines() if line.startswith("#")] == [
@@ -133,7 +174,8 @@ def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
 def test_a_day_is_a_table_that_no_name_breaks() -> None:
     text = day_in_markdown(STATE, NOW, PASTS)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(STATE.fleet.agents)
+    monies = [day for one in day_reports(STATE, NOW, PASTS) for day in one.monies]
+    assert len(rows) == 1 + len(monies) + len(totals(day_reports(STATE, NOW, PASTS)))
     assert "tide \\[/red\\]" in text
     assert "2 trades wait for approval." in text
     one = day_in_markdown(STATE, NOW, PASTS, "heron")

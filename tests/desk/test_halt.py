@@ -17,7 +17,7 @@ from service_tui.desk.facts import WorldSeen
 from service_tui.desk.gate import HALTED, Gate, enters, is_entry
 from service_tui.desk.halt_kept import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.records import TicketState
-from service_tui.desk.records_halt import AckState, HaltView
+from service_tui.desk.records_halt import AckState, HaltedAgent, HaltView
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Plan, Side, Venue
@@ -469,6 +469,15 @@ def test_what_is_kept_is_read_as_it_was() -> None:
     for kept in (KeptHalt(on=True, at=1.5, was_paused=True), KeptHalt(on=False, at=2.0)):
         assert kept_halt(kept.as_text()) == kept
     assert newest((KeptHalt(on=True, at=1.5, was_paused=True),)) == HaltView(1.5, was_paused=True)
+    skills = (HaltedAgent("a", "heron", was_paused=True), HaltedAgent("b", "gull"))
+    kept = KeptHalt(on=True, at=1.5, agents=skills)
+    assert kept_halt(kept.as_text()) == kept
+    assert newest((kept,)) == HaltView(1.5, agents=skills)
+    # A halt of an older program names none, and what is no agent is passed over.
+    old = '{"on": true, "at": 1.5, "was_paused": false}'
+    assert kept_halt(old) == KeptHalt(on=True, at=1.5)
+    odd = old.replace("}", ', "agents": [["a", "heron", null], ["b", 3, true], 7]}')
+    assert kept_halt(odd).agents == (HaltedAgent("a", "heron"),)
     assert HALT == "halt"
 
 

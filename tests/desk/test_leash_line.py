@@ -136,6 +136,54 @@ async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size
         assert it.spent == 6 * ONE
 
 
+async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        await it.buy(5.0)
+        (waiting,) = it.held.held
+        for amount in (900, 999_999_999):
+            await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", Micros(amount * ONE)))
+            assert [one.held_id for one in it.held.held] == [waiting.held_id]
+        assert it.spent == 0
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it"))
+        assert (it.held.held, it.spent) == ((), 5 * ONE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits_on"),
+    [
+        (said({"success": False, "error": "too much"}), True),
+        (said({"error": "too much", "fix": "take less"}, 400), True),
+        (said({"error": "not now"}, 429), True),
+        # Whoever says these may stand in front of a service that did trade.
+        (said({"success": False, "error": "the gateway broke"}, 502), False),
+        (said({"success": False}, 504), False),
+        (said({"success": False}, 408), False),
+        (said("not one word of JSON"), False),
+    ],
+)
+async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
+    *, answer: bytes, waits_on: bool
+) -> None:
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    async with scripted(answer, said(filled)) as service, own_client(service.url) as client:
+        lines = LeashLines(client, client._clock, list[Fact]().append)
+        leash = KeptLeash("a", "heron", "gauge", LeashMode.ASK)
+        way = await lines.open("r1", leash, "sk_test_0123456789")
+        await raw_call(
+            way, "POST /api/sdk/trade", b'{"market_id": "m", "side": "yes", "amount": 5.0}'
+        )
+        (held_id,) = leash.waiting
+        await lines.carry_out(ApproveHeld(held_id, "it", Micros(4 * ONE)))
+        assert (held_id in leash.waiting) is waits_on
+        assert leash.spent == (0 if waits_on else 4 * ONE)
+        await lines.carry_out(ApproveHeld(held_id, "it"))
+        assert len(service.requests) == (2 if waits_on else 1)
+        (ended,) = leash.decided
+        assert ended.status is (HeldStatus.APPROVED if waits_on else HeldStatus.FAILED)
+        assert ("may have been carried out" in (ended.reason or "")) is not waits_on
+        lines.close()
+
+
 async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         first = await it.buy(5.0)
@@ -374,31 +422,3 @@ async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
         writer.close()
         await writer.wait_closed()
         assert (await it.buy(1.0)).success
-
-
-async def test_a_halt_cancels_the_buys_that_rest_for_skills_with_their_own_key() -> None:
-    def order(order_id: str, kind: str) -> dict[str, object]:
-        return {
-            "order_id": order_id, "trade_id": "t-1", "cost_usdc": 2.0,
-            "market_id": "m", "side": "yes", "trade_type": kind,
-            "order_type": "GTC", "venue": "sim", "price": 0.4, "shares": 5.0,
-            "created_at": "2027-01-15T08:00:00Z",
-        }  # fmt: skip
-
-    book = said({"orders": [order("o-1", "buy"), order("o-2", "sell")], "count": 2})
-    gone = said({"success": True, "cancelled": ["o-1"], "message": ""})
-    steps = (book, gone, book, said({"error": "no"}, 500))
-    async with scripted(*steps) as service, own_client(service.url) as client:
-        lines = LeashLines(client, client._clock, list[Fact]().append, lambda: True)
-        assert not lines.has_any
-        leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO)
-        await lines.open("r1", leash, "sk_test_of_the_skill")
-        assert lines.has_any
-        assert await lines.cancel_buys() == (1, "")
-        assert [head.partition(" HTTP")[0] for head in service.heads] == [
-            "GET /api/sdk/orders/open", "DELETE /api/sdk/orders/o-1",
-        ]  # fmt: skip
-        assert all("Bearer sk_test_of_the_skill" in head for head in service.heads)
-        # What is not done is said, and tried again by the halt.
-        assert await lines.cancel_buys() == (0, "an order of a is not cancelled (500)")
-        lines.close()

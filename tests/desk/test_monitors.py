@@ -111,6 +111,15 @@ def test_what_this_desk_did_with_an_alert_is_not_forgotten_by_a_listing() -> Non
     assert risk.open_alerts == ()
 
 
+def test_why_this_desk_ended_an_alert_is_not_replaced_by_the_services_word_for_any_end() -> None:
+    risk = listed(RiskView(executes=True), "a", "b")
+    dust = alert_of("a", state=AlertState.ENDED, attempts=1, words="3 shares are left")
+    risk = reduce_risk(risk, AlertChanged(dust))
+    over = tuple(alert_of(one, state=AlertState.ENDED, words="dismissed") for one in ("a", "b"))
+    risk = reduce_risk(risk, AlertsSeen(AT, (), over))
+    assert [risk.alert(one).words for one in ("a", "b")] == ["3 shares are left", "dismissed"]
+
+
 def test_an_alert_of_which_nothing_is_said_any_more_comes_to_an_end() -> None:
     risk = listed(RiskView(executes=True), "a")
     assert listed(risk, at=AT + 10).alert("a").state is AlertState.ENDED

@@ -50,7 +50,7 @@ from service_tui.wire.endpoints_wallet import (
     REDEEM,
     REPORT_REDEMPTION,
 )
-from support import OPERATOR, first_state, open_stage
+from support import OPERATOR, first_state, open_directory, open_stage
 from support import Stage as Setting
 from wallets import operate, ready, winner_of
 
@@ -555,6 +555,75 @@ async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path
             await until(second, lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED, stage)
         assert (first_signer.count, second_signer.count) == (1, 0)
         assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+@asynccontextmanager
+async def beside(stage: Setting, path: Path, signer: CountingSigner) -> AsyncGenerator[Desk]:
+    """A console on the same service that holds nothing, with a database of its own."""
+    async with open_directory(path / "attached", stage.clock) as own:
+        other = replace(stage, database=own)
+        async with open_wallet_desk(other, signer, executes=False, initial=allowed()) as desk:
+            await known(desk, stage)
+            yield desk
+            assert ChainRuns(own).recent(100) == []
+
+
+async def test_who_takes_the_directory_over_begins_redemptions_in_its_journal(
+    tmp_path: Path,
+) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        before, due = balance(stage), payout(held)
+        signer = CountingSigner()
+        async with beside(stage, tmp_path, signer) as desk:
+            desk.submit(RedeemAll((held.key,)))
+            await until(desk, lambda s: any(HOLDER in one.text for one in s.notices), stage)
+            await stage.clock.advance(60)
+            assert (signer.count, desk.state.redemption.executes) == (0, False)
+            desk.hold(stage.database)
+            state = await until(desk, run_is(held, ChainRunState.DONE), stage)
+            assert state.redemption.executes
+            await stage.clock.advance(60)
+        assert signer.count == 1
+        assert [run.wallet for run in ChainRuns(stage.database).recent(100) if run.raw] == [
+            signer.address
+        ]
+        assert balance(stage) == before + due
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+async def test_what_the_last_holder_has_sent_is_followed_and_not_signed_again(
+    tmp_path: Path,
+) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        await operate(stage, DESK_PATCH_CHAIN, json={"block_s": 600})
+        first, second = CountingSigner(), CountingSigner()
+        async with beside(stage, tmp_path, second) as desk:
+            async with open_wallet_desk(stage, first, initial=allowed()) as holder:
+                await until(
+                    holder,
+                    lambda s: (run := run_of(s, held)) is not None and run.at(Step.BROADCAST),
+                    stage,
+                )
+            desk.hold(stage.database)
+            desk.submit(RedeemAll((held.key,)))
+            await stage.clock.advance(30)
+            await operate(stage, DESK_PATCH_CHAIN, json={"block_s": 2})
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
+        assert (first.count, second.count) == (1, 0)
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
+
+
+async def test_who_holds_the_directory_no_longer_begins_nothing(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        signer = CountingSigner()
+        async with beside(stage, tmp_path, signer) as desk:
+            desk.hold(stage.database)
+            desk.hold(None)
+            desk.submit(RedeemAll((held.key,)))
+            await stage.clock.advance(60)
+            assert any(HOLDER in one.text for one in desk.state.notices)
+        assert signer.count == 0
+        assert on_chain(stage) == []
 
 
 # -- a service that means ill -------------------------------------------------------------------

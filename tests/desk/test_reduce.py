@@ -102,6 +102,7 @@ from service_tui.desk.records_fleet import (
     LogTailView,
     NeedKind,
     SkillRunState,
+    SupervisionView,
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
@@ -111,6 +112,7 @@ from service_tui.desk.records_research import DiffView, Source
 from service_tui.desk.records_risk import AlertState
 from service_tui.desk.records_wallet import PayView
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
+from service_tui.desk.reduce_fleet import news_of_fleet
 from service_tui.desk.state import DeskState
 from service_tui.terms import HeldStatus, MarketStatus, Side
 from service_tui.units import Micros, Probability, Timestamp
@@ -302,7 +304,11 @@ FACTS = {
         st.sampled_from(ChainRunState),
     ),
     AutoChanged: st.builds(
-        AutoChanged, st.none() | st.booleans(), st.none() | st.booleans(), st.none() | texts
+        AutoChanged,
+        st.none() | st.booleans(),
+        st.none() | st.booleans(),
+        st.none() | texts,
+        st.none() | st.booleans(),
     ),
     WalletSeen: st.just(WalletSeen(chained.wallet_of())),
     PaySeen: st.builds(PaySeen, st.builds(PayView, st.none() | money, money)),
@@ -588,3 +594,14 @@ def test_rows_of_the_queue_that_are_none_are_counted_like_any_other() -> None:
     after = reduce(STATE, QueueSeen((), dropped=3))
     assert after.service.dropped_rows == STATE.service.dropped_rows + 3
     assert reduce(after, QueueSeen(())).service.dropped_rows == STATE.service.dropped_rows
+
+
+def test_several_waiting_trades_are_one_notice_that_says_how_many() -> None:
+    one, two = supervised.held_of("h1"), supervised.held_of("h2", agent_name="moss", side=Side.NO)
+    before = SupervisionView()
+    (alone,) = news_of_fleet(before, replace(before, held=(one,)))
+    assert alone[1].startswith("heron asks to buy YES for 25.00")
+    (both,) = news_of_fleet(before, replace(before, held=(one, two)))
+    assert both[1].startswith("2 trades wait for you, the newest: moss asks to buy NO for 25.00")
+    after = replace(before, held=(one,))
+    assert list(news_of_fleet(after, after)) == []

@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import sample_state
+from service_tui.desk.advice import ADVICE, advice_of
 from service_tui.desk.records import PositionView
 from service_tui.desk.translate import (
     account_view,
@@ -21,7 +23,7 @@ from service_tui.desk.translate import (
     trade_view,
     world_view,
 )
-from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus
+from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.markets import HistoryBody, MarketBody
@@ -359,6 +361,44 @@ def test_a_quote_to_sell_gives_up_what_the_shares_may_pay() -> None:
     assert (quote.max_loss, quote.max_win) == (30 * ONE, 20 * ONE)
     less = quote_view(3, answer(**FILLED), Action.SELL, Micros(10 * ONE))
     assert less.max_loss == 0
+
+
+def test_the_fee_of_a_quote_comes_on_top_of_a_buy_and_off_a_sale() -> None:
+    fee = answer(**FILLED, fee=0.42)
+    buy = quote_view(3, fee, Action.BUY, Micros(0))
+    assert (buy.money, buy.fee) == (20 * ONE, 420_000)
+    assert (buy.max_loss, buy.max_win) == (20_420_000, 29_580_000)
+    sale = quote_view(3, fee, Action.SELL, Micros(50 * ONE))
+    assert (sale.net, sale.max_win, sale.max_loss) == (19_580_000, 19_580_000, 30_420_000)
+
+
+def test_a_no_is_advised_in_words_that_this_console_has_keys_for() -> None:
+    said = "let the order rest with order_type GTC"
+    refused = TradeBody(success=False, error="no", error_code="NO_LIQUIDITY", fix=said)
+    quote = quote_view(1, refused, Action.BUY, Micros(0))
+    assert quote.fix == ADVICE["NO_LIQUIDITY"]
+    assert advice_of("SOMETHING_ELSE", "as they say") == "as they say"
+    assert advice_of(None, "") == ""
+    for words in ADVICE.values():
+        assert not re.search(r"order_type|PATCH|POST|GET|/api/", words)
+
+
+@pytest.mark.parametrize(
+    ("source", "venues"),
+    [
+        (None, ()),
+        ("sim", (Venue.SIM,)),
+        ("evm_venue", (Venue.SIM, Venue.EVM)),
+        ("polymarket", (Venue.SIM, Venue.EVM)),
+        ("sol_venue", (Venue.SIM, Venue.SOL)),
+        ("a venue of tomorrow", ()),
+    ],
+)
+def test_a_market_trades_on_sim_and_on_the_book_of_its_quotes(
+    source: str | None, venues: tuple[Venue, ...]
+) -> None:
+    body = MarketBody(id="m", question="?", current_probability=0.5, import_source=source)
+    assert market_view(body).venues == venues
 
 
 def test_a_quote_of_nothing_has_no_average() -> None:

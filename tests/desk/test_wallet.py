@@ -4,11 +4,12 @@ from pathlib import Path
 import httpx
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Line, until
+from faults import Fault, Line, breaking, until
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
+    AllowReal,
     AskApprovals,
     KeepKey,
     LinkWallet,
@@ -23,6 +24,7 @@ from service_tui.desk.ports import Surroundings
 from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
+from service_tui.wire.endpoints import PATCH_SETTINGS
 from service_tui.wire.endpoints_wallet import LINK_WALLET
 from service_tui.wiring.wallet_keys import WalletKeys
 from support import OPERATOR, first_state, open_stage
@@ -106,6 +108,37 @@ class Lying(httpx.AsyncBaseTransport):
             return response
         content = (await response.aread()).replace(b'"message":"', b'"message":"evil.example ')
         return httpx.Response(response.status_code, stream=httpx.ByteStream(content))
+
+
+async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole)
+        path = PATCH_SETTINGS.path
+        async with open_wallet_desk(stage, CountingSigner()) as desk:
+            state = await known(desk, stage)
+            assert not state.wallet.real_trading
+            line.fault = lambda one: Fault.NO_LINE if one.url.path == path else None
+            desk.submit(AllowReal())
+            words = "real trades are not allowed: "
+            state = await until(desk, lambda s: any(words in n.text for n in s.notices), stage)
+            assert not stage.agent.settings.real_trading_enabled
+            line.fault = lambda _: None
+            desk.submit(AllowReal())
+            state = await until(desk, lambda s: s.wallet.real_trading, stage)
+            assert stage.agent.settings.real_trading_enabled
+            assert "real trades are allowed for this agent" in [one.text for one in state.notices]
+            assert not state.wallet.live, "what the desk itself sends is another word"
+
+
+async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole)
+        initial = first_state(read_only=True)
+        async with open_wallet_desk(stage, CountingSigner(), initial=initial) as desk:
+            await known(desk, stage)
+            await desk.submit(AllowReal()).wait()
+            assert desk.state.notices[-1].text == "this desk is read-only: nothing was allowed"
+        assert not any(one.method == "PATCH" for one in line.sent)
 
 
 async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ async def guarded_position(walk: Walk) -> MonitorView:
         one
         for one in state.markets.values()
         if one.is_open
-        and one.venue is Venue.SIM
+        and Venue.SIM in one.venues
         and 0.4 < one.price < 0.6
         and (one.resolves_at or 0) - clock_time(state) > 100_000
     )

@@ -43,6 +43,16 @@ class Trading:
         strips = self.walk.app.screen._compositor.render_strips()
         return "\n".join(strip.text for strip in strips)
 
+    async def shown(self, words: str) -> None:
+        """Wait until these words stand on the screen."""
+        for _ in range(40):
+            if words in self.text():
+                return
+            # What the desk says is shown a moment later.
+            await self.walk.until(lambda _: True)
+            await self.walk.pilot.pause()
+        raise AssertionError(self.text())
+
     async def ticket(self, amount: str) -> None:
         """Open the market's ticket and write an amount."""
         await self.walk.press("2")
@@ -114,13 +124,14 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         walk.app.screen.query_one(Input).value = "LIVE"
         await walk.press("enter")
         await walk.until(lambda s: s.wallet.live)
-        assert "orders may leave for the real venues" in on.text()
+        await on.shown("✓ real money")
         await walk.press("escape")
 
         # A ticket begins on play money; the venue is chosen, and stands there in words.
         await on.ticket("30")
         await walk.press("f7")
-        assert "on evm_venue" in on.text()
+        await on.shown("LIVE simulated, no real money, on evm_venue")
+        await on.shown("spend USDC.e 30")
         dialog = await on.asked()
         told = on.text()
         for words in (
@@ -129,6 +140,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
             "buy YES for 30.00",
             "at most",
             "evm_venue, simulated",
+            "USDC.e, on top",
             "Your key signs this order for the venue's exchange",
         ):
             assert words in told

@@ -1,30 +1,29 @@
-"""An optimiser makes thirty experiments, finds a better threshold, and a person sees it."""
+"""An optimiser makes thirty experiments, finds a better threshold, and a person sees it.
 
-import os
+The skill trades through ServiceClient, the optimiser speaks MCP to a server of its own.
+"""
+
+import asyncio
 import random
 import re
 import runpy
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final
 
-from autoresearch.driven import git
+from autoresearch.driven import Driver, driving, git
 from doors import running, seen_before
-from line import change, line_to
 from samples import sample_state
-from service_tui.autoresearch.remote import Remote
-from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.tools import TOOLS
-from service_tui.autoresearch.worktree import repository_at
+from service_tui import ServiceClient
 from service_tui.console.screens.research import ResearchScreen
 from service_tui.console.screens.research_chart import metric_chart
+from service_tui.desk.records_research import ResearchView
 from service_tui.desk.state import DeskState
-from service_tui.engine.market import Market
+from service_tui.sdk.rounds import one_round
+from service_tui.server.loopback import listen
 from service_tui.skills.package import BUNDLED
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import PLACE_TRADE
 from support import Stage, open_stage, open_test_desk, until
 
 SKILL: Final = "closing-favourite"
@@ -33,6 +32,7 @@ START: Final = 0.55
 """Buys nearly anything; the skill comes with 0.85."""
 
 TRADES: Final = 30
+BUDGET: Final = 1_000.0
 DEFAULT: Final = re.compile(r'(?<=FAVOURITE_FAVOURITE", ")[0-9.]+')
 
 
@@ -41,42 +41,24 @@ def confidence_of(favourite: float) -> float:
     return round(favourite + (1 - favourite) / 5, 4)
 
 
-class Wishes:
-    """Stands where the skill has its client: shows it the markets, and hears what it wants."""
-
-    def __init__(self, markets: list[Market]) -> None:
-        self.orders: list[dict[str, Any]] = []
-        self._markets = markets
-
-    def get_markets(self, **_: object) -> list[SimpleNamespace]:
-        return [
-            SimpleNamespace(id=one.market_id, current_probability=one.price())
-            for one in self._markets
-        ]
-
-    def trade(self, market_id: str, side: str, amount: float, **more: Any) -> SimpleNamespace:
-        more.pop("reasoning")
-        self.orders.append({"market_id": market_id, "side": side, "amount": amount, **more})
-        return SimpleNamespace(success=True)
-
-
-async def trade(stage: Stage, script: Path) -> None:
+async def trade(stage: Stage, url: str, script: Path) -> None:
     """What the bundled skill buys while its threshold is at the start, and what became of it."""
-    line = line_to(stage)
-    await change(stage, auto_risk_monitor_enabled=False)
-    markets = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
     skill = runpy.run_path(str(script))
-    wishes = Wishes(markets[:60])
-    skill["run"].__globals__.update(FAVOURITE=START, TRADES=TRADES)
-    skill["run"](wishes, left=1_000.0)
-    assert len(wishes.orders) > 12
-    bought = {order["market_id"] for order in wishes.orders}
-    for order in wishes.orders:
-        said = await line.said(PLACE_TRADE, json=order)
-        assert said["success"], said
-        await stage.clock.advance(2.0)
+    ideas = skill["ideas"]
+    ideas.__globals__["FAVOURITE"] = START
+    with ServiceClient(stage.key, url) as client:
+        await asyncio.to_thread(client.update_settings, auto_risk_monitor_enabled=False)
+        bought = 0
+        for _ in range(TRADES):
+            report = await asyncio.to_thread(
+                one_round, client, SKILL, ideas, left=BUDGET, trades=1
+            )  # fmt: skip
+            bought += report.trades_executed
+            await stage.clock.advance(2.0)
+        assert bought > 12, report
+        held = {row.market_id for row in await asyncio.to_thread(client.get_positions)}
     world = stage.world
-    last = max(one.listing.resolved_at for one in markets if one.market_id in bought)
+    last = max(world.markets[one].listing.resolved_at for one in held)
     ends = Timestamp(world.at + last - world.world_at + 1)
     await stage.sim.service.keeper.advance(ends)
     stage.clock._now = max(stage.clock._now, ends)
@@ -92,49 +74,53 @@ def repository_of_the_skill(folder: Path) -> Path:
     return folder
 
 
+def change_the_default(script: Path, favourite: float) -> None:
+    script.write_text(DEFAULT.sub(f"{favourite}", script.read_text(), count=1))
+
+
+class Optimiser:
+    """What an agent does that looks for a better threshold, and what it found."""
+
+    def __init__(self) -> None:
+        self.first = 0.0
+        self.best, self.best_at = float("-inf"), START
+        self._rng = random.Random(5)
+
+    async def experiment(self, driver: Driver, script: Path, number: int) -> None:
+        tried = START if number == 1 else self._next()
+        change_the_default(script, tried)
+        config = {"min_confidence": confidence_of(tried)}
+        said = await driver.call("backtest_experiment", skill_slug=SKILL, config=config, days=30)
+        metric = said["simulated_pnl"]
+        is_better = metric > self.best
+        told = await driver.log(
+            "keep" if is_better else "discard", metric, f"favourite {tried}"
+        )  # fmt: skip
+        assert (told["experiment"], told["warnings"]) == (number, [])
+        self.first = metric if number == 1 else self.first
+        if is_better:
+            self.best, self.best_at = metric, tried
+
+    def _next(self) -> float:
+        return round(min(0.97, self._rng.gauss(self.best_at, 0.08)), 3)
+
+
 async def test_thirty_experiments_find_a_better_threshold(tmp_path: Path) -> None:
-    repository = repository_of_the_skill(tmp_path / "skill")
-    async with open_stage(tmp_path / "served") as stage:
-        await trade(stage, repository / "run.py")
-        session = Session(
-            Means(
-                await repository_at(repository), Remote(stage.client), stage.clock,
-                tmp_path / "data", dict(os.environ), 50, mark="journey",
-            )
-        )  # fmt: skip
-        await session.open()
-        tools = {one.name: one for one in TOOLS}
-
-        async def call(tool: str, **given: object) -> dict[str, Any]:
-            return dict(await tools[tool].call(session, given))
-
-        begun = await call(
-            "init_experiment", name="edges", skill_slug=SKILL, metric_name="simulated",
-            direction="higher",
-        )  # fmt: skip
-        script = Path(begun["worktree"]) / "run.py"
-        rng, best, best_at, first = random.Random(5), float("-inf"), START, 0.0
-        for number in range(1, EXPERIMENTS + 1):
-            tried = START if number == 1 else round(min(0.97, rng.gauss(best_at, 0.08)), 3)
-            script.write_text(DEFAULT.sub(f"{tried}", script.read_text(), count=1))
-            config = {"min_confidence": confidence_of(tried)}
-            said = await call("backtest_experiment", skill_slug=SKILL, config=config, days=30)
-            metric = said["simulated_pnl"]
-            status = "keep" if metric > best else "discard"
-            told = await call(
-                "log_experiment", status=status, metric=metric, description=f"favourite {tried}"
-            )
-            assert told["experiment"] == number
-            first = metric if number == 1 else first
-            if status == "keep":
-                best, best_at = metric, tried
-            await stage.clock.advance(2.0)
-        assert best > first
-        assert best_at > START
-        assert DEFAULT.findall(script.read_text()) == [f"{best_at}"]
-        assert str(best_at) in git(repository, "show", f"autoresearch/{SKILL}:run.py")
-        assert git(script.parent, "log", "-1", "--format=%s") == f"favourite {best_at}"
-        session.close()
+    repository, found = repository_of_the_skill(tmp_path / "skill"), Optimiser()
+    async with open_stage(tmp_path / "served") as stage, listen(stage.sim.app) as url:
+        await trade(stage, url, repository / "run.py")
+        service = {"SERVICE_API_KEY": stage.key, "SERVICE_API_URL": url}
+        async with driving(repository, tmp_path / "data", env=service) as driver:
+            begun = await driver.init(name="edges", skill_slug=SKILL, metric_name="simulated")
+            script = Path(begun["worktree"]) / "run.py"
+            for number in range(1, EXPERIMENTS + 1):
+                await found.experiment(driver, script, number)
+                await stage.clock.advance(2.0)
+        assert found.best > found.first
+        assert found.best_at > START
+        assert DEFAULT.findall(script.read_text()) == [f"{found.best_at}"]
+        assert str(found.best_at) in git(repository, "show", f"autoresearch/{SKILL}:run.py")
+        assert git(script.parent, "log", "-1", "--format=%s") == f"favourite {found.best_at}"
 
         async with open_test_desk(stage) as desk:
 
@@ -143,14 +129,18 @@ async def test_thirty_experiments_find_a_better_threshold(tmp_path: Path) -> Non
 
             state = await until(desk, seen, stage.clock)
         research = state.research
-        assert research.sessions[0].best == best
+        assert research.sessions[0].best == found.best
         top = next(one for one in research.experiments if one.is_best)
-        assert top.description == f"favourite {best_at}"
-        shown = replace(seen_before(sample_state()), research=research)
-        async with running(shown, size=(120, 40)) as console:
-            await console.press("6")
-            front = console.app.front
-            assert isinstance(front, ResearchScreen)
-            assert len(front.table.order) == EXPERIMENTS
-            drawn = metric_chart(research.experiments[::-1], 100, 9).plain
-            assert drawn.count("○") + drawn.count("●") == EXPERIMENTS
+        assert top.description == f"favourite {found.best_at}"
+        await check_screen(research)
+
+
+async def check_screen(research: ResearchView) -> None:
+    shown = replace(seen_before(sample_state()), research=research)
+    async with running(shown, size=(120, 40)) as console:
+        await console.press("6")
+        front = console.app.front
+        assert isinstance(front, ResearchScreen)
+        assert len(front.table.order) == EXPERIMENTS
+        drawn = metric_chart(research.experiments[::-1], 100, 9).plain
+        assert drawn.count("○") + drawn.count("●") == EXPERIMENTS

@@ -135,7 +135,7 @@ SIGNAL: Final = (
     json.dumps({"a": "x" * 8_200}), json.dumps({"a" * 8_200: 1}),
 )  # fmt: skip
 
-SLUG: Final = (*TEXT, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129))
+SLUG: Final = (*TEXT, '""', '"a b"', '"../x"', '"-x"', '"\\u001b[2J"', long(129))
 WHOLE: Final = tuple(one for one in COUNT if one != "0")
 FIGURE: Final = (*BEYOND, *SHAPES, "1e308", "-1e16", '"5"', '""', "true", "false")
 FIGURES: Final = (
@@ -627,13 +627,13 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "venue": (*WORDS, "moon"),
     },
     EXPERIMENTS: {
-        "skill_slug": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é"),
+        "skill_slug": ("", "a b", "../x", "-x", "\x1b[2J", "a" * 129, "é"),
         "limit": (*COUNTS, "0", "501"),
         "offset": (*COUNTS, "1000000001"),
     },
-    RESEARCH_STATE: {"skill_slug": ("", "a b", "../x", "\x1b[2J", "a" * 129, "é")},
+    RESEARCH_STATE: {"skill_slug": ("", "a b", "../x", "-x", "\x1b[2J", "a" * 129, "é")},
     DESK_RESEARCH: {
-        "skill_slug": ("", "a b", "../x", "a" * 129),
+        "skill_slug": ("", "a b", "../x", "-x", "a" * 129),
         "limit": (*COUNTS, "0", "501"),
         "offset": (*COUNTS, "1000000001"),
     },

@@ -170,6 +170,20 @@ async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -
         assert stage.agent.trades_count == 0
 
 
+async def test_an_absurd_amount_of_the_operators_does_not_use_the_trade_up(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        for amount in (999_999_999.0, 501.0):
+            with pytest.raises(RefusedError, match="it waits on") as no:
+                await approve(stage, held_id, amount)
+            assert no.value.fix
+            assert (await own(stage))[0].status is HeldStatus.WAITING
+        assert stage.agent.trades_count == 0
+        done = await approve(stage, held_id)
+        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 25.0)
+
+
 @pytest.mark.parametrize("slug", ["", "gauge"])
 async def test_what_the_budget_has_no_room_for_waits_on(tmp_path: Path, slug: str) -> None:
     async with open_stage(tmp_path) as stage:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from service_tui import cli
 from service_tui.desk.records_wallet import KeyState
+from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
 from service_tui.wiring.key_words import Asked, KeyWordsError, said
@@ -368,9 +369,75 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     with pytest.raises(KeystoreError, match="is a link"):
         keys.keep(WORDS, KEY)
     assert not list(elsewhere.iterdir())
+    # What lies behind the link is neither told, nor opened, nor removed.
+    other = WalletKeys(tmp_path / "other", work=2)
+    far = other.keep(WORDS, KEY)
+    (tmp_path / "other" / "wallets" / far.name).rename(elsewhere / far.name)
+    assert keys.stored() == ()
+    link = f"{data / 'wallets'} is a link; move it away: keys follow none"
+    assert keys.passed_over() == (link,)
+    assert said(keys, asked("list", [])) == [
+        "no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}",
+    ]  # fmt: skip
+    with pytest.raises(KeyWordsError, match="is a link"):
+        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    for act in (lambda: keys.opened(ADDRESS, WORDS), lambda: keys.remove(ADDRESS)):
+        with pytest.raises(KeystoreError, match="is a link"):
+            act()
+    assert (elsewhere / far.name).is_file()
     (data / "wallets").unlink()
     kept = keys.keep(WORDS, KEY)
+    assert keys.passed_over() == ()
     (path,) = (data / "wallets").iterdir()
     path.chmod(0o644)
     with pytest.raises(KeystoreError, match="chmod 600"):
         keys.opened(kept.address, WORDS)
+
+
+def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_path: Path) -> None:
+    ring = FakeKeyring()
+    keys = WalletKeys(tmp_path / "data", keyring=lambda: ring, work=2)
+    kept = keys.keep(WORDS, KEY)
+    keys.hold(ADDRESS, WORDS)
+    path, target = tmp_path / "data" / "wallets" / kept.name, tmp_path / "elsewhere.json"
+    path.rename(target)
+    path.symlink_to(target)
+    vault = Vault(keys)
+    vault.look()
+    view = vault.view()
+    assert (view.state, view.stored) == (KeyState.NONE, ())
+    assert view.passed_over == (f"{path} is a link; move it away: keys follow none",)
+    assert said(keys, asked("list", []))[1] == f"passed over: {view.passed_over[0]}"
+    with pytest.raises(KeyWordsError, match="is a link"):
+        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    for act in (
+        lambda: vault.remove(ADDRESS),
+        lambda: vault.unlock(ADDRESS, WORDS),
+        lambda: vault.keep(WORDS, KEY),
+    ):
+        with pytest.raises(KeystoreError, match="is a link"):
+            act()
+    assert path.is_symlink()
+    assert target.is_file()
+    assert ring.kept
+
+
+@pytest.mark.parametrize(
+    ("typed", "key_is_taken"), [(b"  two blanks \r\n", True), (b"\xff\xfe broken\n", False)]
+)
+def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: bytes, *, key_is_taken: bool
+) -> None:
+    text = io.TextIOWrapper(io.BytesIO(f"  {KEY} \n".encode() + typed * 2), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", text)
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    wish = replace(asked("import", []), ask=cli._asked_for)
+    if not key_is_taken:
+        with pytest.raises(cli.CannotError, match="no UTF-8 text"):
+            said(keys, wish)
+        assert keys.stored() == ()
+        return
+    assert said(keys, wish)[0] == ADDRESS
+    with pytest.raises(KeystoreError):
+        keys.opened(ADDRESS, "two blanks")
+    assert keys.opened(ADDRESS, "  two blanks ").address == ADDRESS

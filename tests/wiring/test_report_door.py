@@ -1,14 +1,42 @@
 """Reports and exports from the command line: what the service tells, whole, and over nothing."""
 
 import csv
+import errno
 import io
 import json
+import os
+import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from service_tui import cli
-from service_tui.wiring.report_door import ReportError, keep
+from service_tui.client.client import Client
+from service_tui.clock import Clock, ManualClock
+from service_tui.desk.exports import day_in_markdown, files_of
+from service_tui.desk.written import write_files
+from service_tui.server.begun import BASE_URL
+from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.endpoints_desk import DESK_CLAIM
+from service_tui.wire.trades import TradeRequest
+from service_tui.wiring.data import open_data
+from service_tui.wiring.holding import holding, open_embedded
+from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import client_keys
+from service_tui.wiring.report_door import (
+    DAY,
+    TABLES,
+    Ends,
+    Line,
+    ReportError,
+    _beside,
+    _held,
+    keep,
+    told_by,
+)
 
 
 def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str, str]:
@@ -45,6 +73,119 @@ def test_the_day_and_the_tables_come_without_a_console(
     code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
     assert "no agent is called 'nobody'" in problem
+
+
+class Asked:
+    """One directory, asked in each of the ways that there are."""
+
+    def __init__(self, path: Path) -> None:
+        self.clock = ManualClock()
+        self.options = Options(path / "data", path / "config", path / "log", seed=7)
+
+    async def by(self, line: Line) -> dict[str, str]:
+        """Every file of an export."""
+        known = await told_by(line, self.options, TABLES, self.clock)
+        files = files_of(known.state, known.at, known.pasts)
+        day = await told_by(line, self.options, DAY, self.clock)
+        # A report asks for less, and says the same.
+        assert day_in_markdown(day.state, day.at, day.pasts) == files["day.md"]
+        return files
+
+    @asynccontextmanager
+    async def whole(self, options: Options, clock: Clock) -> AsyncGenerator[Ends]:
+        """The whole service with its app, in this process."""
+        async with (
+            open_data(options.data_dir, clock) as data,
+            open_embedded(options, data.database, clock) as (sim, keys),
+            Client(
+                sim.transport,
+                BASE_URL,
+                client_keys(keys, BASE_URL),
+                clock=clock,
+                rng=random.Random(1),
+            ) as client,
+        ):
+            yield client, data.database
+
+    async def trade(self) -> None:
+        """Play money and real money, bought by the person's own agent."""
+        async with (
+            open_data(self.options.data_dir, self.clock) as data,
+            open_embedded(self.options, data.database, self.clock) as (sim, keys),
+            Client(
+                sim.transport,
+                BASE_URL,
+                client_keys(keys, BASE_URL),
+                clock=self.clock,
+                rng=random.Random(1),
+            ) as client,
+        ):
+            keeper, agent_id = sim.service.keeper, keys.agent_id or ""
+            await client.call(DESK_CLAIM, path={"agent_id": agent_id})
+            agent = keeper.world.agent(agent_id)
+            allowed = {"real_trading_enabled": True}
+            await keeper.commit(keeper.world.change(agent, allowed, self.clock.now()))
+            markets = [
+                market.listing.market_id
+                for market in keeper.world.markets.values()
+                if market.listing.home is Venue.EVM
+                and market.status(keeper.world.world_at) is MarketStatus.ACTIVE
+            ]
+            for venue in (Venue.SIM, Venue.EVM):
+                bought = await client.call(
+                    PLACE_TRADE,
+                    body=TradeRequest(market_id=markets[0], side=Side.YES, amount=9.0, venue=venue),
+                )
+                assert bought.answer.success, bought.answer.error
+
+
+async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    await asked.trade()
+    brief = await asked.by(_held)
+    assert await asked.by(asked.whole) == brief
+    async with holding(asked.options, asked.clock):
+        assert await asked.by(_beside) == brief
+    rows = json.loads(brief["positions.json"])
+    assert {row["venue"]: row["money"] for row in rows} == {"sim": "$SIM", "evm_venue": "USDC.e"}
+    assert {row["market"] for row in rows} == {rows[0]["market"]}
+    days = json.loads(brief["agents.json"])
+    assert {day["money"]: day["bought"] for day in days} == {
+        row["money"]: row["cost"] for row in json.loads(brief["trades.json"])
+    }
+
+
+async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_time(
+    tmp_path: Path,
+) -> None:
+    asked = Asked(tmp_path)
+    await asked.by(_held)
+    await asked.clock.advance(3_600.0)
+    later = await asked.by(_held)
+    assert await asked.by(asked.whole) == later
+
+
+def test_a_disk_that_is_full_leaves_no_half_of_an_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 0
+
+    def full(_: int) -> None:
+        nonlocal count
+        count += 1
+        if count == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    files = {f"{name}.csv": "text" for name in "abcd"}
+    with pytest.raises(OSError, match="No space left") as refused:
+        write_files(tmp_path / "out", files)
+    assert refused.value.filename == str(tmp_path / "out" / "c.csv")
+    assert list((tmp_path / "out").iterdir()) == []
+    count = 2
+    with pytest.raises(ReportError, match=r"day\.md cannot be written: No space left on device"):
+        keep(tmp_path / "day.md", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_report_that_cannot_be_kept_names_the_path_that_was_asked_for(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from service_tui.wire.research_tools import InitArguments, LogArguments
 from service_tui.wiring.attached import address_of
 from service_tui.wiring.holding import holding
 from service_tui.wiring.options import Options
-from service_tui.wiring.research import opened
 from service_tui.wiring.research_door import Door
+from service_tui.wiring.research_opening import opened
 from service_tui.wiring.research_words import Wish
 
 FIRST = InitArguments(name="first", skill_slug=SKILL, metric_name="score")
@@ -93,9 +93,9 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
 async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -> None:
     clock, asked = ManualClock(), options(tmp_path)
     wish = Wish(folder=tmp_path / "skill", cap=50)
-    door = Door(lambda: opened(asked, wish, clock))
-    other = Door(lambda: opened(asked, wish, clock))
     async with time_passing(clock), asyncio.TaskGroup() as tasks:
+        door = Door(lambda: opened(asked, wish, clock), tasks)
+        other = Door(lambda: opened(asked, wish, clock), tasks)
         keeping = tasks.create_task(door.keep())
         with pytest.raises(ToolError, match="is no folder"):
             await door.session()
@@ -111,3 +111,41 @@ async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -
         assert await other.session() is not session
         also.cancel()
     assert (repository / "autoresearch.jsonl").exists()
+
+
+@pytest.mark.parametrize("may_stop", [True, False])
+async def test_what_keeps_a_result_is_finished_though_nobody_waits(
+    tmp_path: Path, *, may_stop: bool
+) -> None:
+    clock, asked = ManualClock(), options(tmp_path)
+    wish = Wish(folder=new_repository(tmp_path / "skill"), cap=50)
+    done: list[str] = []
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def work(session: Session) -> dict[str, object]:
+        begun.set()
+        try:
+            await go_on.wait()
+        except asyncio.CancelledError:
+            done.append("ended")
+            raise
+        done.append("whole")
+        return session.told()
+
+    async with time_passing(clock), asyncio.TaskGroup() as tasks:
+        door = Door(lambda: opened(asked, wish, clock), tasks)
+        keeping = tasks.create_task(door.keep())
+        asking = tasks.create_task(door.have_done(work, may_stop=may_stop))
+        await begun.wait()
+        asking.cancel()
+        await until(asking.done)
+        if may_stop:
+            await until(lambda: done)
+        else:
+            assert done == []
+        go_on.set()
+        # The next one has its turn once that is over.
+        assert await door.have_done(work, may_stop=False) == {"session": None}
+        await door.finish()
+        keeping.cancel()
+    assert done == ["ended" if may_stop else "whole", "whole"]

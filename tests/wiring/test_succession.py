@@ -9,6 +9,7 @@ from service_tui.desk.facts import Fact, Noticed
 from service_tui.storage.lock import LOCK_FILE, holder_of
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
+from service_tui.wiring.rooms import imported
 from service_tui.wiring.succession import AGAIN_S, GRACE_S, LOOK_S, succeeding
 
 
@@ -37,6 +38,8 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
     clock, told = ManualClock(), list[Fact]()
     (tmp_path / DESK_FILE).write_text("no keys")
     (tmp_path / DESK_FILE).chmod(0o600)
+    # Manual time does not pass while the service is imported.
+    await imported("service_tui.wiring.holding")
     async with succeeding(options(tmp_path), clock) as succession:
         succession.tell(told.append)
         await pass_by(clock, GRACE_S)

@@ -46,7 +46,9 @@ def turn_off(repository: Repository, skill: str, now_ms: int) -> str:
     notes = notes_of(repository)
     config = notes.config_of(skill or notes.last_skill)
     if config is None:
-        raise ToolError(f"there is no session of {skill or 'any skill'} here", "there is no need")
+        raise ToolError(
+            f"there is no session of {skill or 'any skill'} here: nothing is to be turned off"
+        )
     line = {"type": "off", "skillSlug": config.skill, "timestamp": now_ms}
     _append(repository, line)
     return config.skill

@@ -155,14 +155,19 @@ async def run(
             await _end(process, output)
     finally:
         left_over = _kill_tree(process.pid, environment.get(MARK, ""), others)
-        if process.returncode is None:
-            process.kill()
+        # Also where nobody waits for it any more: it is gone before anything else happens here.
+        await _reaped(process)
+    took = loop.time() - began
+    return Ran(process.returncode, timed_out, took, output.tail(), output.size, left_over)
+
+
+async def _reaped(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end of what was killed."""
     if process.returncode is None:
+        process.kill()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_S):
                 await process.wait()
-    took = loop.time() - began
-    return Ran(process.returncode, timed_out, took, output.tail(), output.size, left_over)
 
 
 async def _read(process: asyncio.subprocess.Process, output: Output) -> None:

@@ -237,20 +237,21 @@ class Session:
         )
         self._begun.note_run(self._means.mark, asked.command)
         self._notice = ""
+        output = Output(heard)
+        ended = live
         try:
             ran = await run(
                 asked.command,
                 worktree.folder,
                 deadline_s=asked.deadline_s,
                 environment=environment,
-                output=Output(heard),
+                output=output,
             )
+            ended = replace(live, exit_code=ran.exit_code, timed_out=ran.timed_out)
         finally:
+            # A client that goes away, or takes its question back, ends the command.
             self._begun.end_run()
-        ended = replace(
-            live, tail=ran.tail, ended_at=now(), exit_code=ran.exit_code, timed_out=ran.timed_out
-        )
-        self._show(worktree, live=ended)
+            self._show(worktree, live=replace(ended, tail=output.tail(), ended_at=now()))
         return ran
 
     async def log(self, asked: LogArguments) -> dict[str, object]:

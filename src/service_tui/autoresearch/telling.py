@@ -10,7 +10,7 @@ from typing import Final
 
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.runner import Ran
-from service_tui.experiments import Standing, warns_at
+from service_tui.experiments import Standing
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.terms import SessionState
 from service_tui.wire.research_tools import InitArguments
@@ -24,7 +24,7 @@ def told_of(
     """How a session stands, with a warning where it is nearly full."""
     said = list(warnings)
     if stands.near_cap and stands.state is SessionState.RUNNING:
-        said.append(f"{stands.count} of {cap} experiments are done ({warns_at(cap)} warn)")
+        said.append(f"{stands.count} of {cap} experiments are done: a command runs up to {cap}")
     return {
         "skill": config.skill,
         "session": config.name,

@@ -10,6 +10,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -22,6 +23,7 @@ BRANCH: Final = "autoresearch"
 BACKUPS: Final = "refs/autoresearch/backup"
 NAMED: Final = 5
 GIT_WITHIN_S: Final = 60.0
+ENDING_S: Final = 0.5
 IDENTITY: Final = ("service-tui autoresearch", "autoresearch@localhost")
 UNFINISHED: Final = {
     "MERGE_HEAD": "a merge",
@@ -63,11 +65,22 @@ async def git(
         async with asyncio.timeout(GIT_WITHIN_S):
             said, wrong = await process.communicate(given)
     except TimeoutError as error:
-        process.kill()
         raise ToolError(f"git {words[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
+    finally:
+        await _ended(process)
     if process.returncode:
         raise ToolError(f"git {words[0]}: {_reason(wrong.decode(errors='replace'))}")
     return said
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """End it where it runs still; asked first, it takes its locks back."""
+    for end in (process.terminate, process.kill):
+        if process.returncode is not None:
+            return
+        end()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), ENDING_S)
 
 
 def _reason(said: str) -> str:

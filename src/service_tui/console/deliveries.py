@@ -48,12 +48,16 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KindRule:
-    """What a kind is called, one and many, and how it is told until the person chooses."""
+    """What a kind is called, one and many, and how it is told until the person chooses.
+
+    `is_sum`: its newest notice says by itself how many there are.
+    """
 
     name: str
     many: str
     says: str
     ways: frozenset[Way]
+    is_sum: bool = False
 
 
 _SEEN: Final = frozenset({Way.TOAST})
@@ -82,7 +86,7 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
     NoticeKind.APPROVAL: KindRule(
-        "approvals", "notices of approvals", "An agent asks whether it may trade.", _COUNTED
+        "approvals", "approvals", "An agent asks whether it may trade.", _COUNTED, is_sum=True
     ),
     NoticeKind.AGENT: KindRule(
         "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
@@ -140,7 +144,8 @@ class Toast:
     def words(self) -> str:
         """The text, after the number where there were several."""
         rule = KINDS.get(self.kind)
-        return self.text if self.count == 1 or rule is None else self._many(rule)
+        is_alone = self.count == 1 or rule is None or rule.is_sum
+        return self.text if is_alone or rule is None else self._many(rule)
 
     def _many(self, rule: KindRule) -> str:
         return f"{self.count} {rule.many}, the last: {self.text}"

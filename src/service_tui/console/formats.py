@@ -10,6 +10,7 @@ from typing import Final
 
 from rich.text import Text
 
+from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
 
 NOT_KNOWN: Final = "\N{EN DASH}"
@@ -90,6 +91,11 @@ def price(value: float | None, *, aligned: bool = False) -> Text:
     return Text(f"{value:.3f} " if aligned else f"{value:.3f}", no_wrap=True)
 
 
+def side(held: Side) -> Text:
+    """A side, in its colour."""
+    return Text(held.value.upper(), held.value)
+
+
 def points(change: float | None) -> Text:
     """A change of a price in probability points (hundredths), one decimal, signed."""
     return _change(change, "")
@@ -165,6 +171,12 @@ def clock_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
 def date_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
     """Day and time of day, `21 Nov 14:05`."""
     return Text(_written(at, "%d %b %H:%M", zone), no_wrap=True)
+
+
+def moment_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> Text:
+    """A time to the second, `14:05:09`; with its day where that is not today's."""
+    today = _written(now, "%d %b %Y", zone) == _written(at, "%d %b %Y", zone)
+    return Text(_written(at, "%H:%M:%S" if today else "%d %b %H:%M:%S", zone), no_wrap=True)
 
 
 def moment(at: Timestamp, span_s: float, zone: tzinfo | None = None) -> str:

@@ -235,7 +235,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell every open position"),
     Key("halt.resume", "halt", ("R",), "resume", "resume", "Let entries pass again"),
     # the form of a waiting trade, and that of a skill
-    Key("approval.refuse", "approval", ("f4",), "refuse", "refuse", "With the reason typed"),
+    Key("approval.refuse", "approval", ("f4",), "refuse", "refuse", "It asks for the reason"),
+    Key("approval.more", "approval", ("pagedown",), "read(1)", "read on", "What the agent says"),
+    Key("approval.back", "approval", ("pageup",), "read(-1)", "read back", "What the agent says"),
     Key("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
     Key("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
     Key("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),

@@ -138,7 +138,8 @@ class PositionsProvider(DeskProvider):
 
     def candidates(self) -> Iterable[Candidate]:
         """What is held."""
-        for held in self.front.state.positions:
+        state = self.front.state
+        for held in (*state.positions, *(one for one in state.on_venues if not one.is_closed)):
             side = Text(held.side.value.upper(), held.side.value)
             where = GoTo("portfolio", held.key)
             yield Candidate(held.question, Text("position", "muted"), where, side)

@@ -12,7 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
-from service_tui.console.redemption_words import side_text, stage_text
+from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_redemption import (
@@ -93,6 +93,8 @@ def gas_text(wallet: WalletView) -> Text:
     """What lies in the wallet for gas; too little of it says so."""
     if wallet.gas is None:
         return Text(formats.NOT_KNOWN, "muted")
+    if wallet.ownership is Ownership.MANAGED and not wallet.gas:
+        return Text("none needed: the service pays it", "muted")
     short = wallet.gas_needed is not None and wallet.gas < wallet.gas_needed
     tone = "loss" if short or not wallet.gas else ""
     tail = " too little" if tone else ""
@@ -126,7 +128,7 @@ def why_empty(state: DeskState) -> str:
 def head_of(row: RedemptionRow) -> Text:
     """The question and the state."""
     return Text.assemble(
-        formats.plain(row.question, 160), "\n", side_text(row), "  ", stage_text(row)
+        formats.plain(row.question, 160), "\n", formats.side(row.side), "  ", stage_text(row)
     )
 
 

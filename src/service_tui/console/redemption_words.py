@@ -16,7 +16,6 @@ from service_tui.desk.records_redemption import (
     RunView,
     Stage,
 )
-from service_tui.terms import Side
 
 STAGES: Final = {
     Stage.READY: ("●", "profit"),
@@ -71,8 +70,3 @@ def next_text(row: RedemptionRow, view: RedemptionView) -> Text:
         return formats.plain(row.next_words)
     glyph, tone = _MARKS[run.state]
     return Text.assemble((f"{glyph} ", tone), formats.plain(run.words))
-
-
-def side_text(row: RedemptionRow) -> Text:
-    """The side in its colour."""
-    return Text(row.side.value.upper(), "yes" if row.side is Side.YES else "no")

@@ -213,12 +213,13 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:
     waited = {held.held_id for held in before.supervision.held}
     for held in fact.held:
         if held.held_id not in waited:
-            yield held.agent_name, Deed.ASKS, held.skill_slug, f"{held.held_id}: {held.reasoning}"
+            words = f"{held.agent_name} {held.held_id}: {held.reasoning}"
+            yield held.agent_name, Deed.ASKS, held.skill_slug, words
     for held in fact.decided:
         if held.held_id in waited:
             status, reason = held.status.value, held.reason
             said = reason if reason.startswith(status) else f"{status}: {reason}"
-            words = f"{held.held_id}: {said}"
+            words = f"{held.agent_name} {held.held_id}: {said}"
             yield held.agent_name, Deed.DECISION, held.skill_slug, words
 
 

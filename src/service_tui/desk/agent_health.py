@@ -93,6 +93,12 @@ class _Case:
         first = self.runs[0] if self.runs else None
         return first if first is not None and first.state in states else None
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody stopped what ran: then no budget and no limit holds it up any more."""
+        alive = any(run.state.is_alive for run in self.runs)
+        return self.newest(SkillRunState.STOPPED) is not None and not alive
+
     def leashes(self) -> Iterator[LeashView]:
         """Every leash that binds it."""
         return (one for one in self.view.leashes if one.agent_id == self.agent.agent_id)
@@ -127,7 +133,7 @@ def _paused(case: _Case) -> str:
 
 
 def _budget(case: _Case) -> str:
-    if case.newest(SkillRunState.STOPPED) and not any(run.state.is_alive for run in case.runs):
+    if case.is_stopped:
         return ""
     for one in case.leashes():
         if one.budget is not None and (one.used or 0.0) >= SPENT:
@@ -139,7 +145,9 @@ def _budget(case: _Case) -> str:
 
 def _limit(case: _Case) -> str:
     limits = case.agent.limits
-    if limits is None or limits.buys_max is None or limits.buys_today < limits.buys_max:
+    if case.is_stopped or limits is None or limits.buys_max is None:
+        return ""
+    if limits.buys_today < limits.buys_max:
         return ""
     return f"{limits.buys_today} of {limits.buys_max} buys of the day are used"
 

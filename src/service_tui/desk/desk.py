@@ -50,6 +50,7 @@ from service_tui.desk.wallet_desk import WalletDesk
 from service_tui.desk.works import Works
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
+from service_tui.storage.database import Database
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.wire.endpoints import HEALTH
 
@@ -121,15 +122,14 @@ class Desk:
             executes=around.executes,
             held_back=self._unsettled,
         )
-        self._wallet = WalletDesk(
-            self.ports, ChainRuns(around.database), memory, executes=around.executes
-        )
+        signs = around.executes and around.signs
+        self._wallet = WalletDesk(self.ports, ChainRuns(around.database), memory, executes=signs)
         around.client.last_word = self.ports.gate.last_word
         self._supervision = Supervision(
             around.database.path.parent, around.clock, self.ports, self._watched
         )
         self._halting = Halting(
-            self.ports, memory, around.rng, self._either, more=self._supervision.halt_steps
+            self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )
         self._works = Works(
             ports=self.ports,
@@ -208,6 +208,14 @@ class Desk:
             self._tickets[view.ticket_id] = ticket
             self._say(TicketChanged(view))
         return ticket
+
+    def hold(self, database: Database | None) -> None:
+        """This program holds the data directory from now on, or no longer: who signs is this desk.
+
+        Args:
+            database: the directory's own, in which lies what earlier holders have signed.
+        """
+        self._wallet.hold(None if database is None else ChainRuns(database))
 
     # -- running ---------------------------------------------------------------------------
 

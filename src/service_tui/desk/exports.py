@@ -12,16 +12,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from service_tui.desk.records_fleet import ReasonedTradeView
-from service_tui.desk.report import (
-    Cell,
-    DayReport,
-    Pasts,
-    day_reports,
-    plain,
-    report_markdown,
-    report_rows,
-)
+from service_tui.desk.report import DayReport, Pasts, day_reports
+from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp, decimal
 
 Row = Mapping[str, Cell]
@@ -66,9 +60,17 @@ def _money(amount: Micros | None) -> float | None:
 
 def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
     """What every agent traded, as far as it was read, with its reasons; the own trades first."""
-    own = "" if state.account is None else state.account.agent_id
+    own = _own_id(state)
     first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
     return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
+
+
+def _own_id(state: DeskState) -> str:
+    """The person's own agent, where it is known."""
+    if state.account is not None:
+        return state.account.agent_id
+    agents = () if state.fleet is None else state.fleet.agents
+    return next((one.agent_id for one in agents if one.is_own), "")
 
 
 def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
@@ -80,6 +82,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "market": trade.market_id,
         "question": trade.question,
         "venue": trade.venue.value,
+        "money": MONEY_OF[trade.venue],
         "side": trade.side.value,
         "action": trade.action,
         "shares": _money(trade.shares),
@@ -106,6 +109,7 @@ def position_rows(state: DeskState) -> Rows:
             "market": held.market_id,
             "question": held.question,
             "venue": held.venue.value,
+            "money": MONEY_OF[held.venue],
             "side": held.side.value,
             "status": held.status.value,
             "shares": _money(held.shares),
@@ -118,7 +122,7 @@ def position_rows(state: DeskState) -> Rows:
             "realized": _money(held.realized),
             "outcome": None if held.outcome is None else str(held.outcome),
         }
-        for held in (*state.positions, *state.closed)
+        for held in (*state.positions, *state.closed, *state.on_venues)
     ]
 
 
@@ -130,6 +134,7 @@ def alert_rows(state: DeskState) -> Rows:
             "at": _at(alert.breached_at),
             "market": alert.market_id,
             "question": alert.question,
+            "venue": alert.venue.value,
             "side": alert.side.value,
             "reason": alert.reason,
             "trigger_price": alert.trigger_price,
@@ -152,6 +157,8 @@ def held_rows(state: DeskState) -> Rows:
             "market": held.market_id,
             "question": held.question,
             "side": held.side.value,
+            "venue": held.venue.value,
+            "money": MONEY_OF[held.venue],
             "amount": _money(held.amount),
             "skill": held.skill_slug,
             "reasoning": held.reasoning,
@@ -191,7 +198,7 @@ def experiment_rows(state: DeskState) -> Rows:
 
 
 def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
-    """A day's summary, one row an agent."""
+    """A day's summary, a row for each agent and money."""
     return report_rows(day_reports(state, now, pasts))
 
 
@@ -221,28 +228,16 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
 def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
-    rows = report_rows(reports)
-    names = (
-        "name",
-        "status",
-        "leash",
-        "equity",
-        "day_pnl",
-        "total_pnl",
-        "positions",
-        "buys",
-        "sales",
-    )
-    lines = [
+    waiting = len(state.supervision.held)
+    told = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
-        f"| {' | '.join(names)} |",
-        f"|{'---|' * len(names)}",
-        *(f"| {' | '.join(plain(row[name]) for name in names)} |" for row in rows),
+        report_table(reports),
         "",
+        f"{waiting} trades wait for approval.",
+        "",
+        report_markdown(reports),
     ]
-    waiting = len(state.supervision.held)
-    told = [*lines, f"{waiting} trades wait for approval.", "", report_markdown(reports)]
     return "\n".join(told)
 
 

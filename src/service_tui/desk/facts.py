@@ -31,6 +31,7 @@ from service_tui.desk.records import (
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
 from service_tui.desk.records_rails import RailsView
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.units import Micros, Timestamp
 
 
@@ -45,19 +46,24 @@ class MarketsSeen:
 
 @dataclass(frozen=True, slots=True)
 class PositionsSeen:
-    """The service told what the agent holds, what it held in resolved markets, and its cash."""
+    """The service told what the agent holds, what it held in resolved markets, and its cash.
+
+    `on_venues` are its positions in real money, open or ended; None where it was not asked.
+    """
 
     positions: tuple[PositionView, ...]
     closed: tuple[PositionView, ...] | None = None
     dropped: int = 0
     cash: Micros | None = None
+    on_venues: tuple[PositionView, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AccountSeen:
-    """The service told who we are and what we have."""
+    """The service told who we are and what we have, on each real venue too."""
 
     account: AccountView
+    venues: tuple[VenueSumView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,15 @@ class ChainRunChanged:
 
 @dataclass(frozen=True, slots=True)
 class AutoChanged:
-    """Redeeming by itself was turned, rests or goes on; None leaves a part as it is."""
+    """Redeeming by itself was turned, rests or goes on; None leaves a part as it is.
+
+    `executes`: this desk redeems, as its program holds the data directory.
+    """
 
     on_service: bool | None = None
     allowed: bool | None = None
     paused: str | None = None
+    executes: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from service_tui.desk.records import (
     TradeView,
     WorldView,
 )
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -55,6 +56,8 @@ def freeze(state: DeskState) -> str:
             "limits": _plain(state.limits),
             "markets": [_plain(market) for market in ranked[: max(MARKETS_MAX, len(held))]],
             "positions": [_plain(position) for position in state.positions],
+            "on_venues": [_plain(held) for held in state.on_venues if not held.is_closed],
+            "venue_sums": [_plain(one) for one in state.venue_sums],
             "trades": [_plain(trade) for trade in state.trades[:TRADES_MAX]],
             "world": _plain(None if state.world is None else replace(state.world, meanwhile=None)),
             "news": [_plain(line) for line in state.news[:NEWS_MAX]],
@@ -95,6 +98,9 @@ def _thawed(frozen: Fields, state: DeskState) -> DeskState:
         limits=_made_or_none(LimitsView, frozen["limits"]),
         markets={market.market_id: market for market in markets},
         positions=tuple(_made(PositionView, row) for row in frozen["positions"]),
+        # An older program has kept none of them.
+        on_venues=tuple(_made(PositionView, row) for row in frozen.get("on_venues", ())),
+        venue_sums=tuple(_made(VenueSumView, row) for row in frozen.get("venue_sums", ())),
         trades=tuple(_made(TradeView, row) for row in frozen["trades"]),
         world=_made_or_none(WorldView, frozen["world"]),
         news=tuple(_made(NewsView, row) for row in frozen["news"]),

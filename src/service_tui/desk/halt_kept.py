@@ -6,11 +6,11 @@ Used by opening (before anything may trade), by halting (which writes it), and b
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
-from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_halt import HaltedAgent, HaltView
 from service_tui.units import Timestamp
 
 HALT: Final = "halt"
@@ -24,10 +24,13 @@ class KeptHalt:
     on: bool
     at: Timestamp
     was_paused: bool = False
+    agents: tuple[HaltedAgent, ...] = ()
 
     def as_text(self) -> str:
         """What is written."""
-        return json.dumps({"on": self.on, "at": self.at, "was_paused": self.was_paused})
+        agents = [[one.agent_id, one.name, one.was_paused] for one in self.agents]
+        said = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
+        return json.dumps(said)
 
 
 def kept_halt(text: str | None) -> KeptHalt | None:
@@ -41,11 +44,26 @@ def kept_halt(text: str | None) -> KeptHalt | None:
     try:
         fields = json.loads(text)
         on, at, was_paused = fields["on"] is not False, float(fields["at"]), fields["was_paused"]
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        on, at, was_paused = True, 0.0, False
+        agents = tuple(_agents(fields.get("agents")))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        on, at, was_paused, agents = True, 0.0, False, ()
     if not math.isfinite(at):
         on, at = True, 0.0
-    return KeptHalt(on, Timestamp(at), was_paused is True)
+    return KeptHalt(on, Timestamp(at), was_paused is True, agents)
+
+
+def _agents(found: object) -> Iterator[HaltedAgent]:
+    """The agents of skills that a halt has paused, or was about to; halts of before name none."""
+    for row in found if _is_list(found) else ():
+        match row:
+            case [str(agent_id), str(name), bool() | None as was_paused]:
+                yield HaltedAgent(agent_id, name, was_paused)
+            case _:
+                continue
+
+
+def _is_list(found: object) -> TypeGuard[list[object]]:
+    return isinstance(found, list)
 
 
 def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
@@ -62,4 +80,4 @@ def newest(found: Iterable[KeptHalt | None]) -> HaltView | None:
     )
     if kept is None or not kept.on:
         return None
-    return HaltView(since=kept.at, was_paused=kept.was_paused)
+    return HaltView(since=kept.at, was_paused=kept.was_paused, agents=kept.agents)

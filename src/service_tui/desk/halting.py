@@ -10,14 +10,16 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from service_tui.client.errors import ReadOnlyError, RefusedError, ServiceError
 from service_tui.client.retry import next_delay
 from service_tui.desk.commands import RESUME_WORD, Resume
 from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.halt_kept import KeptHalt
+from service_tui.desk.halt_skills import SkillAgents, SkillPauses
 from service_tui.desk.handlers import halt as steps
+from service_tui.desk.handlers.halt import Done, Step
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_halt import AckState, AckView, HaltView
@@ -28,20 +30,8 @@ log = logging.getLogger(__name__)
 
 _HALT: Final = NoticeKind.HALT
 
-Done = Callable[[Ports], Awaitable[str]]
-"""Does it, and says in words what came of it."""
-
 Either = Callable[[asyncio.Event, float], Awaitable[None]]
 """Waits for an event, but only so many seconds."""
-
-
-class Step(NamedTuple):
-    """One who has to know. `what` is true once it is done."""
-
-    name: str
-    what: str
-    done: Done
-    embedded_only: bool = False
 
 
 STEPS: Final = (
@@ -79,10 +69,10 @@ class Halting:
         rng: random.Random,
         either: Either,
         *,
-        more: Callable[[], tuple[Step, ...]] = tuple,
+        agents: SkillAgents,
     ) -> None:
         self._ports = ports
-        self._more = more
+        self._skills = SkillPauses(ports, agents, self._keep)
         self._memory = memory
         self._rng = rng
         self._either = either
@@ -136,7 +126,8 @@ class Halting:
             self._wanted.clear()
             async with self._line, asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._until_done("kept", self._keep, self._round))
-                for step in self._steps():
+                halt = self._ports.state().halt
+                for step in () if halt is None else self._steps(halt):
                     tasks.create_task(self._until_done(step.name, step.done, self._round))
 
     def _new(self) -> HaltView:
@@ -149,15 +140,16 @@ class Halting:
     def _begin(self, halt: HaltView) -> None:
         """Have everybody told, from the beginning."""
         self._round += 1
-        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps()))
-        self._ports.say(HaltChanged(replace(halt, acks=rows, is_resuming=False)))
+        told = replace(halt, agents=self._skills.named(halt.agents))
+        rows = (GATE, KEPT, *(AckView(step.name, step.what) for step in self._steps(told)))
+        self._ports.say(HaltChanged(replace(told, acks=rows, is_resuming=False)))
         self._wanted.set()
         self.hurry()
 
-    def _steps(self) -> tuple[Step, ...]:
+    def _steps(self, halt: HaltView) -> tuple[Step, ...]:
         embedded = self._ports.state().service.embedded
         usual = tuple(step for step in STEPS if embedded or not step.embedded_only)
-        return (*usual, *self._more())
+        return (*usual, *self._skills.steps(halt.agents))
 
     async def _until_done(self, name: str, done: Done, number: int) -> None:
         """Have one told, with longer and longer rests, until it is done or the round is over."""
@@ -196,7 +188,7 @@ class Halting:
         halt = ports.state().halt
         if halt is not None:
             await self._memory.keep_halt(
-                KeptHalt(on=True, at=halt.since, was_paused=halt.was_paused)
+                KeptHalt(on=True, at=halt.since, was_paused=halt.was_paused, agents=halt.agents)
             )
         return ""
 
@@ -288,12 +280,16 @@ class Halting:
         if not service.read_only and service.embedded:
             await steps.resume_service(ports)
             self._check(number)
+        left = await self._skills.lift()
+        self._check(number)
         await self._open(known, number)
         ports.say(Noticed("good", "resumed: entries pass again", _HALT))
         if was_paused:
             said = (
                 "the service had paused trading before the halt, and still does: see the settings"
             )
+            ports.say(Noticed("warn", said))
+        for said in left:
             ports.say(Noticed("warn", said))
 
     async def _open(self, known: HaltView | None, number: int) -> None:

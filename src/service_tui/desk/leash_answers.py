@@ -1,8 +1,12 @@
 """What a skill on the desk's own leash is answered, in the words of a service that keeps leashes.
 
+Beside them: which answers of the service say that nothing was carried out.
 Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pure.
 Used by leash_line.
 """
+
+from collections.abc import Mapping
+from http import HTTPStatus
 
 from service_tui.desk.leash_keeping import KeptLeash, No
 from service_tui.desk.records_fleet import HeldView
@@ -12,6 +16,19 @@ from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
 from service_tui.wire.trades import TradeBody, TradeRequest
+
+
+def is_sure_no(status: int, said: Mapping[str, object]) -> bool:
+    """Whether an answer leaves no doubt that the order was not carried out.
+
+    Returns:
+        True if its money may be spent again, and it may be sent once more.
+    """
+    if status == HTTPStatus.OK:
+        return said.get("success") is False
+    # Whoever stands between may say 408 or 5xx about an order that went through.
+    is_refusal = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+    return is_refusal and status != HTTPStatus.REQUEST_TIMEOUT
 
 
 def raw_of(body: WireModel) -> bytes:

@@ -16,14 +16,11 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Final, TypeGuard
 
 from pydantic import ValidationError
 
-from service_tui.client.asking import called_of
 from service_tui.client.client import Client
-from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
@@ -32,16 +29,16 @@ from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
-from service_tui.desk.leash_answers import held_body, raw_of, refused, submitted
-from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No
+from service_tui.desk.leash_answers import held_body, is_sure_no, raw_of, refused, submitted
+from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No, Waiting
 from service_tui.desk.records import NoticeKind
+from service_tui.desk.records_halt import HaltedAgent
 from service_tui.desk.skill_spending import SkillSpending
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
-from service_tui.wire.endpoints import CANCEL_ORDER, OPEN_ORDERS, PLACE_TRADE
+from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.errors import ErrorBody
-from service_tui.wire.orders import OrdersBody
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
@@ -157,38 +154,11 @@ class LeashLines:
             if late:
                 self._tell()
 
-    @property
-    def has_any(self) -> bool:
-        """Whether a skill has a way here."""
-        return bool(self._lines)
-
-    async def cancel_buys(self) -> tuple[int, str]:
-        """Cancel the buys that rest on a book for the agents of these ways; sales stay.
-
-        Returns:
-            How many were cancelled, and why others were not; empty when none rests any more.
-        """
-        agents = {line.leash.agent_id: line for line in self._lines.values()}
-        count, problems = 0, list[str]()
-        for agent_id, line in agents.items():
-            status, raw = await self._pass(line, (OPEN_ORDERS.method, OPEN_ORDERS.path, b""))
-            try:
-                orders = OrdersBody.model_validate_json(raw).orders
-                calls = [
-                    called_of(CANCEL_ORDER, {"order_id": one.order_id})
-                    for one in orders
-                    if one.trade_type is not Action.SELL
-                ]
-            except (ValidationError, ServiceError):
-                problems.append(f"the orders of {agent_id} cannot be read ({status})")
-                continue
-            for call in calls:
-                status, raw = await self._pass(line, (call.method, call.path, b""))
-                if status == _OK and _said(raw).get("success") is True:
-                    count += 1
-                elif status != HTTPStatus.NOT_FOUND:
-                    problems.append(f"an order of {agent_id} is not cancelled ({status})")
-        return count, "; ".join(problems[:2])
+    def agents(self) -> tuple[HaltedAgent, ...]:
+        """The agents that have a way here, each once."""
+        leashes = [line.leash for line in self._lines.values()]
+        named = {leash.agent_id: leash.agent_name for leash in leashes}
+        return tuple(HaltedAgent(agent_id, name) for agent_id, name in named.items())
 
     def close(self) -> None:
         """Hear nobody any more."""
@@ -254,16 +224,26 @@ class LeashLines:
         if lapsed is not None:
             leash.end(held, *lapsed, now)
             return "bad", lapsed[1]
+        return await self._let_out(line, taken, size)
+
+    async def _let_out(self, line: _Line, taken: Waiting, size: Micros) -> tuple[str, str]:
+        """Send what the person approved, once, and say how it went."""
+        leash, held = line.leash, taken.view
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size)
-        said = _said(answer)
+        said, changed = _said(answer), size != held.amount
         if status == _OK and said.get("success") is True:
-            changed = size != held.amount
             reason = "approved at another size" if changed else "approved"
             trade_id = str(said.get("trade_id") or "")
             leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
             return "good", ""
         why = f"{said.get('error') or f'the service answered {status}'}"[:200]
+        is_no = is_sure_no(status, said)
+        if is_no and changed:
+            # An amount of the person's that the venue refuses uses nothing up.
+            leash.waiting[held.held_id] = taken
+            return "warn", f"{why}; it waits on"
+        why = why if is_no else f"{why}; {_MAYBE}"
         leash.end(held, HeldStatus.FAILED, why, self._clock.now())
         return "bad", why
 
@@ -389,8 +369,7 @@ class LeashLines:
         raw = json.dumps(body).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
-        is_sure_no = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
-        if is_sure_no or (status == _OK and _said(answer).get("success") is not True):
+        if is_sure_no(status, _said(answer)):
             with suppress(OSError, ValueError):
                 await self._count(line.leash, Micros(-size))
         self._tell()
@@ -459,6 +438,7 @@ class LeashLines:
 
 
 _HALTED: Final = No("HALTED", "trading is halted", "wait until the operator resumes it")
+_MAYBE: Final = "it may have been carried out: look among the trades"
 _OK: Final = 200
 _NOT_SENT: Final = 424
 """A call that surely did not go out is a no, and no riddle."""

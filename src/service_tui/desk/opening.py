@@ -124,7 +124,7 @@ async def open_desk(initial: DeskState, around: Surroundings) -> AsyncGenerator[
             polls=PERIODS,
             risk=risk,
             reactor=reactor,
-            redemption=replace(initial.redemption, executes=executes),
+            redemption=replace(initial.redemption, executes=executes and around.signs),
             wallet=wallet,
             halt=newest((own_halt, *around.halts)),
         ),

@@ -65,6 +65,7 @@ from service_tui.desk.translate_briefing import briefing_view
 from service_tui.desk.translate_rails import rails_view
 from service_tui.desk.translate_research import source_view
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
+from service_tui.desk.translate_venues import venue_sums
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp
@@ -140,7 +141,7 @@ async def read_markets(ports: Ports, watched: Watched) -> Read:
 
 async def read_positions(ports: Ports, _: Watched) -> Read:
     """What is held, and what was."""
-    reply = await ports.client.call(POSITIONS, query=PositionsQuery(venue=Venue.SIM, status="all"))
+    reply = await ports.client.call(POSITIONS, query=PositionsQuery(venue="all", status="all"))
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped
@@ -151,13 +152,14 @@ async def read_positions(ports: Ports, _: Watched) -> Read:
             # A side that is neither yes nor no: the wire takes any word there.
             dropped += 1
     ours = [view for view in views if view.venue is Venue.SIM]
+    real = tuple(view for view in views if view.venue is not Venue.SIM)
     held = tuple(view for view in ours if not view.is_closed and view.shares > 0)
     closed = tuple(view for view in ours if view.is_closed)
     cash = _cash_of(reply.answer)
     if cash is None and _shares(held) != _shares(known.positions):
         # Shares went or came, so money did as well: both, or the equity is wrong for seconds.
         ports.poke(Topic.ACCOUNT)
-    return [PositionsSeen(held, closed, dropped, cash)], reply.latency_s
+    return [PositionsSeen(held, closed, dropped, cash, real)], reply.latency_s
 
 
 def _cash_of(body: PositionsBody) -> Micros | None:
@@ -185,7 +187,7 @@ async def read_account(ports: Ports, _: Watched) -> Read:
         # The same the other way round.
         ports.poke(Topic.POSITIONS)
     return [
-        AccountSeen(account),
+        AccountSeen(account, venue_sums(portfolio.answer)),
         LimitsSeen(limits_view(settings.answer, user.answer, sim=sim)),
         RailsSeen(
             rails_view(

@@ -61,7 +61,8 @@ class Surroundings:
     `executes`: this desk carries out the exits of alerts, because it holds the data directory.
     `halts` are what the databases of the same operator's other consoles say of a halt.
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
-    is remembered but the blotter. `vault` holds the wallet's key, `policy` says what may be signed.
+    is remembered but the blotter. `signs`: what is signed is this desk's as well, and not that of
+    another one in this program. `vault` holds the wallet's key, `policy` says what may be signed.
     `notes` is the data directory in which sessions of autoresearch say where they work.
     """
 
@@ -75,6 +76,7 @@ class Surroundings:
     executes: bool = True
     halts: tuple[KeptHalt, ...] = ()
     exits_only: bool = False
+    signs: bool = True
     vault: Vault = field(default_factory=Vault)
     policy: Policy = field(default_factory=Policy)
     notes: Path | None = None

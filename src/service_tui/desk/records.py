@@ -70,7 +70,10 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MarketView:
-    """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known."""
+    """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
+
+    `venues` are those on which it trades, sim first; empty where the service does not say.
+    """
 
     market_id: str
     question: str
@@ -87,7 +90,7 @@ class MarketView:
     liquidity: Micros | None
     sparkline: tuple[float, ...]
     criteria: str = ""
-    venue: Venue = Venue.SIM
+    venues: tuple[Venue, ...] = ()
 
     @property
     def change(self) -> float | None:
@@ -133,13 +136,19 @@ class PositionView:
 
     @property
     def key(self) -> str:
-        """Identity of the row: a market can be held on both sides."""
-        return f"{self.market_id}:{self.side.value}"
+        """Identity of the row: a market can be held on both sides, and on two venues."""
+        own = f"{self.market_id}:{self.side.value}"
+        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
 
     @property
     def pnl(self) -> Micros:
         """Realized plus unrealized P&L."""
         return Micros(self.realized + self.unrealized)
+
+    @property
+    def made(self) -> Micros:
+        """What came of it once it is closed; on a venue the payout may wait to be redeemed."""
+        return self.realized if self.venue is Venue.SIM else self.pnl
 
     @property
     def pnl_pct(self) -> float | None:
@@ -381,8 +390,9 @@ class DetailView:
 class QuoteView:
     """What an order would get now, or why it would be refused. No commitment.
 
-    `request_id` names the AskQuote that it answers. On a buy `money` is the spend, on a sale the
-    proceeds. `max_loss` and `max_win` are of this order alone, held to resolution.
+    `request_id` names the AskQuote that it answers. On a buy `money` is what the shares cost, on a
+    sale what they bring; the venue's `fee` comes on top of the one and off the other. `max_loss`
+    and `max_win` are of this order alone, held to resolution, the fee counted.
     """
 
     request_id: int
@@ -397,6 +407,12 @@ class QuoteView:
     max_win: Micros | None = None
     problem: str = ""
     fix: str = ""
+    fee: Micros = Micros(0)
+
+    @property
+    def net(self) -> Micros:
+        """What a sale brings after the fee."""
+        return Micros(self.money - self.fee)
 
     @property
     def slippage(self) -> float | None:
@@ -445,17 +461,6 @@ class Notice:
     text: str
     kind: NoticeKind = NoticeKind.DESK
     about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums of the positions shown."""
-
-    mark_value: Micros
-    exit_value: Micros | None
-    cost: Micros
-    unrealized: Micros
-    realized: Micros
 
 
 def remark(position: PositionView, market: MarketView | None) -> PositionView:

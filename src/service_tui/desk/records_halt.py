@@ -46,14 +46,27 @@ class ExitAllView:
 
 
 @dataclass(frozen=True, slots=True)
+class HaltedAgent:
+    """An agent of a skill of this desk. `was_paused` before the halt; None: not known yet."""
+
+    agent_id: str
+    name: str
+    was_paused: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HaltView:
-    """This desk's own halt. `was_paused`: the service had paused the agent before, and stays so."""
+    """This desk's own halt. `was_paused`: the service had paused the agent before, and stays so.
+
+    `agents` are those of skills, at a service that keeps no halt itself: each is paused by its key.
+    """
 
     since: Timestamp
     acks: tuple[AckView, ...] = ()
     exits: ExitAllView | None = None
     was_paused: bool = False
     is_resuming: bool = False
+    agents: tuple[HaltedAgent, ...] = ()
 
     @property
     def missing(self) -> int:

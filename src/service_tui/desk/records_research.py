@@ -58,7 +58,7 @@ class ExperimentView:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class ExperimentRunView:
     """The command that runs now, or the last one. `tail` is the end of its output, plain text.
 
     `exit_code` None while it runs; `ended_at` likewise.
@@ -115,7 +115,7 @@ class SessionView:
     branch: str = ""
     file: str = ""
     agent: str = ""
-    run: RunView | None = None
+    run: ExperimentRunView | None = None
     is_open: bool = False
     allows_shell: bool = False
 

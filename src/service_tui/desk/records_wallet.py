@@ -132,7 +132,8 @@ class WalletView:
     `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own.
     `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
     switched real money on in this session. `served` is what the service says is needed for real
-    trades; `problem` why the last job failed, `fix` what to do about it.
+    trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
+    place of keys that are not looked into, a sentence each.
     """
 
     address: str = ""
@@ -159,6 +160,7 @@ class WalletView:
     fix: str = ""
     served: tuple[CheckView, ...] = ()
     pay: PayView = PayView()
+    passed_over: tuple[str, ...] = ()
 
     @property
     def is_linked(self) -> bool:

@@ -105,7 +105,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case PositionsSeen():
             return _with_positions(state, fact)
         case AccountSeen():
-            return replace(state, account=summed(fact.account, state.positions))
+            own = summed(fact.account, state.positions)
+            return replace(state, account=own, venue_sums=fact.venues)
         case LimitsSeen():
             return replace(state, limits=fact.limits)
         case RailsSeen():
@@ -209,7 +210,10 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
     if account is not None and fact.cash is not None:
         # Cash and positions of one answer belong together: no figure may see only one of them.
         account = replace(account, cash=fact.cash)
-    marked = _marked(replace(state, account=account, positions=fact.positions, closed=closed))
+    # Those on real venues stay as they were told: their books have prices of their own.
+    real = state.on_venues if fact.on_venues is None else fact.on_venues
+    held = replace(state, positions=fact.positions, closed=closed, on_venues=real)
+    marked = _marked(replace(held, account=account))
     return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
 
 

@@ -78,19 +78,29 @@ def _with_run(
 def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[News]:
     """What the person is told once: a trade that waits, one that nobody decided, a crash."""
     known = {held.held_id for held in before.held}
-    for held in after.held:
-        if held.held_id not in known:
-            words = f"{held.agent_name} asks: {order_in_words(held)}"
-            yield "warn", words, NoticeKind.APPROVAL
+    fresh = [held for held in after.held if held.held_id not in known]
+    if fresh:
+        yield "warn", _asks(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            words = f"nobody decided in time: {held.agent_name}, {order_in_words(held)}"
+            words = f"nobody decided in time: {asked_in_words(held)}"
             yield "bad", words, NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
         if tone and states.get(run.run_id, run.state) is not run.state:
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
+
+
+def _asks(held: HeldView, waiting: int) -> str:
+    """That a trade waits, and how many do."""
+    asked = f"{held.agent_name} asks to {order_in_words(held)}"
+    return asked if waiting == 1 else f"{waiting} trades wait for you, the newest: {asked}"
+
+
+def asked_in_words(held: HeldView) -> str:
+    """A waiting trade with whose it is, for what is written down of the answer to it."""
+    return f"{held.agent_name}, {order_in_words(held)}"
 
 
 def order_in_words(held: HeldView) -> str:

@@ -199,7 +199,9 @@ def _told(told: AlertView, known: AlertView | None, *, executes: bool) -> AlertV
         return replace(tried, state=known.state, words=known.words)
     if told.state is AlertState.EXPIRED:
         return replace(tried, state=AlertState.MISSED, words=known.words)
-    return replace(tried, words=told.words or known.words)
+    # Why this desk ended it says more than the word for any end.
+    own = known.words if told.state is known.state else ""
+    return replace(tried, words=own or told.words or known.words)
 
 
 def _left(known: AlertView, fact: AlertsSeen) -> AlertView:

@@ -31,7 +31,9 @@ def reduce_redemption(
                 allowed=auto.allowed if fact.allowed is None else fact.allowed,
                 paused=auto.paused if fact.paused is None else fact.paused,
             )
-            return view if changed == auto else replace(view, auto=changed)
+            executes = view.executes if fact.executes is None else fact.executes
+            told = replace(view, auto=changed, executes=executes)
+            return view if told == view else told
 
 
 def _with_run(runs: tuple[RunView, ...], run: RunView) -> tuple[RunView, ...]:

@@ -6,12 +6,11 @@ Used by the exports, by the page of the console and by the command line.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.agent_health import leash_mode, spend_of
-from service_tui.desk.fleet import AgentView
+from service_tui.desk.fleet import AgentView, VenueMoneyView
 from service_tui.desk.records_fleet import (
     AgentDetailView,
     HeldView,
@@ -21,39 +20,58 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.terms import MONEY_OF, Action, Venue
+from service_tui.units import Micros, Timestamp
 
 DAY_S: Final = 86_400.0
-REASONS_MAX: Final = 3
 
 Pasts = Mapping[str, AgentDetailView]
 """What agents traded, by their ids, as far as it was read."""
 
-Cell = str | float | int | None
-
 
 @dataclass(frozen=True, slots=True)
-class DayReport:
-    """One agent's day. Money in micros; `problem` says why its trades are not known.
+class MoneyDay:
+    """A day in the money of one venue, micros of it; of one agent, or of several in sum.
 
-    `bought` is what its buys cost, `sold` what its sales and payouts brought, `realized` their P&L
-    as far as it is known. `spent` is what counts against the budget that binds, and that budget,
-    None where there is none; `leash` is the strictest that binds. `decisions` counts, by
-    word, what became of trades that waited.
+    `bought` is what the buys cost, `sold` what sales and payouts brought, `realized` their P&L as
+    far as it is known. `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
+    does not tell it.
     """
 
-    agent: AgentView
-    since: Timestamp
-    trades: tuple[ReasonedTradeView, ...]
+    venue: Venue
+    equity: Micros
+    day_pnl: Micros | None
+    total_pnl: Micros
+    positions: int
     buys: int
     sales: int
     bought: Micros
     sold: Micros
     realized: Micros
-    best: ReasonedTradeView | None
-    worst: ReasonedTradeView | None
-    skills: tuple[SkillResultView, ...]
+    best: ReasonedTradeView | None = None
+    worst: ReasonedTradeView | None = None
+    skills: tuple[SkillResultView, ...] = ()
+
+    @property
+    def money(self) -> str:
+        """What its amounts are."""
+        return MONEY_OF[self.venue]
+
+
+@dataclass(frozen=True, slots=True)
+class DayReport:
+    """One agent's day; `problem` says why its trades are not known.
+
+    `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
+    where the agent ever traded with it. `spent` is what counts against the budget that binds, and
+    that budget, None where there is none: a budget counts all money alike. `leash` is the strictest
+    that binds. `decisions` counts, by word, what became of trades that waited.
+    """
+
+    agent: AgentView
+    since: Timestamp
+    trades: tuple[ReasonedTradeView, ...]
+    monies: tuple[MoneyDay, ...]
     decisions: Mapping[str, int]
     waiting: int
     leash: LeashView | None
@@ -87,25 +105,41 @@ def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
     return found
 
 
+def totals(reports: Sequence[DayReport]) -> tuple[MoneyDay, ...]:
+    """The day of all agents together, each money for itself."""
+    every = [day for one in reports for day in one.monies]
+    return tuple(_sum_of(venue, own) for venue in Venue if (own := _of(every, venue)))
+
+
+def _of(days: Sequence[MoneyDay], venue: Venue) -> list[MoneyDay]:
+    return [day for day in days if day.venue is venue]
+
+
+def _sum_of(venue: Venue, days: Sequence[MoneyDay]) -> MoneyDay:
+    today = [day.day_pnl for day in days if day.day_pnl is not None]
+    return MoneyDay(
+        venue=venue,
+        equity=Micros(sum(day.equity for day in days)),
+        day_pnl=Micros(sum(today)) if today else None,
+        total_pnl=Micros(sum(day.total_pnl for day in days)),
+        positions=sum(day.positions for day in days),
+        buys=sum(day.buys for day in days),
+        sales=sum(day.sales for day in days),
+        bought=Micros(sum(day.bought for day in days)),
+        sold=Micros(sum(day.sold for day in days)),
+        realized=Micros(sum(day.realized for day in days)),
+    )
+
+
 def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) -> DayReport:
     since, view, past = midnight(now), state.supervision, pasts.get(agent.agent_id)
-    trades = tuple(one for one in (() if past is None else past.trades) if one.trade.at >= since)
-    buys = [one for one in trades if one.trade.action == Action.BUY.value]
-    ends = [one for one in trades if one.trade.action != Action.BUY.value]
-    decided = [one for one in trades if one.trade.pnl is not None]
-    ranked = sorted(decided, key=lambda one: one.trade.pnl or 0)
+    known = () if past is None else past.trades
+    trades = tuple(one for one in known if one.trade.at >= since)
     return DayReport(
         agent=agent,
         since=since,
         trades=trades,
-        buys=len(buys),
-        sales=len(ends),
-        bought=Micros(sum(one.trade.cost for one in buys)),
-        sold=Micros(sum(one.trade.cost for one in ends)),
-        realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
-        best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
-        worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
-        skills=_skills(trades, () if past is None else past.trades),
+        monies=_monies(agent, trades, known),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
         leash=leash_mode(agent, view),
@@ -115,9 +149,64 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
     )
 
 
-def _skills(
-    trades: Sequence[ReasonedTradeView], known: Sequence[ReasonedTradeView]
-) -> tuple[SkillResultView, ...]:
+_Trades = Sequence[ReasonedTradeView]
+
+
+def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
+    """The day's figures, apart by money; play money stands there always."""
+    shown = {
+        # A trade of today whose venue the service says nothing of has figures of its own.
+        **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
+        **{row.venue: row for row in agent.venues},
+        Venue.SIM: replace(
+            _nothing(Venue.SIM),
+            equity=agent.equity,
+            total_pnl=agent.total_pnl,
+            positions_count=agent.positions_count,
+        ),
+    }
+    return tuple(
+        _money_day(
+            shown[venue],
+            agent.day_pnl if venue is Venue.SIM else None,
+            [one for one in trades if one.trade.venue is venue],
+            known,
+        )
+        for venue in Venue
+        if venue in shown
+    )
+
+
+def _nothing(venue: Venue) -> VenueMoneyView:
+    none = Micros(0)
+    return VenueMoneyView(venue, none, none, none, none, 0, 0)
+
+
+def _money_day(
+    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Trades
+) -> MoneyDay:
+    buys = [one for one in trades if one.trade.action == Action.BUY.value]
+    ends = [one for one in trades if one.trade.action != Action.BUY.value]
+    decided = [one for one in trades if one.trade.pnl is not None]
+    ranked = sorted(decided, key=lambda one: one.trade.pnl or 0)
+    return MoneyDay(
+        venue=has.venue,
+        equity=has.equity,
+        day_pnl=day_pnl,
+        total_pnl=has.total_pnl,
+        positions=has.positions_count,
+        buys=len(buys),
+        sales=len(ends),
+        bought=Micros(sum(one.trade.cost for one in buys)),
+        sold=Micros(sum(one.trade.cost for one in ends)),
+        realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
+        best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
+        worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
+        skills=_skills(trades, known),
+    )
+
+
+def _skills(trades: _Trades, known: _Trades) -> tuple[SkillResultView, ...]:
     """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
@@ -130,7 +219,7 @@ def _skills(
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
-def _slug_of(one: ReasonedTradeView, known: Sequence[ReasonedTradeView]) -> str:
+def _slug_of(one: ReasonedTradeView, known: _Trades) -> str:
     """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
     if one.skill_slug or one.trade.action == Action.BUY.value:
         return one.skill_slug
@@ -153,108 +242,3 @@ def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> 
         if held.agent_id == agent_id and (held.decided_at or since) >= since
     )
     return dict(Counter(words))
-
-
-# -- as rows ------------------------------------------------------------------------------------
-
-
-def report_rows(reports: Sequence[DayReport]) -> list[Mapping[str, Cell]]:
-    """One row an agent, for a spreadsheet."""
-    return [
-        {
-            "day": f"{datetime.fromtimestamp(one.since, UTC):%Y-%m-%d}",
-            "agent": one.agent.agent_id,
-            "name": one.agent.name,
-            "status": "paused" if one.agent.paused else one.agent.status.value,
-            "plan": one.agent.plan.value,
-            "leash": "free" if one.leash is None else one.leash.mode.value,
-            "equity": decimal(one.agent.equity),
-            "day_pnl": decimal(one.agent.day_pnl),
-            "total_pnl": decimal(one.agent.total_pnl),
-            "positions": one.agent.positions_count,
-            "buys": one.buys,
-            "bought": decimal(one.bought),
-            "sales": one.sales,
-            "sold": decimal(one.sold),
-            "realized": decimal(one.realized),
-            "best": _pnl_of(one.best),
-            "worst": _pnl_of(one.worst),
-            "spent_today": None if one.leash is None else decimal(one.spent[0]),
-            "budget": None if one.spent[1] is None else decimal(one.spent[1]),
-            "waiting": one.waiting,
-            **{word: one.decisions.get(word, 0) for word in ("approved", "refused", "expired")},
-            "skills": ", ".join(f"{run.skill_slug} {run.state.value}" for run in one.runs),
-            "problem": one.problem,
-        }
-        for one in reports
-    ]
-
-
-def _pnl_of(one: ReasonedTradeView | None) -> float | None:
-    return None if one is None or one.trade.pnl is None else decimal(one.trade.pnl)
-
-
-# -- as Markdown --------------------------------------------------------------------------------
-
-
-def report_markdown(reports: Sequence[DayReport]) -> str:
-    """The day of each agent, in sentences that a person reads or sends on."""
-    return "\n".join(line for one in reports for line in _section(one))
-
-
-def _section(one: DayReport) -> list[str]:
-    lines = [f"## {plain(one.agent.name)}", ""]
-    if one.problem:
-        lines.append(f"- Not known: {plain(one.problem)}")
-    else:
-        traded = f"{one.buys} buys for {_sum(one.bought)}, {one.sales} sales for {_sum(one.sold)}"
-        lines.append(f"- Traded: {traded}; realized {_sum(one.realized, signed=True)}")
-    lines += [f"- {label}: {_trade(trade)}" for label, trade in _ends_of(one)]
-    lines += [
-        f"- Skill {plain(skill.skill_slug or 'none named')}: {_skill(skill)}"
-        for skill in one.skills
-    ]
-    if one.decisions or one.waiting:
-        words = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
-        lines.append(f"- Asked: {', '.join([*words, f'{one.waiting} waiting'])}")
-    spent, budget = one.spent
-    if one.leash is not None and budget is not None:
-        lines.append(f"- Spent {_sum(spent)} of {_sum(budget)} a day")
-    lines += [
-        f"- Run {plain(run.skill_slug)}: {run.state.value} {plain(run.why)}".rstrip()
-        for run in one.runs
-    ]
-    for trade in one.trades[:REASONS_MAX]:
-        if trade.trade.reasoning:
-            lines.append(f"- It said: {plain(trade.trade.reasoning)}")
-    return [*lines, ""]
-
-
-def _ends_of(one: DayReport) -> list[tuple[str, ReasonedTradeView]]:
-    ends = (("Best", one.best), ("Worst", one.worst))
-    return [(label, trade) for label, trade in ends if trade is not None]
-
-
-def _trade(one: ReasonedTradeView) -> str:
-    trade = one.trade
-    pnl = _sum(trade.pnl or Micros(0), signed=True)
-    return f"{pnl}, {trade.action} {trade.side.value.upper()} {plain(trade.question)}"
-
-
-def _skill(skill: SkillResultView) -> str:
-    said = [f"{skill.trades_count} trades", f"P&L {_sum(skill.pnl, signed=True)}"]
-    if skill.win_rate is not None:
-        said.append(f"{skill.win_rate:.0%} won")
-    return ", ".join(said)
-
-
-def _sum(amount: Micros, *, signed: bool = False) -> str:
-    return f"{decimal(amount):+,.2f}" if signed else f"{decimal(amount):,.2f}"
-
-
-def plain(cell: Cell) -> str:
-    """Text in Markdown: what would end a cell, begin a line or mark it up stands as it is."""
-    if isinstance(cell, float):
-        return f"{cell:,.2f}"
-    text = "" if cell is None else " ".join(str(cell).split())
-    return "".join(f"\\{letter}" if letter in "\\|`*_[]<>#" else letter for letter in text)

@@ -13,6 +13,7 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
+from service_tui.desk.advice import advice_of
 from service_tui.desk.blotter import outcome_of
 from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed, TicketChanged
@@ -24,6 +25,7 @@ from service_tui.desk.verdict import LOOKED_UP, verdict_of
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageError
+from service_tui.terms import OrderType, Venue
 from service_tui.units import decimal
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
@@ -44,6 +46,7 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         ValueError: it is no order: no size, a size out of range, an id that is none, or too much
             reasoning.
     """
+    is_real = order.venue is not Venue.SIM
     return TradeRequest(
         market_id=order.market_id,
         side=order.side,
@@ -51,6 +54,9 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         amount=decimal(order.amount),
         shares=decimal(order.shares),
         venue=order.venue,
+        # What nothing meets at once is not left on the book, where nobody here would see it.
+        order_type=OrderType.FAK if is_real else None,
+        price=order.price if is_real else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
         source=None if dry_run else SOURCE,
@@ -84,7 +90,8 @@ async def send(
             PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
         )
     except RefusedError as error:
-        await settle(ports, ticket, TicketState.REFUSED, (error.error, error.fix))
+        said = (error.error, advice_of(error.code, error.fix))
+        await settle(ports, ticket, TicketState.REFUSED, said)
     except HeldBackError as error:
         said = (f"{error.sentence}; nothing was sent", RESUME_FIX)
         await settle(ports, ticket, TicketState.REFUSED, said)

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -318,14 +318,7 @@ class SkillRuns:
 
     def remember(self) -> None:
         """Take in the runs of before: those that were detached and live are looked after again."""
-        if not self._folder.is_dir():
-            return
-        for folder in sorted(self._folder.iterdir()):
-            try:
-                run = _remembered(folder)
-            except (OSError, ValueError, TypeError, KeyError) as error:
-                log.warning("%s is no run: %s", folder, error)
-                continue
+        for run in _written(self._folder):
             self._runs[run.view.run_id] = run
             self._find_again(run)
 
@@ -365,6 +358,27 @@ class SkillRuns:
     @staticmethod
     def _ends_with_us(run: _Run) -> bool:
         return run.view.state.is_alive and run.view.state is not SkillRunState.DETACHED
+
+
+def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
+    """The runs as they are written down, for whoever only looks: nothing is ended or taken over."""
+    return tuple(_as_it_is(run.view) for run in _written(data_dir / FOLDER))
+
+
+def _as_it_is(view: SkillRunView) -> SkillRunView:
+    """A run that was alive when it was written down may have ended with its console."""
+    if not view.state.is_alive or (view.pid and is_run(view.pid, view.run_id)):
+        return view
+    return replace(view, state=SkillRunState.STOPPED, why=ENDED_WITH_CONSOLE)
+
+
+def _written(runs: Path) -> Iterator[_Run]:
+    """Every run of a folder that can be read."""
+    for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
+        try:
+            yield _remembered(folder)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            log.warning("%s is no run: %s", folder, error)
 
 
 def _remembered(folder: Path) -> _Run:

@@ -33,6 +33,7 @@ from service_tui.desk.records_reactor import ReactorView
 from service_tui.desk.records_redemption import RedemptionView
 from service_tui.desk.records_research import ResearchView
 from service_tui.desk.records_risk import RiskView
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.records_wallet import WalletView
 from service_tui.units import Timestamp
 
@@ -50,6 +51,8 @@ class DeskState:
     `redemption` is how positions on real venues become money, `wallet` the wallet behind them,
     `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
     that wait, and the skills that this desk runs. `log` is the action log, once read.
+    `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
+    and `venue_sums` what lies there besides: no sum holds both.
     """
 
     service: ServiceView
@@ -85,6 +88,8 @@ class DeskState:
     research: ResearchView = field(default_factory=ResearchView)
     supervision: SupervisionView = field(default_factory=SupervisionView)
     log: LogView = field(default_factory=LogView)
+    on_venues: tuple[PositionView, ...] = ()
+    venue_sums: tuple[VenueSumView, ...] = ()
 
     @property
     def halted_since(self) -> Timestamp | None:
@@ -100,7 +105,8 @@ class DeskState:
 
     def position(self, key: str) -> PositionView | None:
         """The open position with this row key."""
-        return next((held for held in self.positions if held.key == key), None)
+        every = (*self.positions, *self.on_venues)
+        return next((held for held in every if held.key == key and not held.is_closed), None)
 
     def question_of(self, ticket: TicketView) -> str:
         """What the market of a command asks, else its id; empty for a command about no market."""

@@ -24,9 +24,8 @@ from service_tui.desk.commands_fleet import (
     WatchAgent,
 )
 from service_tui.desk.facts_fleet import PastsSeen
-from service_tui.desk.halting import Step
+from service_tui.desk.halt_skills import SkillAgents
 from service_tui.desk.handlers import exports, fleet, skills
-from service_tui.desk.handlers.halt import NotDoneError
 from service_tui.desk.leash_line import LeashLines
 from service_tui.desk.live_orders import against_skill
 from service_tui.desk.polling import Watched
@@ -55,6 +54,7 @@ class Supervision:
             spending=SkillSpending(data_dir),
         )
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
+        self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         self.actions = Actions(data_dir, clock, ports.say)
 
     async def handle(self, command: FleetCommand) -> None:
@@ -80,25 +80,6 @@ class Supervision:
                 self._ports.poke(Topic.FLEET)
             case _:
                 await skills.carry_out(command, self._skills, self._ports)
-
-    def halt_steps(self) -> tuple[Step, ...]:
-        """Who has to know of a halt beside others: the agents of skills on this desk's leash."""
-        what = "no buy of a skill on this desk's leash rests on a book"
-        return (Step("skill_orders", what, self._cancel_buys),) if self._lines.has_any else ()
-
-    async def _cancel_buys(self, _: Ports) -> str:
-        """Cancel what rests for skills.
-
-        Returns:
-            How many there were.
-
-        Raises:
-            NotDoneError: some may rest still.
-        """
-        count, why = await self._lines.cancel_buys()
-        if why:
-            raise NotDoneError(why)
-        return f"{count} cancelled" if count else "none rests"
 
     def loops(self) -> tuple[Coroutine[None, None, None], ...]:
         """What runs as long as the desk does."""

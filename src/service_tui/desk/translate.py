@@ -4,6 +4,7 @@ Knows wire and records. Must not know the client, the state or time.
 Used by pollers and handlers. Amounts become micros here, once.
 """
 
+from service_tui.desk.advice import advice_of
 from service_tui.desk.fleet import AgentLimitsView, AgentView, FillView, FleetView, VenueMoneyView
 from service_tui.desk.records import (
     AccountView,
@@ -20,7 +21,16 @@ from service_tui.desk.records import (
     WorldView,
     summed,
 )
-from service_tui.terms import Action, AgentStatus, MarketStatus, Plan, Side, TradeStatus
+from service_tui.terms import (
+    VENUE_ALIASES,
+    Action,
+    AgentStatus,
+    MarketStatus,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+)
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
@@ -75,7 +85,17 @@ def market_view(body: MarketBody) -> MarketView:
         liquidity=_amount_or_none(body.liquidity),
         sparkline=body.sparkline,
         criteria=body.resolution_criteria or "",
+        venues=_venues_of(body.import_source),
     )
+
+
+_HOMES = {venue.value: venue for venue in Venue} | VENUE_ALIASES
+
+
+def _venues_of(source: str | None) -> tuple[Venue, ...]:
+    """Where a market trades: on sim always, and on the book that its quotes come from."""
+    home = _HOMES.get(source or "")
+    return () if home is None else tuple(dict.fromkeys((Venue.SIM, home)))
 
 
 def position_views(body: PositionBody, market: MarketView | None) -> tuple[PositionView, ...]:
@@ -128,7 +148,8 @@ def _position_view(
         mark_price=side.mark_price,
         mark_value=value,
         exit_value=_amount_or_none(side.exit_value),
-        unrealized=Micros(0) if closed else Micros(value - cost),
+        # What was paid on sim is realized; on a venue it waits to be redeemed.
+        unrealized=Micros(0 if closed and body.venue is Venue.SIM else value - cost),
         realized=realized,
         resolves_at=_at(body.resolved_at or body.resolves_at),
         opened_at=_at(side.opened_at),
@@ -230,10 +251,11 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
             request_id=request_id,
             ok=False,
             problem=body.error or "refused without a reason",
-            fix=body.fix or body.error_hint or "",
+            fix=advice_of(body.error_code, body.fix or body.error_hint or ""),
         )
     shares = amount(shares_of(body, action))
-    money = amount(body.cost)
+    money, fee = amount(body.cost), amount(body.fee)
+    spent, brings = Micros(money + fee), Micros(money - fee)
     buys = action is Action.BUY
     return QuoteView(
         request_id=request_id,
@@ -244,8 +266,9 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
         price_before=body.price_before,
         price_after=body.new_price,
         cash_after=_amount_or_none(body.balance),
-        max_loss=money if buys else Micros(max(0, min(shares, held) - money)),
-        max_win=Micros(shares - money) if buys else money,
+        max_loss=spent if buys else Micros(max(0, min(shares, held) - brings)),
+        max_win=Micros(shares - spent) if buys else brings,
+        fee=fee,
     )
 
 

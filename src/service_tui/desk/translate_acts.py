@@ -21,7 +21,7 @@ def acts_of(body: EventBody) -> Iterator[Acted]:
         agent = body.agent
         new = body.kind == EventKind.AGENT_REGISTERED
         stands = [agent.status.value, agent.plan.value, *agent.changed]
-        words = ("registered: " if new else "changed: ") + ", ".join(stands)
+        words = f"{agent.name} {'registered' if new else 'changed'}: {', '.join(stands)}"
         yield Acted(agent.name, Deed.AGENT, body.kind, words)
     if body.risk_alert is not None:
         alert = body.risk_alert

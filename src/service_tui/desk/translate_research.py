@@ -9,8 +9,8 @@ from typing import Final
 from service_tui.desk.records_research import (
     BacktestPoint,
     BacktestView,
+    ExperimentRunView,
     ExperimentView,
-    RunView,
     SessionView,
     Source,
 )
@@ -162,9 +162,9 @@ def _file_experiment(one: Logged, entry: Entry) -> ExperimentView:
     )
 
 
-def run_view(live: Live) -> RunView:
+def run_view(live: Live) -> ExperimentRunView:
     """A command that runs, or ran last."""
-    return RunView(
+    return ExperimentRunView(
         command=line(live.command, limit=1_000),
         started_at=Timestamp(live.started_at),
         deadline_s=live.deadline_s,

@@ -203,6 +203,7 @@ _NOT: Final = {
 """What a line says that is not done: never the words of one that is."""
 
 _FIXES: Final = {
+    "claimed": "leave this, press 7, then C on this desk's agent; or open its claim page",
     "enabled": "press R: it is asked once more, then allowed",
     "linked": "press K to keep a key here, then l to link its wallet",
     "credentials": "press C: a proof is signed that moves nothing",

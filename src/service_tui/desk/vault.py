@@ -20,6 +20,10 @@ class Keystore(Protocol):
         """Addresses of the keys that lie here."""
         ...
 
+    def passed_over(self) -> tuple[str, ...]:
+        """What lies beside them and is not looked into, a sentence each."""
+        ...
+
     def opened(self, address: str, passphrase: str) -> Signer:
         """Who signs for an address; KeystoreError for a wrong passphrase or a broken file."""
         ...
@@ -41,6 +45,7 @@ class KeyView:
     state: KeyState
     source: str
     stored: tuple[StoredKeyView, ...]
+    passed_over: tuple[str, ...] = ()
 
 
 class Vault:
@@ -57,6 +62,7 @@ class Vault:
         self._signer = signer
         self._source = "environment" if signer is not None else ""
         self._stored: tuple[StoredKeyView, ...] = ()
+        self._over: tuple[str, ...] = ()
 
     @property
     def signer(self) -> Signer | None:
@@ -65,16 +71,18 @@ class Vault:
 
     def view(self) -> KeyView:
         """What may be shown."""
+        known = self._stored, self._over
         if self._signer is not None:
-            return KeyView(self._signer.address, KeyState.UNLOCKED, self._source, self._stored)
+            return KeyView(self._signer.address, KeyState.UNLOCKED, self._source, *known)
         if self._stored:
-            return KeyView(self._stored[0].address, KeyState.LOCKED, "keystore", self._stored)
-        return KeyView("", KeyState.NONE, "", ())
+            return KeyView(self._stored[0].address, KeyState.LOCKED, "keystore", *known)
+        return KeyView("", KeyState.NONE, "", *known)
 
     def look(self) -> None:
         """See which keys lie here. Blocks."""
         if self._keystore is not None:
             self._stored = self._keystore.stored()
+            self._over = self._keystore.passed_over()
 
     def unlock(self, address: str, passphrase: str) -> None:
         """Open a key. Blocks for about a second.

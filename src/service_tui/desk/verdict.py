@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from service_tui.desk.advice import advice_of
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import TicketState, TicketView, TradeView
 from service_tui.desk.translate import amount, filled_words, shares_of
@@ -54,7 +55,7 @@ def verdict_of(order: PlaceTrade, body: TradeBody) -> Verdict:
     if doubt:
         said = f"sent, but the answer cannot be believed: {doubt}"
         return Verdict(TicketState.UNKNOWN, said, LOOKED_UP)
-    advice = body.fix or body.error_hint or ""
+    advice = advice_of(body.error_code, body.fix or body.error_hint or "")
     if not body.success:
         return Verdict(TicketState.REFUSED, body.error or "refused without a reason", advice)
     if TradeStatus.FAILED in _states(body):

@@ -41,16 +41,28 @@ class WalletDesk:
     """One wallet's line to the chain, and who uses it."""
 
     def __init__(self, ports: Ports, runs: ChainRuns, memory: Memory, *, executes: bool) -> None:
-        line = ChainLine(ports, runs, ports.vault, ports.policy)
+        self._line = ChainLine(ports, runs, ports.vault, ports.policy)
         self._ports = ports
-        self._redemptions = Redemptions(ports, line, memory, executes=executes)
-        self._keeper = WalletKeeper(ports, line, executes=executes)
-        self._payments = Payments(ports, runs, memory, executes=executes)
+        self._holds = asyncio.Event()
+        if executes:
+            self._holds.set()
+        signs = self._holds.is_set
+        self._redemptions = Redemptions(ports, self._line, memory, executes=signs)
+        self._keeper = WalletKeeper(ports, self._line, executes=signs)
+        self._payments = Payments(ports, self._line, memory, executes=signs)
 
     @property
     def is_busy(self) -> bool:
         """Whether something is under way that is worth waiting for."""
         return self._redemptions.is_busy
+
+    def hold(self, runs: ChainRuns | None) -> None:
+        """Sign from now on by this journal, beginning with what it holds; None: no longer."""
+        if runs is None:
+            self._holds.clear()
+            return
+        self._line.runs = runs
+        self._holds.set()
 
     def close(self) -> None:
         """Begin nothing further."""
@@ -62,7 +74,9 @@ class WalletDesk:
             self._redemptions.nudge()
 
     async def run(self) -> None:
-        """Work until the desk ends."""
+        """Work until the desk ends; who does not hold the directory waits until it does."""
+        await self._keeper.look()
+        await self._holds.wait()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._redemptions.run())
             tasks.create_task(self._keeper.run())

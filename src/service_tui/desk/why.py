@@ -15,7 +15,7 @@ from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
 from service_tui.desk.records_risk import AlertView, ExitView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, Side
+from service_tui.terms import Action, HeldStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 SELL: Final = Action.SELL.value
@@ -77,15 +77,20 @@ class _Known:
     side: Side | None
     entry: TradeView | None
     ticket: TicketView | None = None
+    venue: Venue = Venue.SIM
 
     @property
     def holding(self) -> str:
-        return "" if self.side is None else f"{self.market_id}:{self.side.value}"
+        if self.side is None:
+            return ""
+        own = f"{self.market_id}:{self.side.value}"
+        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
 
     @property
     def trades(self) -> tuple[TradeView, ...]:
         """Own trades on this side, newest first."""
-        return tuple(one for one in self.state.trades if self.is_here(one.market_id, one.side))
+        every = (one for one in self.state.trades if one.venue is self.venue)
+        return tuple(one for one in every if self.is_here(one.market_id, one.side))
 
     def is_here(self, market_id: str, side: Side) -> bool:
         return market_id == self.market_id and side is self.side
@@ -93,10 +98,10 @@ class _Known:
 
 def why_position(state: DeskState, held: PositionView) -> Chain:
     """The chain of a position: of its last buy, with the others named."""
-    known = _Known(state, held.market_id, held.side, None)
+    known = _Known(state, held.market_id, held.side, None, venue=held.venue)
     entry = next((one for one in known.trades if one.action == Action.BUY.value), None)
     title = f"{held.side.value.upper()} {held.question}"
-    return _chain(title, _Known(state, held.market_id, held.side, entry))
+    return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
 
 
 def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
@@ -105,9 +110,10 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     trade = next((one for one in state.trades if ref and one.client_ref == ref), None)
     _, _, side = ticket.holding.partition(":")
     known_side = trade.side if trade is not None else Side(side) if side in set(Side) else None
+    venue = Venue.SIM if trade is None else trade.venue
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
-    return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket))
+    return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
 
 
 def _chain(title: str, known: _Known) -> Chain:
@@ -253,8 +259,14 @@ def _fill(known: _Known) -> Link:
 
 
 def _monitor(known: _Known) -> Link:
-    monitor = known.state.risk.monitor_of(known.holding)
-    alerts = [one for one in known.state.risk.alerts if one.holding == known.holding]
+    risk = known.state.risk
+    here = [one for one in risk.monitors if one.venue is known.venue]
+    monitor = next((one for one in here if known.is_here(one.market_id, one.side)), None)
+    alerts = [
+        one
+        for one in risk.alerts
+        if one.venue is known.venue and known.is_here(one.market_id, one.side)
+    ]
     said: list[Said] = []
     if monitor is not None:
         said.append(Said("set", "by the buy" if monitor.automatic else "by hand"))
@@ -288,10 +300,12 @@ def _exits(known: _Known) -> Iterator[Link]:
         yield _sale(sale, exits)
     if not sales:
         yield from (_exit(one) for one in reversed(exits[:OTHERS_MAX]))
-    closed = next((one for one in known.state.closed if one.key == known.holding), None)
+    real = (one for one in known.state.on_venues if one.is_closed)
+    ended = (*known.state.closed, *real)
+    closed = next((one for one in ended if one.key == known.holding), None)
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
-        said = (Said("outcome", word), Said("realized", closed.realized, Unit.PNL))
+        said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
         yield Link("exit", closed.resolves_at, said)
     elif not sales and not exits:
         held = known.state.position(known.holding)

@@ -6,24 +6,29 @@ Used by the handler of exports and by the command line.
 
 import errno
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write all of them, or, where one of the names is taken, none.
+    """Write all of them, or, where one of the names is taken or the disk refuses, none.
 
     Raises:
         FileExistsError: a file of that name is there; nothing was written over it.
-        OSError: the disk refuses; files that were written whole before that stay.
+        OSError: the disk refuses; nothing is left.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in files:
         if os.path.lexists(folder / name):
             raise FileExistsError(f"{folder / name} is there already: nothing was written")
-    for name, text in files.items():
-        write_new(folder / name, text)
+    with ExitStack() as drafts, ExitStack() as named:
+        # What takes room comes first: half of an export would look like a whole one.
+        made = [(drafts.enter_context(_draft(folder / name, files[name])), name) for name in files]
+        for draft, name in made:
+            _give_name(draft, folder / name)
+            named.callback((folder / name).unlink, missing_ok=True)
+        named.pop_all()
 
 
 def write_new(path: Path, text: str) -> None:
@@ -35,28 +40,40 @@ def write_new(path: Path, text: str) -> None:
     """
     if not path.name:
         raise OSError(errno.EINVAL, "it names no file", str(path))
+    with _draft(path, text) as draft:
+        _give_name(draft, path)
+
+
+@contextmanager
+def _draft(path: Path, text: str) -> Generator[Path]:
+    """The text beside the file that it is meant for, on disk; no draft is left.
+
+    Yields:
+        The draft.
+
+    Raises:
+        OSError: the disk refuses; it names the file that was asked for, and no draft of it.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        _write_draft(draft, path, text)
+        _fill(draft, text)
+        yield draft
     except OSError as error:
-        # The person knows the file that was asked for, and no draft of it.
-        if error.filename != str(draft):
+        if error.filename not in {None, str(draft)} or error.errno is None:
             raise
         raise type(error)(error.errno, error.strerror, str(path)) from None
-
-
-def _write_draft(draft: Path, path: Path, text: str) -> None:
-    """Write beside the file, then give it its name; no draft is left."""
-    made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _give_name(draft, path)
     finally:
-        with suppress(FileNotFoundError):
+        # Nothing is left where it could not even be made.
+        with suppress(OSError):
             draft.unlink()
+
+
+def _fill(draft: Path, text: str) -> None:
+    made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _give_name(draft: Path, path: Path) -> None:

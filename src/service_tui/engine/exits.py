@@ -166,7 +166,7 @@ def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
 
 
 def on_venue(venue: Venue, order: Order) -> VenueOrder:
-    """The same sale on a real venue: what there is, at whatever price."""
+    """The same order on a real venue: what there is now, at whatever price; nothing rests."""
     return VenueOrder(
         agent=order.agent,
         market_id=order.market_id,
@@ -176,6 +176,7 @@ def on_venue(venue: Venue, order: Order) -> VenueOrder:
         venue=venue,
         order_type=OrderType.FAK,
         note=order.note,
+        unlimited=order.unlimited,
     )
 
 

@@ -177,7 +177,7 @@ def open_book(venues: Venues, market_id: str, venue: Venue, times: Times) -> Boo
     if home is not venue or venue is Venue.SIM:
         others = "" if home is Venue.SIM else f" or on {home.value}"
         raise VenueNotServed(
-            f"the market {market_id} does not trade on {venue.value}", f"trade it on sim{others}"
+            f"this market does not trade on {venue.value}", f"trade it on sim{others}"
         )
     market.check_open(times[1])
     return venues.book(market_id)

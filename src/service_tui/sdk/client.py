@@ -138,6 +138,10 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """Let calls on their way end, at most two seconds, and close the connections."""
         self._line.close()
 
+    def pause(self, seconds: float) -> None:
+        """Wait, on the client's clock."""
+        self._line.pause(seconds)
+
     @staticmethod
     def register(
         name: str, *, description: str | None = None, base_url: str | None = None

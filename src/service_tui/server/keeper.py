@@ -68,7 +68,9 @@ Ends = dict[str, OrderEnded]
 class Keeper:
     """The world of one data directory, and the only way to change it."""
 
-    def __init__(self, database: Database, world: World, seq: int) -> None:
+    def __init__(
+        self, database: Database, world: World, seq: int, *, is_brief: bool = False
+    ) -> None:
         self.world = world
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
@@ -76,8 +78,9 @@ class Keeper:
         self._answers = Answers(database)
         self.digest = Digest(database)
         self._seq = seq
-        # Not known, so taken to be long ago: the first commit of a run may take a snapshot.
-        self._snapshot_seq = 0
+        # Not known, so taken to be long ago: the first commit of a run may take a snapshot. Who is
+        # here for a moment leaves that to the next one that stays.
+        self._snapshot_seq = seq if is_brief else 0
         self._failed: StorageError | None = None
         self._reading_back = asyncio.Lock()
 

@@ -41,6 +41,14 @@ def bind(port: int = 0) -> socket.socket:
     return listener
 
 
+def bind_wanted(port: int) -> socket.socket:
+    """A socket as of `bind`, on any free port where the one that was asked for is taken."""
+    try:
+        return bind(port)
+    except OSError:
+        return bind()
+
+
 def address_of(listener: socket.socket) -> str:
     """The base address under which a listening socket is reached."""
     return f"http://{HOST}:{listener.getsockname()[1]}"

@@ -41,47 +41,37 @@ _MANIFEST: Final = """\
 _SCRIPT: Final = '''\
 """{title}: an idea in a few lines. Without --live it trades on paper."""
 
-import json
 import os
-import sys
+from collections.abc import Iterator
 
-from service_tui import ServiceClient
+from service_tui import Idea, ServiceClient, run_skill
 
 SLUG = "{slug}"
 EDGE = float(os.environ.get("{variable}_EDGE", "0.05"))
 AMOUNT = 5.0
+PAUSE_S = 60.0
 
 
-def main() -> None:
-    tried = done = 0
-    with ServiceClient(live="--live" in sys.argv) as client:
-        for market in client.get_markets(limit=20):
-            price = market.current_probability
-            # The idea: prices below one in five are too low. It is a guess, not knowledge.
-            if not 0.05 < price < 0.20 - EDGE:
-                continue
-            tried += 1
-            result = client.trade(
-                market.id,
-                "yes",
-                AMOUNT,
-                reasoning=f"the price {{price:.2f}} is below 0.20 by more than {{EDGE:.2f}}",
-                source=f"sdk:{{SLUG}}",
-                skill_slug=SLUG,
-                signal_data={{
-                    "edge": round(0.20 - price, 4),
-                    "confidence": 0.2,
-                    "probability": 0.2,
-                    "signal_source": "price",
-                }},
-            )
-            done += result.success
-            break
-    print(json.dumps({{"automaton": {{"trades_attempted": tried, "trades_executed": done}}}}))
+def ideas(client: ServiceClient) -> Iterator[Idea]:
+    for market in client.get_markets(limit=20):
+        price = market.current_probability
+        # The idea: prices below one in five are too low. It is a guess, not knowledge.
+        if not 0.05 < price < 0.20 - EDGE:
+            continue
+        yield Idea(
+            market.id,
+            "yes",
+            AMOUNT,
+            reasoning=f"YES at {{price:.2f}} is below 0.20 by more than {{EDGE:.2f}}",
+            signal_source="price",
+            edge=0.20 - price,
+            confidence=0.2,
+            probability=0.2,
+        )
 
 
 if __name__ == "__main__":
-    main()
+    run_skill(SLUG, ideas, pause_s=PAUSE_S, trades=1)
 '''
 
 

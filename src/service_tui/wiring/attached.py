@@ -1,15 +1,13 @@
-"""A desk on the service of another process: the one that holds the same data directory.
+"""The process that holds a data directory: where it serves, and how it is asked.
 
 Knows the holder's lock file, the operator's keys and HTTP over loopback. Must not know the server.
-Used by live, and by serve to see whether somebody serves already.
+Used by whatever stands beside a holder; imports nothing of a desk that works.
 """
 
 import logging
 import random
 import re
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -18,29 +16,12 @@ import httpx
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
-from service_tui.desk.desk import Desk
-from service_tui.desk.facts import Fact, Noticed, Served
-from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import Surroundings
-from service_tui.desk.state import DeskState
-from service_tui.signing.book import Exchange
-from service_tui.signing.policy import Policy
-from service_tui.storage.cold import read_preferences
-from service_tui.storage.connection import DATABASE_FILE
+from service_tui.desk.facts import Fact, Served
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.wire.endpoints_desk import (
-    EVENTS,
-    WORLD,
-)
-from service_tui.wiring.data import open_beside
-from service_tui.wiring.halts import kept_halts
+from service_tui.wire.endpoints_desk import WORLD
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
-from service_tui.wiring.left_over import take_over
-from service_tui.wiring.options import Options
-from service_tui.wiring.renewal import client_keys, renewing
-from service_tui.wiring.succession import succeeding
-from service_tui.wiring.wallet_keys import vault_of
+from service_tui.wiring.renewal import client_keys
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +119,9 @@ async def is_served(data_dir: Path, clock: Clock) -> bool:
     if keys is None or keys.agent is None or address_of(data_dir) is None:
         return False
     transport = HolderTransport(data_dir)
-    async with _client(transport, keys, clock, random.SystemRandom(), read_only=True) as client:
+    async with client_of_holder(
+        transport, keys, clock, random.SystemRandom(), read_only=True
+    ) as client:
         try:
             await client.health()
             await client.call(WORLD, deadline_s=CHECK_S)
@@ -153,68 +136,7 @@ def may_still_serve(holder: Holder, now: float) -> bool:
     return holder.since is None or now - holder.since < STARTING_S
 
 
-@asynccontextmanager
-async def attached_parts(
-    options: Options, initial: DeskState, clock: Clock, rng: random.Random
-) -> AsyncGenerator[Desk]:
-    """A desk on the holder's service, with a blotter of its own beside the holder's database.
-
-    While nobody serves it stands offline; it finds the next holder by itself, or becomes it.
-
-    Yields:
-        The desk.
-
-    Raises:
-        KeysError: the directory has no keys yet.
-    """
-    keys = stored_desk_keys(options.data_dir)
-    if keys is None or keys.agent is None:
-        raise KeysError(f"{options.data_dir} has no keys yet: its holder is still starting")
-    transport = HolderTransport(options.data_dir)
-    async with (
-        open_beside(options.data_dir, clock) as data,
-        succeeding(options, clock) as succession,
-        _client(transport, keys, clock, rng, read_only=options.read_only) as client,
-    ):
-        await take_over(options, data, clock)
-        around = Surroundings(
-            client,
-            data.database,
-            clock,
-            new_id=lambda: f"{rng.getrandbits(128):032x}",
-            rng=rng,
-            listen=lambda after: client.listen(EVENTS, after=after),
-            renew=renewing(options.data_dir, client, keys, HOLDER_URL),
-            # Exits run in one place: the holder's.
-            executes=False,
-            halts=kept_halts(options.data_dir),
-            vault=vault_of(options),
-            policy=Policy(exchange=Exchange(options.exchange)),
-            notes=options.data_dir,
-        )
-        own = read_preferences(data.database.path.with_name(DATABASE_FILE))
-        known = replace(initial, preferences={**initial.preferences, **own})
-        async with open_desk(known, around) as desk:
-            succession.tell(desk.ports.say)
-            transport.tell(desk.ports.say, own=lambda: succession.address)
-            if unused := _unused(options):
-                said = f"{unused} not used: another program holds and serves this directory"
-                desk.ports.say(Noticed("warn", said))
-            yield desk
-
-
-def _unused(options: Options) -> str:
-    """The options that only a holder can follow."""
-    given = {
-        "--seed": options.seed is not None,
-        "--speed": options.speed is not None,
-        "--plan": options.plan is not None,
-        "--listen": bool(options.listen),
-    }
-    return ", ".join(name for name, is_given in given.items() if is_given)
-
-
-def _client(
+def client_of_holder(
     transport: httpx.AsyncBaseTransport,
     keys: DeskKeys,
     clock: Clock,
@@ -222,5 +144,6 @@ def _client(
     *,
     read_only: bool,
 ) -> Client:
+    """A client with the directory's keys, which go to its holder alone."""
     both = client_keys(keys, HOLDER_URL)
     return Client(transport, HOLDER_URL, both, clock=clock, rng=rng, read_only=read_only)

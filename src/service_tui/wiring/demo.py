@@ -43,6 +43,8 @@ PICTURES: Final = (
     ("markets", "2,j,j,j", "night"),
     ("portfolio", "1", "night"),
     ("ticket", "2,j,b,2,5", "night"),
+    ("monitors", "3", "night"),
+    ("wallet", "5,W", "night"),
     ("blotter", "9", "night"),
     ("attention", "0", "night"),
     ("settings", "8", "night"),

@@ -98,7 +98,8 @@ def _check_rows(data_dir: Path) -> None:
 
 
 def _kind_of_output() -> str:
-    return "a terminal" if sys.stdout.isatty() else "no terminal"
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return "a terminal" if is_terminal else "no terminal"
 
 
 def _profiles(options: Options, problems: list[str]) -> str:

@@ -19,7 +19,8 @@ from service_tui.desk.records import Topic
 from service_tui.desk.records_halt import AckState, AckView
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import DirectoryLockedError
-from service_tui.wiring import attached, live
+from service_tui.wiring import beside, live
+from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
@@ -135,7 +136,7 @@ async def _seen(desk: Desk, wanted: Callable[[DeskState], bool]) -> None:
 def _run(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
     # Whoever only halts or resumes sells nothing: exits are for a desk that stays.
     quiet = replace(options, exits=False, listen=None)
-    with live.closed_in_plain_words():
+    with closed_in_plain_words():
         return asyncio.run(_with_desk(quiet, act))
 
 
@@ -153,4 +154,4 @@ async def opened(stack: AsyncExitStack, options: Options) -> Desk:
     try:
         return await stack.enter_async_context(live.embedded_parts(options, initial, *means))
     except DirectoryLockedError:
-        return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
+        return await stack.enter_async_context(beside.attached_parts(options, initial, *means))

@@ -84,7 +84,7 @@ async def open_embedded(
 
 @asynccontextmanager
 async def holding(
-    options: Options, clock: Clock, *, listener: socket.socket | None = None
+    options: Options, clock: Clock, *, listener: socket.socket | None = None, signs: bool = True
 ) -> AsyncGenerator[Held]:
     """Hold a data directory and serve it while the context lasts.
 
@@ -92,6 +92,7 @@ async def holding(
         options: which directory, and how.
         clock: time.
         listener: where to answer, and stays open; any free port without it.
+        signs: what earlier holders have signed is followed from here, and not by another desk.
 
     Yields:
         The service, once it answers and others may find it.
@@ -106,7 +107,7 @@ async def holding(
     ):
         sim.service.address = address
         await _see_it_answer(address, clock)
-        async with _exits_only(sim, keys, data.database, clock):
+        async with _exits_only(sim, keys, data.database, clock, signs=signs):
             data.publish(address)
             try:
                 yield Held(sim, address, data.database, clock)
@@ -116,7 +117,7 @@ async def holding(
 
 @asynccontextmanager
 async def _exits_only(
-    sim: Sim, keys: DeskKeys, database: Database, clock: Clock
+    sim: Sim, keys: DeskKeys, database: Database, clock: Clock, *, signs: bool
 ) -> AsyncGenerator[None]:
     """A desk that nobody looks at, for the exits of the desk's own agent while no console holds.
 
@@ -131,6 +132,7 @@ async def _exits_only(
             listen=listen_to(sim),
             renew=renewing(database.path.parent, client, keys, BASE_URL),
             exits_only=True,
+            signs=signs,
             halts=kept_halts(database.path.parent),
         )
         view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)

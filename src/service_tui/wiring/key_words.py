@@ -72,10 +72,11 @@ def _kept(keys: WalletKeys, asked: Asked, secret: str) -> list[str]:
 
 def _list(keys: WalletKeys, _: Asked) -> list[str]:
     stored = keys.stored()
-    return [
+    lines = [
         f"{key.address}{'  passphrase in the keyring' if keys.held(key.address) else ''}"
         for key in stored
     ] or ["no keys lie here; 'service-tui keys create' makes one"]
+    return [*lines, *(f"passed over: {words}" for words in keys.passed_over())]
 
 
 def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
@@ -83,7 +84,8 @@ def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
         raise KeystoreError("say which: service-tui keys remove 0x...")
     address = checked_address(asked.address)
     if all(key.address != address for key in keys.stored()):
-        raise KeystoreError(f"no key of {address} lies here")
+        over = "".join(f"; {words}" for words in keys.passed_over())
+        raise KeystoreError(f"no key of {address} lies here{over}")
     tail = asked.ask(
         f"This deletes the key for good. Type the last {TAIL} digits of {address}: "
     ).strip()

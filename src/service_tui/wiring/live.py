@@ -4,14 +4,12 @@ Knows both towers and all that is heavy; imported after the first paint.
 Used by start.
 """
 
-import logging
 import random
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    contextmanager,
     nullcontext,
 )
 from dataclasses import replace
@@ -20,38 +18,26 @@ from typing import Final
 import httpx
 
 from service_tui.client.client import Client
-from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock, SystemClock
-from service_tui.console.doors import DeskClosedError
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
 from service_tui.desk.state import DeskState
-from service_tui.engine.codec import NewerJournalError
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.signing.book import Exchange
 from service_tui.signing.policy import Policy
-from service_tui.storage.errors import (
-    CorruptDatabaseError,
-    DirectoryLockedError,
-    LostLogError,
-    NewerSchemaError,
-    StorageError,
-)
-from service_tui.wiring import attached
+from service_tui.storage.errors import DirectoryLockedError
+from service_tui.wiring import attached, beside
 from service_tui.wiring.data import Data, open_beside, open_data
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.holding import around, listen_to, open_embedded
-from service_tui.wiring.keys import KeysError
 from service_tui.wiring.left_over import take_over
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 from service_tui.wiring.wallet_keys import vault_of
-
-log = logging.getLogger(__name__)
 
 KEEPALIVE_S: Final = 4.0
 
@@ -97,7 +83,7 @@ async def _opened(
                 break
             raise held
         await clock.sleep(attached.AGAIN_S)
-    return await stack.enter_async_context(attached.attached_parts(options, initial, *means))
+    return await stack.enter_async_context(beside.attached_parts(options, initial, *means))
 
 
 @asynccontextmanager
@@ -207,42 +193,3 @@ async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
     """The desk that the options name."""
     return (local_desk if options.url is None else remote_desk)(options, initial)
-
-
-_FIXES: Final[dict[type[Exception], str]] = {
-    DirectoryLockedError: "close the other one, look with --read-only, or give another --data-dir",
-    NewerSchemaError: "use the newer program, or give another --data-dir",
-    CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
-    LostLogError: "start again to go on with what is left",
-    StorageError: "see the log, or give another --data-dir",
-    NewerJournalError: "use the newer program, or give another --data-dir",
-    KeysError: "mend or move the file away",
-    ServiceError: "see the log, and whether the disk has room",
-    ValueError: "correct the address or the key",
-}
-"""What to do about each reason for a closed desk, first match wins."""
-
-
-@contextmanager
-def closed_in_plain_words() -> Generator[None]:
-    """Say plainly why a desk does not open; anything else is a bug and passes.
-
-    Raises:
-        DeskClosedError: one of the known reasons.
-    """
-    try:
-        yield
-    except Exception as error:
-        reason = only_reason(error)
-        fix = next((fix for kind, fix in _FIXES.items() if isinstance(reason, kind)), None)
-        if fix is None:
-            raise
-        log.warning("the desk stays closed: %s", reason)
-        raise DeskClosedError(str(reason), fix) from reason
-
-
-def only_reason(error: Exception) -> Exception:
-    """What a TaskGroup on the way has wrapped, where it is one thing."""
-    # Only groups have members; their type says nothing about whose.
-    members: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return only_reason(members[0]) if len(members) == 1 else error

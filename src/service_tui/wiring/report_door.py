@@ -1,39 +1,70 @@
 """`service-tui report` and `service-tui export`: the console's tables without a screen.
 
-Knows how desks are opened, and what they know. Must not know the command line's words.
-Used by cli. Whoever holds the directory is asked; where nobody does, this process holds it.
+Knows where a service is found, and what a desk knows. Must not know the command line's words.
+Used by cli. Whoever holds the directory is asked; where nobody does, this process holds it for as
+long as it reads. No desk is opened, and no app is built: either takes longer than the report.
 """
 
 import asyncio
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+import logging
+import random
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from service_tui.desk.agent_past import pasts_of
+from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
+from service_tui.clock import Clock, SystemClock
 from service_tui.desk.exports import agent_rows, as_csv, day_in_markdown, files_of
-from service_tui.desk.records import Topic
-from service_tui.desk.report import Pasts, known_pasts
+from service_tui.desk.facts_fleet import SkillRunChanged
+from service_tui.desk.once import ask_once
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.records import Phase, ServiceView, Topic
+from service_tui.desk.reduce import reduce
+from service_tui.desk.report import Pasts
+from service_tui.desk.skill_runs import known_runs
 from service_tui.desk.state import DeskState
 from service_tui.desk.written import write_files, write_new
+from service_tui.storage.database import Database
+from service_tui.storage.errors import DirectoryLockedError
+from service_tui.storage.opening import open_for_reading
+from service_tui.terms import Mode, Venue
 from service_tui.units import Timestamp
-from service_tui.wiring import halt_door, live
+from service_tui.wiring.attached import AGAIN_S, HolderTransport, address_of, client_of_holder
+from service_tui.wiring.closed import closed_in_plain_words
+from service_tui.wiring.keys import KeysError, stored_desk_keys
 from service_tui.wiring.options import Options
 
-KNOWN_S: Final = 30.0
-"""How long the service is given to tell everything."""
+log = logging.getLogger(__name__)
 
-WANTED: Final = (
-    Topic.POSITIONS, Topic.TRADES, Topic.AGENTS, Topic.FLEET, Topic.MONITORS, Topic.RESEARCH,
-)  # fmt: skip
-"""What a report is made of."""
+KNOWN_S: Final = 30.0
+"""How long another process that holds the directory is given to begin serving, or to end."""
+
+DAY: Final = (Topic.AGENTS, Topic.FLEET)
+"""What the day is made of, beside the trades of each agent."""
+
+TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
+"""What every table is made of: prices first, the positions are marked with them."""
+
+ELSEWHERE: Final = "the agents of another service are told of on its own dashboard"
+SILENT: Final = "the service does not answer: nothing is reported"
 
 
 class ReportError(Exception):
     """There is nothing to report from, or nowhere to write; one plain sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+Ends = tuple[Client, Database]
+"""Whom to ask, and the database of the same directory."""
+
+Line = Callable[[Options, Clock], AbstractAsyncContextManager[Ends]]
+"""Opens a way to whoever answers for a directory."""
+
+
+# Without words of its own: asyncio makes some of whatever a task returns, and throws them away.
+@dataclass(frozen=True, slots=True, repr=False)
 class Known:
     """What was told, and when."""
 
@@ -52,7 +83,7 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
         ReportError: no such agent, or no answer.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options)
+    known = _known(options, DAY)
     fleet = known.state.fleet
     names = [{one.agent_id, one.name} for one in (() if fleet is None else fleet.agents)]
     if agent and not any(agent in each for each in names):
@@ -73,12 +104,12 @@ def export(options: Options, folder: Path) -> int:
         ReportError: a file is in the way, or the disk refuses.
         DeskClosedError: the directory cannot be used.
     """
-    known = _known(options)
+    known = _known(options, TABLES)
     files = files_of(known.state, known.at, known.pasts)
     try:
         write_files(folder, files)
     except OSError as error:
-        raise ReportError(str(error)) from error
+        raise ReportError(_in_words(error)) from error
     return len(files)
 
 
@@ -87,31 +118,101 @@ def keep(path: Path, text: str) -> None:
     try:
         write_new(path, text)
     except OSError as error:
-        raise ReportError(str(error)) from error
+        raise ReportError(_in_words(error)) from error
 
 
-def _known(options: Options) -> Known:
+def _in_words(error: OSError) -> str:
+    """What stands against a file, without a number."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename} cannot be written: {error.strerror}"
+
+
+def _known(options: Options, topics: Sequence[Topic]) -> Known:
     """What there is to tell; ReportError where the service tells nothing."""
-    quiet = replace(options, exits=False, listen=None)
-    with live.closed_in_plain_words():
-        found = asyncio.run(_heard(quiet))
-    # Not raised where the desk is open: its tasks would wrap what passes through them.
+    if options.url is not None:
+        raise ReportError(ELSEWHERE)
+    with closed_in_plain_words():
+        found = asyncio.run(_found(options, topics, SystemClock()))
+    # Not raised where something is open: whatever passes there could be wrapped.
     if isinstance(found, str):
         raise ReportError(found)
     return found
 
 
-async def _heard(options: Options) -> Known | str:
-    """What the desk has heard once it has heard everything, or why there is nothing."""
-    async with AsyncExitStack() as stack:
-        desk = await halt_door.opened(stack, options)
-        if not desk.state.service.embedded:
-            return "the agents of another service are told of on its own dashboard"
+async def _found(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | str:
+    """What the holder of the directory knows, whoever that is, or why there is nothing."""
+    began = clock.monotonic()
+    while True:
+        try:
+            return await told_by(_held, options, topics, clock)
+        except DirectoryLockedError:
+            # Another report ends soon; whoever stays says where it serves.
+            known = await _told_beside(options, topics, clock)
+        if known is not None:
+            return known
+        if clock.monotonic() - began >= KNOWN_S:
+            return SILENT
+        await clock.sleep(AGAIN_S)
 
-        def is_told(state: DeskState) -> bool:
-            return not state.from_cache and all(topic in state.seen for topic in WANTED)
 
-        if not await halt_door.until(desk, is_told, KNOWN_S):
-            return "the service does not answer: nothing is reported"
-        pasts = {**known_pasts(desk.state), **await pasts_of(desk.ports)}
-        return Known(desk.state, pasts, desk.ports.now())
+async def _told_beside(options: Options, topics: Sequence[Topic], clock: Clock) -> Known | None:
+    """What another process tells that holds the directory; None while it tells nothing."""
+    if address_of(options.data_dir) is None:
+        return None
+    try:
+        return await told_by(_beside, options, topics, clock)
+    except (ServiceError, KeysError) as error:
+        log.warning("the holder tells nothing: %s", error)
+        return None
+
+
+async def told_by(line: Line, options: Options, topics: Sequence[Topic], clock: Clock) -> Known:
+    """What is known of some topics, and of every agent's trades, asked over a line."""
+    service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
+    state = DeskState(service=service)
+    for run in known_runs(options.data_dir):
+        state = reduce(state, SkillRunChanged(run))
+    rng = random.SystemRandom()
+    async with line(options, clock) as (client, database):
+        around = Surroundings(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+        state, pasts = await ask_once(state, around, topics)
+        return Known(state, pasts, clock.now())
+
+
+@asynccontextmanager
+async def _beside(options: Options, clock: Clock) -> AsyncGenerator[Ends]:
+    """A line to whoever holds the directory; nothing is written.
+
+    Yields:
+        The line.
+    """
+    keys = stored_desk_keys(options.data_dir)
+    if keys is None:
+        raise KeysError(f"{options.data_dir} has no keys yet: its holder is still starting")
+    database = open_for_reading(options.data_dir)
+    transport = HolderTransport(options.data_dir)
+    try:
+        async with client_of_holder(
+            transport, keys, clock, random.SystemRandom(), read_only=True
+        ) as client:
+            yield client, database
+    finally:
+        database.close(0.0)
+
+
+@asynccontextmanager
+async def _held(options: Options, clock: Clock) -> AsyncGenerator[Ends]:
+    """A line to the service of a directory that nobody holds; it comes to now, and goes no further.
+
+    Yields:
+        The line.
+
+    Raises:
+        DirectoryLockedError: another process holds it.
+    """
+    # Who finds a holder needs none of this.
+    from service_tui.wiring.reading import reading  # noqa: PLC0415
+
+    async with reading(options, clock) as line:
+        yield line

@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from contextlib import suppress
 from typing import Final
 
@@ -19,10 +18,11 @@ from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.lock import holder_of
 from service_tui.wire.endpoints import REGISTER
 from service_tui.wiring import attached
+from service_tui.wiring.closed import closed_in_plain_words
 from service_tui.wiring.forward import forwarding
 from service_tui.wiring.holding import BACK_UP_S, holding
-from service_tui.wiring.live import closed_in_plain_words
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import OutputError, say
 
 log = logging.getLogger(__name__)
 
@@ -138,6 +138,5 @@ def _how_to_register(address: str) -> tuple[str, ...]:
 
 def _say(*lines: str) -> None:
     """On stdout, at once: a script may wait for it; one that went away is no reason to end."""
-    with suppress(OSError):
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+    with suppress(OutputError):
+        say(*lines)

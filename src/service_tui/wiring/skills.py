@@ -78,7 +78,9 @@ def make_skill(slug: str, parent: Path, say: Say) -> None:
         folder = new_skill(slug, parent)
     except SkillRefusedError as error:
         raise SkillsError(str(error)) from error
-    say(f"{folder}: change {folder / 'run.py'}, then 'service-tui skills install {folder}'")
+    say(f"{folder}: change {folder / 'run.py'}; beside an open desk, or 'service-tui serve',")
+    say(f"  'service-tui skills run {folder} --once' tries it on paper;")
+    say(f"  'service-tui skills install {folder}' puts it among those that the desk runs")
 
 
 def run_skill(data_dir: Path, name: str, words: Sequence[str]) -> int:

@@ -74,11 +74,11 @@ async def open_doors(options: Options, initial: DeskState) -> AsyncGenerator[Des
     # What was imported stays for good: the collector, off so far, need not look at it.
     gc.freeze()
     gc.enable()
-    from service_tui.wiring import live  # noqa: PLC0415  (there already, so this costs nothing)
+    from service_tui.wiring import closed, live  # noqa: PLC0415  (there already, so this costs nothing)
 
     async with AsyncExitStack() as stack:
         # Only the opening is explained so: what goes wrong in an open desk is a bug.
-        with live.closed_in_plain_words():
+        with closed.closed_in_plain_words():
             desk = await stack.enter_async_context(live.open_desk_of(options, initial))
         yield desk
 

@@ -7,21 +7,23 @@ lock file as it found the other one.
 
 import asyncio
 import logging
-import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.engine.codec import NewerJournalError
-from service_tui.server.loopback import bind
+from service_tui.storage.database import Database
 from service_tui.storage.errors import DirectoryLockedError, StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.wiring.holding import BACK_UP_S, holding
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
+from service_tui.wiring.rooms import imported
+
+if TYPE_CHECKING:
+    from service_tui.wiring.holding import Held
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +49,19 @@ class Succession:
         self._options = options
         self._clock = clock
         self._say: Callable[[Fact], None] = lambda _: None
+        self._hold_desk: Callable[[Database | None], None] = lambda _: None
+        self._database: Database | None = None
 
-    def tell(self, say: Callable[[Fact], None]) -> None:
-        """From now on say what happens."""
-        self._say = say
+    def tell(
+        self, say: Callable[[Fact], None], hold: Callable[[Database | None], None] = lambda _: None
+    ) -> None:
+        """From now on say what happens; `hold` lets the console's own desk sign, or no longer."""
+        self._say, self._hold_desk = say, hold
+        hold(self._database)
+
+    def _hand_over(self, database: Database | None) -> None:
+        self._database = database
+        self._hold_desk(database)
 
     async def run(self) -> None:
         """Look now and then whether somebody holds the directory; for ever."""
@@ -89,23 +100,32 @@ class Succession:
         """Hold until the end."""
         # The world goes on as it was, at the pace and with the plan that it had.
         options = replace(self._options, seed=None, speed=None, plan=None)
-        with _wanted(options) as listener:
-            async with holding(options, self._clock, listener=listener) as held:
+        # Hardly anybody ever holds: the service is imported for those who do, and in a thread, so
+        # that whoever waits here stays alive meanwhile.
+        await imported("service_tui.wiring.holding")
+        from service_tui.server.loopback import bind_wanted  # noqa: PLC0415
+        from service_tui.wiring.holding import holding  # noqa: PLC0415
+
+        with bind_wanted(options.listen or 0) as listener:
+            # One desk signs for a wallet: the console's, on which a person unlocks its key.
+            async with holding(options, self._clock, listener=listener, signs=False) as held:
                 self.address = held.address
                 log.info("took over, serving %s", held.address)
                 self._say(Served(held.address))
                 self._say(Noticed("info", TAKEN.format(held.address)))
-                while True:
-                    await self._clock.sleep(BACK_UP_S)
-                    await held.back_up()
+                await self._stay(held)
 
+    async def _stay(self, held: "Held") -> None:
+        """Let the console's own desk sign until the end, and copy everything once a day."""
+        from service_tui.wiring.holding import BACK_UP_S  # noqa: PLC0415
 
-def _wanted(options: Options) -> socket.socket:
-    """The port that was asked for; any where that one is taken."""
-    try:
-        return bind(options.listen or 0)
-    except OSError:
-        return bind()
+        self._hand_over(held.database)
+        try:
+            while True:
+                await self._clock.sleep(BACK_UP_S)
+                await held.back_up()
+        finally:
+            self._hand_over(None)
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from service_tui.wiring.options import Options
 FOLDER: Final = "wallets"
 KEYRING_SERVICE: Final = "service-tui"
 _OTHERS: Final = 0o077
+_LINK: Final = "{} is a link; move it away: keys follow none"
 KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
 
@@ -77,12 +78,36 @@ class WalletKeys:
         Raises:
             KeystoreError: the folder cannot be read.
         """
+        found = {self._address_of(path): path.name for path in self._paths()}
+        return tuple(StoredKeyView(address, name) for address, name in found.items() if address)
+
+    def passed_over(self) -> tuple[str, ...]:
+        """What lies here and is not looked into, a sentence each: links are never followed.
+
+        Returns:
+            Also none.
+
+        Raises:
+            KeystoreError: the folder cannot be read.
+        """
+        places = (self._folder, *self._paths())
+        return tuple(_LINK.format(place) for place in places if place.is_symlink())
+
+    def _paths(self) -> list[Path]:
+        """The files that may be keys; none behind a link.
+
+        Returns:
+            In the order of their names.
+
+        Raises:
+            KeystoreError: the folder cannot be read.
+        """
         try:
-            paths = sorted(self._folder.glob("*.json"))[:KEYS_MAX]
+            # The folder of another place is not ours to tell of.
+            found = [] if self._folder.is_symlink() else sorted(self._folder.glob("*.json"))
         except OSError as error:
             raise KeystoreError(f"{self._folder} cannot be read: {error.strerror}") from error
-        found = {self._address_of(path): path.name for path in paths}
-        return tuple(StoredKeyView(address, name) for address, name in found.items() if address)
+        return found[:KEYS_MAX]
 
     def opened(self, address: str, passphrase: str) -> LocalSigner:
         """Who signs for an address.
@@ -125,8 +150,7 @@ class WalletKeys:
         opened(content, passphrase)
         try:
             private_directory(self._folder.parent)
-            if self._folder.is_symlink():
-                raise KeystoreError(f"{self._folder} is a link; move it away: keys follow none")
+            self._refuse_links(self._folder)
             write_private(path, content)
         except (KeysError, StorageError) as error:
             raise KeystoreError(str(error)) from error
@@ -136,10 +160,12 @@ class WalletKeys:
         """Delete a key, and its passphrase from the keyring.
 
         Raises:
-            KeystoreError: no such key, or it cannot be deleted.
+            KeystoreError: no such key, a link in its place, or it cannot be deleted.
         """
+        path = self._path(address)
+        self._refuse_links(self._folder, path)
         try:
-            self._path(address).unlink()
+            path.unlink()
         except FileNotFoundError as error:
             raise KeystoreError(f"no key of {address} lies here") from error
         except OSError as error:
@@ -184,7 +210,15 @@ class WalletKeys:
             return None
         return address if address and self._path(address) == path else None
 
+    @staticmethod
+    def _refuse_links(*places: Path) -> None:
+        """Follow no link, neither in place of the folder nor of a key."""
+        for place in places:
+            if place.is_symlink():
+                raise KeystoreError(_LINK.format(place))
+
     def _content(self, path: Path) -> dict[str, object]:
+        self._refuse_links(self._folder, path)
         try:
             if path.exists() and path.lstat().st_mode & _OTHERS:
                 raise KeystoreError(f"others may read {path}; chmod 600 {path}")

@@ -16,16 +16,22 @@ from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.form import Form
 from service_tui.console.dialogs.live_order import live_question
-from service_tui.console.dialogs.monitor_draft import read_number
-from service_tui.console.dialogs.order_draft import MONEY_OF, DraftError
+from service_tui.console.dialogs.order_draft import (
+    MONEY_DECIMALS,
+    MONEY_OF,
+    DraftError,
+    read_amount,
+)
 from service_tui.console.keys import bindings_of
+from service_tui.console.signs import signs_text
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
+from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import HeldView
-from service_tui.desk.reduce_fleet import order_in_words
+from service_tui.desk.reduce_fleet import asked_in_words, order_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
@@ -35,50 +41,54 @@ Decision = ApproveHeld | RefuseHeld
 HURRY_S: Final = 60.0
 """With less time left the figure turns."""
 
-_CENT: Final = 10_000
-_SIGNALS_MAX: Final = 6
-_NO_SIGNS: Final = frozenset({"client_ref"})
-"""What signal data carry for machines, and say nothing to a person."""
+REASONING_MAX: Final = 4_000
+SIGNALS_MAX: Final = 1_000
+"""Letters of what an agent says for itself; it scrolls."""
 
 
 class ApprovalForm(Form[Decision]):
-    """Enter approves what stands there; the key of refusing sends the reason that is typed."""
+    """Enter approves what stands there; the key of refusing asks for a reason, enter sends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
+    # A sale has no line to type into: its focus is on a door, until a reason is asked for.
+    AUTO_FOCUS = "#approval-amount, #form-set"
 
     heading: ClassVar[str] = "May it trade?"
-    hint: ClassVar[str] = "F4 refuses"
+    hint: ClassVar[str] = "F4 refuses  PgDn reads on"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
 
     def __init__(self, state: DeskState, now: Timestamp, held: HeldView) -> None:
         super().__init__(state, now)
         self._held = held
+        self._is_refusing = False
 
     def parts(self) -> Iterator[Widget]:
-        """What is asked, why, the size, and a reason for a no."""
+        """What is asked, and why: as long as the agent likes, so that it scrolls."""
         yield Words(id="form-question")
         yield Words(id="approval-why")
+
+    def docked(self) -> Iterator[Widget]:
+        """The size or the reason of a no, and what follows: never out of sight."""
         if self._held.action is Action.BUY:
+            amount = exact_text(self._held.amount)
             yield Horizontal(
                 Words(f"for {MONEY_OF[self._held.venue]}", classes="label"),
                 PlainInput(
-                    f"{decimal(self._held.amount):.2f}",
-                    compact=True,
-                    max_length=12,
-                    id="approval-amount",
-                    classes="number",
+                    amount, compact=True, max_length=17, id="approval-amount", classes="number"
                 ),
+                id="approval-size",
                 classes="line",
             )
         yield Horizontal(
             Words("reason", classes="label"),
             PlainInput(
-                placeholder="of a no: the agent is told it",
+                placeholder="may be empty; the agent is told it",
                 compact=True,
                 max_length=200,
                 id="approval-reason",
             ),
+            id="approval-no",
             classes="line",
         )
         yield Words(id="form-preview")
@@ -102,31 +112,43 @@ class ApprovalForm(Form[Decision]):
             self._held = held
 
     def judged(self) -> Decision | str:
-        """The approval that stands there, or what is against it."""
+        """The decision that stands there, or what is against it."""
         held = self._held
         if held.left_s(self.now) <= 0:
             return "its deadline has passed: it is refused"
-        words = order_in_words(held)
-        if held.action is not Action.BUY:
-            return ApproveHeld(held.held_id, words)
+        words = asked_in_words(held)
+        if self._is_refusing:
+            return RefuseHeld(held.held_id, words, self.typed("approval-reason").strip())
+        is_sale = held.action is Action.SELL
+        return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
+
+    def _sized(self, words: str) -> ApproveHeld | str:
+        """The approval of a buy at the size that is typed, or what is against it."""
+        held = self._held
+        typed = self.typed("approval-amount")
+        if not typed.strip():
+            return "type an amount, or F4 to refuse"
         try:
-            amount = Micros(round(read_number(self.typed("approval-amount"), "amount") * ONE))
-            _check_live(held, self.state)
+            # What nobody touched is what was asked for, to the last decimal.
+            untouched = typed.strip() == exact_text(held.amount)
+            amount = held.amount if untouched else read_amount(typed, decimals=MONEY_DECIMALS)
         except DraftError as refused:
             return str(refused)
-        bad = amount <= 0 or amount % _CENT
-        no = "amount: above 0, in whole cents" if bad else over_budget(held, amount, self.state)
-        if no:
-            return no
+        against = (
+            _switched_off(held, self.state),
+            over_means(held, amount, self.state),
+            over_budget(held, amount, self.state),
+        )
         changed = amount != held.amount
-        return ApproveHeld(held.held_id, words, amount if changed else None)
+        approved = ApproveHeld(held.held_id, words, amount if changed else None)
+        return next(filter(None, against), approved)
 
     def preview(self, result: Decision | None) -> None:
         """Who asks for what, and what happens next."""
         held = self._held
         asked = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
         head = Text.assemble(
-            formats.plain(asked, 60), " asks to ", formats.plain(order_in_words(held), 200)
+            formats.plain(asked, 60), " asks to ", formats.plain(order_in_words(held), 400)
         )
         self.query_one("#form-question", Words).tell(head)
         self.query_one("#approval-why", Words).tell(why_text(held, self.state))
@@ -138,29 +160,91 @@ class ApprovalForm(Form[Decision]):
             told.append(f"{others} more wait{'s' if others == 1 else ''}. ", "warn")
         if isinstance(result, ApproveHeld):
             size = held.amount if result.amount is None else result.amount
-            at = "" if held.average is None else f" at about {formats.price(held.average)}"
-            money = f"{decimal(size):,.2f} {MONEY_OF[held.venue]}"
+            at = "" if held.average is None else f" at about {formats.price(held.average)} a share"
+            money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
             spends = f"Approving buys for {money} on {held.venue.value}{at}, within every limit."
             told.append(spends if held.action is Action.BUY else "Approving sells.", "muted")
-        is_reasoned = bool(self.typed("approval-reason").strip())
-        no = "F4 refuses, and tells the reason." if is_reasoned else "F4 refuses without a reason."
-        told.append(f" {no}", "muted")
+        elif isinstance(result, RefuseHeld):
+            told.append(f"{held.agent_name} trades nothing, and is told why.", "muted")
         self.query_one("#form-preview", Words).tell(told)
 
     def action_refuse(self) -> None:
-        """Decline it, with what is typed as the reason."""
-        reason = self.typed("approval-reason").strip()
-        self.finish(RefuseHeld(self._held.held_id, order_in_words(self._held), reason))
+        """Ask for the reason of a no; once more, decline it with what is typed."""
+        if not self._is_refusing:
+            self._turn(refusing=True)
+            return
+        judged = self.judged()
+        if isinstance(judged, RefuseHeld):
+            self.finish(judged)
+
+    def action_cancel(self) -> None:
+        """Back to the question from its no; leave it waiting otherwise."""
+        if self._is_refusing:
+            self._turn(refusing=False)
+        else:
+            self.leave(None)
+
+    def action_read(self, pages: int) -> None:
+        """Read on in what the agent says, or back."""
+        body = self.query_one("#form-body")
+        body.scroll_relative(y=pages * max(1, body.size.height - 1), animate=False)
+
+    def _turn(self, *, refusing: bool) -> None:
+        """Show the lines of one answer: the size of a yes, or the reason of a no."""
+        self._is_refusing = refusing
+        self.set_class(refusing, "-refusing")
+        verb, leave = _ANSWERS[refusing]
+        self.query_one("#form-set", Door).tell(f"{verb}  enter")
+        self.query_one("#form-cancel", Door).tell(f"{leave}  esc")
+        self.refresh_form()
+        buys = self._held.action is Action.BUY
+        to = "#approval-reason" if refusing else "#approval-amount" if buys else "#form-set"
+        self.call_after_refresh(self.query_one(to).focus)
 
 
-def _check_live(held: HeldView, state: DeskState) -> None:
-    """Make sure that what would spend real money may.
+_ANSWERS: Final = {
+    False: (ApprovalForm.set_word, ApprovalForm.cancel_word),
+    True: ("refuse", "back"),
+}
+"""What the two doors say, by whether it is refused."""
 
-    Raises:
-        DraftError: it is switched off.
-    """
-    if is_real(held, state) and not state.wallet.live:
-        raise DraftError("real money is switched off: press 5, W, L, and type LIVE")
+
+def exact_text(amount: Micros, mark: str = "") -> str:
+    """An amount of money with all of its decimals, two at least; `mark` parts thousands."""
+    whole, rest = divmod(amount, ONE)
+    return f"{whole:{mark}}.{f'{rest:06d}'.rstrip('0').ljust(MONEY_DECIMALS, '0')}"
+
+
+def _switched_off(held: HeldView, state: DeskState) -> str:
+    """What keeps a trade of real money back; empty where it may go out."""
+    is_off = is_real(held, state) and not state.wallet.live
+    return "real money is switched off: press 5, W, L, and type LIVE" if is_off else ""
+
+
+def over_means(held: HeldView, amount: Micros, state: DeskState) -> str:
+    """Which means of its agent a buy goes beyond, by what is known of it; empty where none."""
+    agents = () if state.fleet is None else state.fleet.agents
+    agent = next((one for one in agents if one.agent_id == held.agent_id), None)
+    if agent is None:
+        return ""
+    over = [one for one in _means(agent, held.venue) if not amount <= one[0]]
+    if not over:
+        return ""
+    bound, words = min(over)
+    return f"{words}: at most {max(0.0, decimal(bound)):,.2f} {MONEY_OF[held.venue]}"
+
+
+def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
+    """What an agent's buy on a venue may spend at most, and what to say beyond."""
+    limits = agent.limits
+    if venue is Venue.SIM:
+        yield agent.cash, f"more than the cash of {agent.name}"
+    else:
+        own = (one.cash for one in agent.venues if one.venue is venue)
+        yield from ((cash, f"more than {agent.name} has on {venue.value}") for cash in own)
+    if limits is not None:
+        most = limits.sim_trade_max if venue is Venue.SIM else limits.trade_max
+        yield most, "more than one trade may spend"
 
 
 def over_budget(held: HeldView, amount: Micros, state: DeskState) -> str:
@@ -204,14 +288,11 @@ def real_question(held: HeldView, order: ApproveHeld, state: DeskState) -> Confi
 
 def why_text(held: HeldView, state: DeskState) -> Text:
     """What the agent says for itself: reasoning, signal data, the price, what is held already."""
-    lines = [
-        Text((held.reasoning and formats.plain(held.reasoning, 400).plain) or "no reason given")
-    ]
-    signs = [(name, said) for name, said in held.signal_data.items() if name not in _NO_SIGNS]
-    shown = signs[:_SIGNALS_MAX]
-    if shown:
-        signals = "  ".join(f"{name} {value}" for name, value in shown)
-        lines.append(Text(formats.plain(signals, 400).plain, "muted"))
+    said = held.reasoning and formats.plain(held.reasoning, REASONING_MAX).plain
+    lines = [Text(said or "no reason given")]
+    signals = signs_text(held.signal_data)
+    if signals:
+        lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))
     if held.price is not None:
         limit = "" if held.price_limit is None else f", at most {formats.price(held.price_limit)}"
         side = held.side.value.upper()

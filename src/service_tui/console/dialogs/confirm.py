@@ -11,13 +11,14 @@ from rich.text import Text
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import ConfirmGiven
 from service_tui.console.theme import content
+from service_tui.console.widgets.room import make_room
 
 Result = TypeVar("Result")
 
@@ -67,7 +68,8 @@ class Confirm(ModalScreen[bool]):
         asked = self._question
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {asked.title} "))
-            yield Static(content(asked.body), markup=False, id="confirm-body")
+            with VerticalScroll(id="confirm-reading", can_focus=False):
+                yield Static(content(asked.body), markup=False, id="confirm-body")
             with Horizontal(id="confirm-doors"):
                 yield Button(content(Text("stay  esc")), compact=True, id="confirm-cancel")
                 door = Text(f"{asked.confirm}  {asked.key}")
@@ -78,6 +80,10 @@ class Confirm(ModalScreen[bool]):
         self._bindings.bind(self._question.key, "confirm", show=False)
         self.query_one("#confirm-yes").can_focus = False
         self.set_timer(ARMED_AFTER_S, self._arm)
+
+    def on_resize(self) -> None:
+        """Keep the doors on the screen, however much is told."""
+        self.call_after_refresh(self._make_room)
 
     def action_confirm(self) -> None:
         """Say yes, once the dialog has been seen."""
@@ -96,6 +102,10 @@ class Confirm(ModalScreen[bool]):
             self.action_confirm()
         else:
             self.action_close()
+
+    def _make_room(self) -> None:
+        for reading in self.query("#confirm-reading"):
+            make_room(self.query_one("#frame"), reading)
 
     def _arm(self) -> None:
         self.is_armed = True

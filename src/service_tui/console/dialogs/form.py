@@ -23,6 +23,7 @@ from service_tui.console.messages import Said
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.room import make_room
 from service_tui.console.widgets.words import Words
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -88,11 +89,16 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
         with Vertical(id="form"):
             with VerticalScroll(id="form-body", can_focus=False):
                 yield from self.parts()
+            yield from self.docked()
             yield Words(id="form-problem")
             with Horizontal(id="form-doors"):
                 yield from self.more_doors()
                 yield Door(f"{self.set_word}  enter", id="form-set")
                 yield Door(f"{self.cancel_word}  esc", id="form-cancel")
+
+    def docked(self) -> Iterator[Widget]:
+        """Lines below that stay in sight while the others scroll."""
+        return iter(())
 
     def more_doors(self) -> Iterator[Door]:
         """Doors beside the usual two, each named after its action."""
@@ -133,6 +139,7 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
         problem.tell(judged if is_refused else self._objected)
         problem.set_class(is_refused, "-wrong")
         self.query_one("#form-set", Door).disabled = is_refused
+        self.call_after_refresh(self._make_room)
 
     def action_set(self) -> None:
         """Return what stands there, or say what is against it; what is grave is asked twice."""
@@ -217,6 +224,10 @@ class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a ba
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
         event.stop()
         self.post_message(Said("that looked like a secret key: it was cleared, not sent", "warn"))
+
+    def _make_room(self) -> None:
+        if self.is_attached and not self.is_done:
+            make_room(self.query_one("#form"), self.query_one("#form-body"))
 
     def _see(self, judged: Result) -> None:
         self._seen = judged

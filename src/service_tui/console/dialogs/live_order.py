@@ -10,8 +10,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.amounts import told
 from service_tui.console.dialogs.confirm import Confirm, Question
-from service_tui.console.dialogs.order_draft import MONEY_OF
+from service_tui.console.dialogs.order_draft import MONEY_OF, is_simulated
+from service_tui.console.dialogs.ticket_words import order_words
 from service_tui.console.freshness import is_private
 from service_tui.console.redemption_text import labelled
 from service_tui.desk.commands import PlaceTrade
@@ -33,7 +35,7 @@ def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
         return replace(order, confirmed=True)
     way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
     low, high = _PRICES
-    return replace(order, price=min(high, max(low, average * way)), confirmed=True)
+    return replace(order, price=round(min(high, max(low, average * way)), 4), confirmed=True)
 
 
 def live_question(
@@ -49,38 +51,37 @@ def live_question(
     masked, wallet = is_private(state), state.wallet
     money = MONEY_OF[order.venue]
     buys = order.action is Action.BUY
-    size = (
-        Text.assemble(formats.money(order.amount, masked=masked), f" {money}")
-        if buys
-        else Text.assemble(formats.shares(order.shares, masked=masked), " shares")
-    )
     lines = [
         ("mode", Text(" LIVE ", "bold reverse live")),
-        ("order", Text.assemble((order.in_words(), "bold"))),
+        ("order", Text(told(order_words(order), masked=masked), "bold")),
         ("market", formats.plain(order.question, 160)),
-        ("size", size),
         ("price", _bound(order, buys=buys)),
-        ("venue", Text(order.venue.value + (", simulated" if wallet.simulated else ""))),
-        ("agent", formats.plain(agent, 60))
-        if agent
-        else ("wallet", formats.address(wallet.address or None, masked=masked)),
+        ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
+        ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
     if quote is not None and quote.ok:
-        got = formats.shares(quote.shares, masked=masked)
-        brings = formats.money(quote.money, masked=masked)
-        expected = (
-            Text.assemble("about ", got, " shares") if buys else Text.assemble("about ", brings)
-        )
-        lines.append(("brings", expected))
+        got, unit = formats.shares(quote.shares, masked=masked), f" {money}"
+        brings = formats.money(quote.net, masked=masked)
+        expected = (got, " shares") if buys else (brings, unit, ", the fee taken off")
+        lines.append(("brings", Text.assemble("about ", *expected)))
+        fee = formats.money(quote.fee, masked=masked)
+        lines.append(("fee", Text.assemble("about ", fee, unit, ", on top" if buys else "")))
     signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
     follows = (
-        "Your key signs this order for the venue's exchange, and it is sent once. It fills at "
-        "once, or not at all; a fill cannot be undone."
+        "Your key signs this order for the venue's exchange, and it is sent once. What does not "
+        "fill at once lapses; a fill cannot be undone."
         if signs
-        else "The service places it with the account's credentials, once. A fill cannot be undone."
+        else "The service places it with the account's credentials, once. What does not fill at "
+        "once lapses; a fill cannot be undone."
     )
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+
+
+def _wallet(state: DeskState, *, masked: bool) -> Text:
+    """Whose money it is: an address, or the service's own where that keeps the key."""
+    address = state.wallet.address
+    return formats.address(address, masked=masked) if address else Text("kept by the service")
 
 
 def _bound(order: PlaceTrade, *, buys: bool) -> Text:

@@ -10,6 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.dialogs.order_draft import MONEY_OF
 from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.quoting import Quoting
 from service_tui.console.figures import Figure
@@ -20,7 +21,9 @@ from service_tui.desk.records_reactor import SignalView
 from service_tui.terms import Action
 from service_tui.units import Timestamp
 
-_WANTED: Final = frozenset({"shares", "price", "average", "most you lose", "most you win"})
+_WANTED: Final = frozenset({
+    "shares", "price", "average", "fee", "most you lose", "most you win",
+})  # fmt: skip
 """Figures of the ticket that say something of a mirror; the rest is measured at the source."""
 
 
@@ -70,15 +73,16 @@ class Preview:
         """What it would bring, measured at the source; dashes until a quote is there."""
         quote = self._quoting.newest if self._is_about(signal) else None
         found = quote if quote is not None and quote.ok else None
-        shown = quote_figures(found, Action.BUY, None, masked=masked)
+        shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
         average = None if found is None else found.average
         above = dearer_text(None if average is None else average - signal.price)
+        unit = f" {MONEY_OF[signal.venue]}"
         ink = "loss" if average is not None and average > signal.price_max else ""
         return (
             *(figure for figure in shown if figure[0] in _WANTED),
             ("above source", Text.assemble(above, (" pt", "muted"))),
             ("pays at most", Text(formats.price(signal.price_max).plain, ink)),
-            ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (" $", "muted"))),
+            ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
         )
 
     def words(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:

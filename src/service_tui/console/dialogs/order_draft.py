@@ -5,14 +5,15 @@ Used by the trade form, at every key.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
-from service_tui.desk.records import MarketView, PositionView, Topic
+from service_tui.desk.records import MarketView, Topic
+from service_tui.desk.records_redemption import Stage
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
+from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import AMOUNT_MAX, ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
 
 MONEY_DECIMALS: Final = 2
@@ -89,9 +90,54 @@ def typed(amount: Micros, *, decimals: int) -> str:
     return text if decimals == MONEY_DECIMALS else text.rstrip("0").rstrip(".")
 
 
-def holding(state: DeskState, market_id: str, side: Side) -> PositionView | None:
-    """The open position on one side of a market."""
-    return next((held for held in state.held(market_id) if held.side is side), None)
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What is held of one side of a market on one venue, and what that cost."""
+
+    shares: Micros
+    cost: Micros
+
+
+def holding(
+    state: DeskState, market_id: str, side: Side, venue: Venue = Venue.SIM
+) -> Holding | None:
+    """The open position on one side of a market, on this venue alone; None without one."""
+    if venue is Venue.SIM:
+        held = next((one for one in state.held(market_id) if one.side is side), None)
+        return None if held is None else Holding(held.shares, held.cost)
+    wanted = (market_id, side, venue, Stage.ACTIVE)
+    found = (
+        Holding(one.shares, one.cost)
+        for one in state.redemption.rows
+        if (one.market_id, one.side, one.venue, one.stage) == wanted
+    )
+    return next(found, None)
+
+
+def sellable(state: DeskState, market_id: str) -> tuple[Side, Venue] | None:
+    """The first that is held of a market, on sim before the real venues; None if nothing is."""
+    held = (
+        (side, venue)
+        for venue in Venue
+        for side in Side
+        if holding(state, market_id, side, venue) is not None
+    )
+    return next(held, None)
+
+
+def is_simulated(state: DeskState) -> bool:
+    """Whether the real venues of this service are simulated, and their money is play."""
+    return state.service.embedded or state.wallet.simulated
+
+
+def venues_of(market: MarketView) -> tuple[Venue, ...]:
+    """Where a market may be traded; anywhere, where the service does not say."""
+    return market.venues or tuple(Venue)
+
+
+def venues_in_words(market: MarketView) -> str:
+    """The same for a sentence."""
+    return " and ".join(one.value for one in venues_of(market))
 
 
 def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
@@ -99,10 +145,6 @@ def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
     if state.account is None or state.limits is None:
         return None
     return max(Micros(0), min(bound for bound, _ in _bounds(state, venue)))
-
-
-MONEY_OF: Final = {Venue.SIM: "$SIM", Venue.EVM: "USDC.e", Venue.SOL: "USDC"}
-"""What each venue is paid in. Source: spec, "Venues"."""
 
 
 def _bounds(state: DeskState, venue: Venue) -> list[tuple[Micros, str]]:
@@ -131,7 +173,7 @@ def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
         most = buy_max(state, draft.venue)
         fixed = tuple((f"{decimal(m):.0f}", f"{decimal(m):.2f}") for m in BUY_PRESETS)
         return (*fixed, ("max", "" if most is None else typed(most, decimals=MONEY_DECIMALS)))
-    held = holding(state, draft.market.market_id, draft.side)
+    held = holding(state, draft.market.market_id, draft.side, draft.venue)
     shares = held.shares if held is not None else Micros(0)
     return tuple(
         ("all" if part == of else f"{100 * part // of} %", _part_of(shares, part, of))
@@ -159,6 +201,8 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         DraftError: something stands against it, said in one sentence with what to do.
     """
     market = draft.market
+    if draft.venue not in venues_of(market):
+        raise DraftError(f"this market trades on {venues_in_words(market)} only: press F7")
     if draft.venue is Venue.SIM and state.service.mode is Mode.LIVE:
         raise DraftError("play money is not traded on this service: F7 takes a real venue")
     if draft.venue is not Venue.SIM and not state.wallet.live:
@@ -207,12 +251,10 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     old = why_not_traded(state, (Topic.MARKETS, Topic.POSITIONS), now)
     if old:
         raise DraftError(old)
-    if draft.venue is not Venue.SIM:
-        return _read_real_sale(state, draft)
-    held = holding(state, draft.market.market_id, draft.side)
+    held = holding(state, draft.market.market_id, draft.side, draft.venue)
     if held is None or held.shares <= 0:
         word = draft.side.value.upper()
-        raise DraftError(f"you hold no {word} here: take the other side, or buy")
+        raise DraftError(f"you hold no {word} {_where(draft.venue)}: take the other side, or buy")
     shares = read_amount(draft.amount, decimals=SHARE_DECIMALS)
     if not shares <= held.shares:
         raise DraftError(f"more than you hold: at most {typed(held.shares, decimals=5)} shares")
@@ -222,7 +264,7 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         market_id=draft.market.market_id,
         side=draft.side,
         action=Action.SELL,
-        venue=held.venue,
+        venue=draft.venue,
         shares=held.shares if everything else shares,
         reasoning=draft.reasoning.strip(),
         question=draft.market.question,
@@ -230,22 +272,8 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     )
 
 
-def _read_real_sale(state: DeskState, draft: Draft) -> PlaceTrade:
-    shares = read_amount(draft.amount, decimals=SHARE_DECIMALS)
-    order = PlaceTrade(
-        market_id=draft.market.market_id,
-        side=draft.side,
-        action=Action.SELL,
-        venue=draft.venue,
-        shares=shares,
-        reasoning=draft.reasoning.strip(),
-        question=draft.market.question,
-    )
-    row = state.redemption.row(order.holding)
-    held = row.shares if row is not None and row.venue is draft.venue else Micros(0)
-    if not shares <= held:
-        raise DraftError(f"more than you hold there: at most {typed(held, decimals=5)} shares")
-    return replace(order, everything=held - shares < SHARE_QUANTUM)
+def _where(venue: Venue) -> str:
+    return "here" if venue is Venue.SIM else f"on {venue.value}"
 
 
 def _part_of(shares: Micros, part: int, of: int) -> str:

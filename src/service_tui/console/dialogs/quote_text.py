@@ -10,43 +10,72 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.dialogs.order_draft import MONEY_OF, Holding
 from service_tui.console.figures import Figure
-from service_tui.desk.records import PositionView, QuoteView
-from service_tui.terms import Action
+from service_tui.desk.records import QuoteView
+from service_tui.terms import Action, Venue
 from service_tui.units import Micros
 
-_MONEY: Final = " $SIM"
 _FLAT: Final = 5e-5
 """Below this a price has not moved as far as four decimals show."""
 
 
 def quote_figures(
-    quote: QuoteView | None, action: Action, held: PositionView | None, *, masked: bool
+    quote: QuoteView | None,
+    wanted: tuple[Action, Venue],
+    held: Holding | None,
+    *,
+    masked: bool,
 ) -> Sequence[Figure]:
     """The figures of a quote, the same ones in the same places whatever the answer.
 
     Args:
         quote: the answer; None or a refusal shows every figure as not known.
-        action: says which figures matter.
+        wanted: what is ordered and where: they say which figures matter, and in which money.
         held: the position that a sale takes from, for its realized P&L.
         masked: hide amounts.
 
     Returns:
-        Seven labels with their values.
+        Labels with their values; a real venue has two more, that part the fee from the rest.
     """
     found = quote if quote is not None and quote.ok else None
-    shares = formats.shares(found and found.shares, masked=masked)
-    price = ("price", _moved(found))
-    average = ("average", formats.price(found and found.average))
-    slippage = ("slippage", _points(found and found.slippage))
-    cash = ("cash after", _money(found and found.cash_after, masked=masked))
+    action, venue = wanted
+    money = _Money(MONEY_OF[venue], masked=masked)
+    head = (
+        ("shares", formats.shares(found and found.shares, masked=masked)),
+        ("price", _moved(found)),
+        ("average", formats.price(found and found.average)),
+        ("slippage", _points(found and found.slippage)),
+    )
+    cash = ("cash after", money.plain(found and found.cash_after))
+    fee = ("fee", money.plain(found and found.fee))
+    parts = (("for the shares", money.plain(found and found.money)), fee)
     if action is Action.SELL:
-        proceeds = ("you get", _money(found and found.money, masked=masked))
-        realized = ("realized P&L", _realized(found, held, masked=masked))
-        return (("shares", shares), price, average, slippage, proceeds, realized, cash)
-    lose = ("most you lose", _signed(found and found.max_loss, -1, masked=masked))
-    win = ("most you win", _signed(found and found.max_win, 1, masked=masked))
-    return (("shares", shares), price, average, slippage, lose, win, cash)
+        net = ("you get", money.plain(found and found.net))
+        tail = (net, ("realized P&L", money.signed(_realized(found, held), 1)), cash)
+    else:
+        lose = ("most you lose", money.signed(found and found.max_loss, -1))
+        tail = (lose, ("most you win", money.signed(found and found.max_win, 1)), cash)
+    return (*head, *(parts if venue is not Venue.SIM else ()), *tail)
+
+
+class _Money:
+    """Writes amounts with their unit."""
+
+    def __init__(self, unit: str, *, masked: bool) -> None:
+        self._unit, self._masked = unit, masked
+
+    def plain(self, amount: Micros | None) -> Text:
+        """An amount."""
+        return self._with_unit(formats.money(amount, masked=self._masked), amount)
+
+    def signed(self, amount: Micros | None, sign: int) -> Text:
+        """A gain or a loss: `sign` of an amount that has none, -1 for a loss."""
+        signed = None if amount is None else Micros(sign * amount)
+        return self._with_unit(formats.pnl(signed, masked=self._masked), amount)
+
+    def _with_unit(self, value: Text, amount: Micros | None) -> Text:
+        return value if amount is None else Text.assemble(value, (f" {self._unit}", "muted"))
 
 
 def _moved(quote: QuoteView | None) -> Text:
@@ -63,22 +92,7 @@ def _points(change: float | None) -> Text:
     return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
 
 
-def _money(amount: Micros | None, *, masked: bool) -> Text:
-    return _unit(formats.money(amount, masked=masked), _MONEY if amount is not None else "")
-
-
-def _signed(amount: Micros | None, sign: int, *, masked: bool) -> Text:
-    signed = None if amount is None else Micros(sign * abs(amount))
-    return _unit(formats.pnl(signed, masked=masked), _MONEY if amount is not None else "")
-
-
-def _realized(quote: QuoteView | None, held: PositionView | None, *, masked: bool) -> Text:
+def _realized(quote: QuoteView | None, held: Holding | None) -> Micros | None:
     if quote is None or held is None or held.shares <= 0:
-        return _signed(None, 1, masked=masked)
-    cost = held.cost * quote.shares // held.shares
-    gain = Micros(quote.money - cost)
-    return _unit(formats.pnl(gain, masked=masked), _MONEY)
-
-
-def _unit(value: Text, unit: str) -> Text:
-    return Text.assemble(value, (unit, "muted"))
+        return None
+    return Micros(quote.net - held.cost * quote.shares // held.shares)

@@ -10,6 +10,7 @@ from typing import Final
 
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.records import QuoteView
+from service_tui.terms import Action, Venue
 from service_tui.units import Timestamp
 
 ASK_AGAIN_S: Final = 2.0
@@ -51,6 +52,13 @@ class Quoting:
     def newest(self) -> QuoteView | None:
         """The last answer, to whichever order."""
         return self._answered.quote if self._answered else None
+
+    def newest_of(self, action: Action, venue: Venue) -> QuoteView | None:
+        """The last answer, where it is in shares and money of the same kind."""
+        if self._answered is None:
+            return None
+        order = self._answered.asked.order
+        return self._answered.quote if (order.action, order.venue) == (action, venue) else None
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""

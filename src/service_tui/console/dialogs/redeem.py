@@ -26,7 +26,6 @@ from service_tui.console.redemption_text import (
     labelled,
     steps_text,
 )
-from service_tui.console.redemption_words import side_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
@@ -161,7 +160,7 @@ class RedeemDialog(ModalScreen[str | None]):
         wallet = self._state.wallet
         pays = row.amount if run is None or not run.amount else run.amount
         width = self._width()
-        side = side_text(row)
+        side = formats.side(row.side)
         question = hanging(formats.plain(row.question, 120).plain, width - len(side) - 2, _LABEL)
         call = None if run is None or run.state is not ChainRunState.PREPARED else run.call
         figures = [

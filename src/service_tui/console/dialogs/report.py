@@ -16,12 +16,15 @@ from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.theme import content
 from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
-from service_tui.desk.report import REASONS_MAX, DayReport, day_reports, known_pasts
+from service_tui.desk.report import DayReport, MoneyDay, day_reports, known_pasts, totals
+from service_tui.desk.report_rows import ALL, REASONS_MAX
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _NAME: Final = 14
-_SUM: Final = 11
+_WIDTHS: Final = (7, 11, 5, 11, 6, 11)
+"""Cells of the columns: money, the day's P&L, buys, bought, sales, sold."""
+
 _LABEL: Final = 10
 _QUESTION: Final = 38
 """Letters of a question that stay on its line."""
@@ -68,27 +71,43 @@ def _title(one: DayReport) -> str:
 
 
 def _table(reports: Sequence[DayReport], *, masked: bool) -> Text:
-    """A line an agent: its day, what it bought, sold and realized, and the sum of all."""
-    names = ("today", "buys", "bought", "sales", "sold")
-    widths = (_SUM, 5, _SUM, 6, _SUM)
-    heads = "".join(name.rjust(width) for name, width in zip(names, widths, strict=True))
+    """A line for each agent and money; then the sums of all, each money for itself."""
+    names = ("money", "today", "buys", "bought", "sales", "sold")
+    heads = "".join(name.rjust(width) for name, width in zip(names, _WIDTHS, strict=True))
     lines = [Text("agent".ljust(_NAME) + heads, "muted")]
     for one in reports:
-        line = Text(formats.plain(one.agent.name, _NAME - 1).plain.ljust(_NAME))
-        cells = (
-            formats.pnl(one.agent.day_pnl, masked=masked),
-            formats.count(one.buys),
-            formats.money(one.bought, masked=masked),
-            formats.count(one.sales),
-            formats.money(one.sold, masked=masked),
-        )
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            # What was not read is no nought.
-            shown = Text("?", "muted") if one.problem and place else cell
-            line.append(" " * max(1, width - shown.cell_len))
-            line.append_text(shown)
-        lines.append(line)
+        name = formats.plain(one.agent.name, _NAME - 1)
+        for day in one.monies:
+            is_first = day is one.monies[0]
+            cells = _cells(day, is_read=not one.problem, masked=masked)
+            lines.append(_line(name if is_first else Text(), cells))
+    is_read = not any(one.problem for one in reports)
+    lines += [
+        _line(Text(ALL, "heading"), _cells(day, is_read=is_read, masked=masked))
+        for day in totals(reports)
+    ]
     return Text("\n").join(lines)
+
+
+def _cells(day: MoneyDay, *, is_read: bool, masked: bool) -> tuple[Text, ...]:
+    traded = (
+        formats.count(day.buys),
+        formats.money(day.bought, masked=masked),
+        formats.count(day.sales),
+        formats.money(day.sold, masked=masked),
+    )
+    # What was not read is no nought.
+    shown = traded if is_read else (Text("?", "muted"),) * len(traded)
+    return (Text(day.money, "muted"), formats.pnl(day.day_pnl, masked=masked), *shown)
+
+
+def _line(name: Text, cells: Sequence[Text]) -> Text:
+    line = name.copy()
+    line.append(" " * (_NAME - line.cell_len))
+    for cell, width in zip(cells, _WIDTHS, strict=True):
+        line.append(" " * max(1, width - cell.cell_len))
+        line.append_text(cell)
+    return line
 
 
 def _about(one: DayReport, *, masked: bool) -> Text:
@@ -96,13 +115,7 @@ def _about(one: DayReport, *, masked: bool) -> Text:
     if one.problem:
         rows.append(("not known", formats.plain(one.problem, 200)))
     else:
-        rows.append(("realized", formats.pnl(one.realized, masked=masked)))
-    rows += [
-        (label, _trade(trade, masked=masked))
-        for label, trade in (("best", one.best), ("worst", one.worst))
-        if trade is not None
-    ]
-    rows += [(skill.skill_slug or "no skill", _skill(skill, masked=masked)) for skill in one.skills]
+        rows += [row for day in one.monies for row in _of_money(day, masked=masked)]
     if one.decisions or one.waiting:
         said = [f"{count} {word}" for word, count in sorted(one.decisions.items())]
         rows.append(("asked", Text(", ".join([*said, f"{one.waiting} waiting"]))))
@@ -119,6 +132,18 @@ def _about(one: DayReport, *, masked: bool) -> Text:
         for label, value in rows
     ]
     return Text("\n").join(lines)
+
+
+def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
+    """What was made in one money, with its best and worst, and by skill."""
+    rows = [("realized", formats.pnl(day.realized, masked=masked))]
+    rows += [
+        (label, _trade(trade, masked=masked))
+        for label, trade in (("best", day.best), ("worst", day.worst))
+        if trade is not None
+    ]
+    rows += [(skill.skill_slug or "no skill", _skill(skill, masked=masked)) for skill in day.skills]
+    return [(label, Text.assemble(value, (f"  {day.money}", "muted"))) for label, value in rows]
 
 
 def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:

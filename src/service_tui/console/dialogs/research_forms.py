@@ -30,7 +30,7 @@ WHOSE: Final = "Replays the trades of this desk's agent that carry signal_data."
 """The service replays the trades of whoever asks, and the desk asks with its own key."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
-_SLUG: Final = re.compile(r"[A-Za-z0-9_\-]{1,128}")
+_SLUG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_\-]{0,127}")
 
 Thresholds = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, tuple[float, ...]], ...]]
 

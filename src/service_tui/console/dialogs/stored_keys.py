@@ -23,6 +23,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _NONE: Final = "No key lies here. K on the page before keeps one: imported, or made anew."
+_OVER_MAX: Final = 300
 _HIDDEN: Final = "Addresses are masked: z on any screen shows them, and then they can be removed."
 
 
@@ -108,6 +109,9 @@ class StoredKeys(ModalScreen[Chosen | None]):
         masked = is_private(self._state)
         lines = [self._line(key, masked=masked) for key in self._stored]
         text = Text("\n").join(lines) if lines else Text(_NONE, "muted")
+        for over in self._state.wallet.passed_over:
+            said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
+            text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{_HIDDEN}", "muted"))
         keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("stored_keys"))

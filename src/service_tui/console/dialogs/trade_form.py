@@ -6,7 +6,6 @@ Used by the markets and portfolio screens, which hand what it returns to the app
 
 from typing import Final
 
-from rich.text import Text
 from textual import on
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -15,28 +14,25 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from service_tui.console import formats
+from service_tui.console.dialogs import ticket_words
 from service_tui.console.dialogs.order_draft import (
-    MONEY_OF,
     Draft,
     DraftError,
-    holding,
     presets,
     read_order,
 )
-from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.quoting import Quoting
-from service_tui.console.figures import figures
-from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import bindings_of, keys_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.console.widgets.room import make_room
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import PlaceTrade, SetPreference
 from service_tui.desk.records import MarketView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Mode, Side, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 QUIET_S: Final = 0.15
@@ -50,16 +46,11 @@ UNSEEN: Final = "wait for the quote, then enter again: nothing is placed unseen"
 ENTERED: Final = "is entered: enter places it once its quote stands here, backspace changes it"
 _FIGURES: Final = frozenset("0123456789.,")
 
-TWO_ACROSS: Final = 58
-"""Cells from which two columns of figures stand side by side."""
-
 _LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(key.keys[0]) == 1}
 """Keys that work in the amount, which holds figures only."""
 
-_MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
-_VENUES: Final = tuple(Venue)
 
 
 class TradeForm(ModalScreen[PlaceTrade | None]):
@@ -81,6 +72,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         *,
         side: Side | None = None,
         action: Action = Action.BUY,
+        venue: Venue = Venue.SIM,
     ) -> None:
         super().__init__()
         self._state = state
@@ -94,7 +86,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._far_seen: tuple[Side, Action, Micros] | None = None
         self._is_ready = False
         self._is_done = False
-        self._venue = market.venue
+        self._venue = venue
 
     def compose(self) -> ComposeResult:
         """The question, what can be chosen, what it would bring, and the way out."""
@@ -120,7 +112,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
                         id="ticket-reasoning",
                     )
                 yield Words(id="ticket-quote")
-                yield Words(id="ticket-age")
+            yield Words(id="ticket-age")
             yield Words(id="ticket-problem")
             with Horizontal(id="ticket-doors"):
                 yield Door(id="ticket-place")
@@ -130,11 +122,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         """Show what is known; nothing is asked before an amount stands there."""
         frame = self.query_one("#ticket")
         frame.border_title = "Order ticket"
-        venue = "  F7 venue" if self._state.wallet.live else ""
-        frame.border_subtitle = f"F5 side  F6 buy or sell{venue}  esc cancel"
+        frame.border_subtitle = ticket_words.hint(self._state, self._market)
         for line in self.query(PlainInput):
             line.cursor_blink = False
-        self.query_one("#ticket-amount", PlainInput).passed_on = frozenset(_LETTERS)
+        amount = self.query_one("#ticket-amount", PlainInput)
+        amount.passed_on, amount.held_back = frozenset(_LETTERS), _FIGURES
         self.query_one("#ticket-presets").can_focus = False
         self._is_ready = True
         self._show()
@@ -164,27 +156,25 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         order = self._order()
         if self._is_done:
             return
+        self._before = ""
         if not isinstance(order, str):
             self._before = self._objection(order)
-            self._set_entered(is_entered=self._before == UNSEEN)
-            if not self._before and order.venue is not Venue.SIM:
-                self._ask_for_real(order)
-                return
             if not self._before:
-                self._leave(order)
+                self._set_entered(is_entered=False)
+                (self._leave if order.venue is Venue.SIM else self._ask_for_real)(order)
                 return
+        self._set_entered(is_entered=self._before == UNSEEN)
         self.query_one("#ticket-problem").add_class("-asked")
         self._show()
 
     def action_venue(self) -> None:
-        """Take the next venue; the real ones only while real money is switched on."""
-        if not self._state.wallet.live:
-            self.post_message(
-                Said("real money is switched off: leave this, press 5, W, L, and type LIVE", "warn")
-            )
-            return
-        self._venue = _VENUES[(_VENUES.index(self._venue) + 1) % len(_VENUES)]
-        self._changed()
+        """Take the next venue on which the market trades, or say why there is none."""
+        venue = ticket_words.next_venue(self._state, self._draft())
+        if isinstance(venue, Venue):
+            self._venue = venue
+            self._turned()
+        else:
+            self.post_message(Said(venue, "warn"))
 
     def _ask_for_real(self, order: PlaceTrade) -> None:
         """Real money is never placed by enter: a dialog of its own shows what leaves."""
@@ -204,8 +194,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _set_entered(self, *, is_entered: bool) -> None:
         """After an enter that came before its quote, figures enlarge no amount."""
-        more = _FIGURES if is_entered else frozenset[str]()
-        self.query_one("#ticket-amount", PlainInput).passed_on = frozenset(_LETTERS) | more
+        self.query_one("#ticket-amount", PlainInput).is_entered = is_entered
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""
@@ -237,7 +226,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def action_side(self, side: str) -> None:
         """Take a side: yes, no, or the other one."""
         self._side = self._side.other if side == "other" else Side(side)
-        self._changed()
+        self._turned()
 
     def action_turn(self, action: str) -> None:
         """Buy, sell, or the other of both; what was typed was in the other unit, so it goes."""
@@ -246,7 +235,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         if wanted is not self._action:
             self._action = wanted
             self.query_one("#ticket-amount", PlainInput).value = ""
-            self._changed()
+            self._turned()
 
     @on(Choice.Asked)
     def _choice_asked(self, event: Choice.Asked) -> None:
@@ -321,11 +310,15 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             return str(refused)
         return self._quoting.refusal(order) or order
 
+    def _turned(self) -> None:
+        """It is another order now, whatever was entered before."""
+        self._set_entered(is_entered=False)
+        self._changed()
+
     def _changed(self) -> None:
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
         self._before, self._far_seen = "", None
-        self._set_entered(is_entered=False)
         if self._quiet is not None:
             self._quiet.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)
@@ -361,10 +354,15 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         if self._is_done:
             return
         draft, order = self._draft(), self._order()
-        self._show_market()
+        self._show_market(draft)
         self._show_choices(draft)
-        self._show_quote(None if isinstance(order, str) else order)
+        self._show_quote(draft, None if isinstance(order, str) else order)
         self._show_doors(draft, order)
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        if self.is_attached and not self._is_done:
+            make_room(self.query_one("#ticket"), self.query_one("#ticket-body"))
 
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
@@ -373,60 +371,29 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(draft.amount) and is_refused, "-wrong")
         place = self.query_one("#ticket-place", Door)
-        place.tell(f"{draft.action.value if is_refused else _in_words(order)}  enter")
+        words = draft.action.value if is_refused else ticket_words.order_words(order)
+        place.tell(f"{words}  enter")
         place.disabled = is_refused
 
-    def _show_market(self) -> None:
-        market, mode = self._market, self._state.service.mode
-        if self._venue is not Venue.SIM:
-            mode = Mode.LIVE
-        self.query_one("#ticket-question", Words).tell(formats.plain(market.question))
-        left = formats.until(market.resolves_at, world_now(self._state, self._now))
-        line = Text.assemble(
-            (mode.value, mode.value.lower()),
-            (
-                f" {_MODES[mode]} on {self._venue.value}",
-                "muted" if mode is Mode.SIM else "bold live",
-            ),
-            (f"   {market.status.value}, resolves ", "muted"),
-            left,
-        )
+    def _show_market(self, draft: Draft) -> None:
+        self.query_one("#ticket-question", Words).tell(formats.plain(draft.market.question))
+        line = ticket_words.market_line(self._state, draft, self._now)
         self.query_one("#ticket-market", Words).tell(line)
 
     def _show_choices(self, draft: Draft) -> None:
-        market = self._market
-        sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
-        self.query_one("#ticket-side", Choice).show(sides, _SIDES.index(draft.side))
-        held = holding(self._state, market.market_id, draft.side)
-        owned = formats.shares(held.shares, masked=is_private(self._state)) if held else "none held"
-        self.query_one("#ticket-action", Choice).show(
-            ("buy", f"sell ({owned})"), _ACTIONS.index(draft.action)
-        )
-        unit = f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
-        self.query_one("#ticket-unit", Words).tell(unit)
+        at = _SIDES.index(draft.side)
+        self.query_one("#ticket-side", Choice).show(ticket_words.side_labels(draft.market), at)
+        labels = ticket_words.action_labels(self._state, draft)
+        self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
+        self.query_one("#ticket-unit", Words).tell(ticket_words.unit_words(draft))
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
         self.query_one("#ticket-presets", Choice).show(labels, None)
 
-    def _show_quote(self, order: PlaceTrade | None) -> None:
+    def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
-        shown = quote_figures(
-            self._quoting.newest,
-            self._action,
-            holding(self._state, self._market.market_id, self._side),
-            masked=is_private(self._state),
-        )
-        width = block.size.width or TWO_ACROSS
-        across = 2 if width >= TWO_ACROSS else 1
-        block.tell(figures(shown, across=across, width=width))
+        newest = self._quoting.newest_of(draft.action, draft.venue)
+        block.tell(ticket_words.quote_block(self._state, draft, newest, block.size.width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", Words).tell(words)
-
-
-def _in_words(order: PlaceTrade) -> str:
-    return (
-        f"{order.in_words()} {MONEY_OF[order.venue]}"
-        if order.action is Action.BUY
-        else order.in_words()
-    )

@@ -56,6 +56,9 @@ from service_tui.units import Timestamp
 BESIDE_FROM: Final = 100
 """Width from which the code stands beside the words."""
 
+NARROW: Final = 60
+"""Width of the words before they are laid out."""
+
 _READ_ONLY: Final = "this desk is read-only: it changes nothing"
 _LINK: Final = (
     "The service's challenge is signed with this key, as a text that moves nothing. From then on "
@@ -121,7 +124,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
     @on(events.Resize)
     def _resized(self) -> None:
         self.set_class(self.size.width >= BESIDE_FROM, "-beside")
-        self._show()
+        self.call_after_refresh(self._show)
         self.call_after_refresh(self._tell_keys)
 
     def _tell_keys(self) -> None:
@@ -369,7 +372,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         wallet, state = self._wallet, self._state
         told = {
             "text": wallet_text(state),
-            "checks": checklist_text(wallet),
+            "checks": checklist_text(wallet, self._room("checks")),
             "approvals": approvals_text(wallet) if wallet.is_linked else Text(),
             "pay": pay_text(state),
         }
@@ -387,6 +390,11 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
                 self._code = code
                 words.display = is_beside
                 words.tell(qr_text(address, on_dark=on_dark) if is_beside else Text())
+
+    def _room(self, name: str) -> int:
+        """Width of a block; that of a page of 80 columns until it is laid out."""
+        found = self.query(f"#wallet-{name}").results(Words)
+        return next((words.content_size.width for words in found), 0) or NARROW
 
     def _is_read_only(self) -> bool:
         if self._state.service.read_only:

@@ -14,6 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.redemption_text import (
     fee_text,
     gas_text,
+    hanging,
     key_text,
     labelled,
 )
@@ -24,6 +25,10 @@ from service_tui.units import Micros, decimal
 _LABEL: Final = 12
 _NAME: Final = 24
 """Wider than the longest name of a check, "money the venue takes"."""
+
+_FIX: Final = 3
+"""How far what is to be done stands below what is missing."""
+
 _NATIVE: Final = (
     "Native USDC is not accepted by the venue: swap it to USDC.e (bridged) before it is of use."
 )
@@ -90,21 +95,25 @@ def _source(wallet: WalletView) -> Text:
     return Text(tail, "muted")
 
 
-def checklist_text(wallet: WalletView) -> Text:
+def checklist_text(wallet: WalletView, width: int) -> Text:
     """What real trades need, done or not, and what to do about what is missing."""
-    lines = [_check(one) for one in wallet.checks]
+    lines = [_check(one, width) for one in wallet.checks]
     missing = len(wallet.lacks)
     head = "everything is there" if not missing else f"{missing} missing"
     return section(f"before the first real trade: {head}", Text("\n").join(lines))
 
 
-def _check(check: CheckView) -> Text:
+def _check(check: CheckView, width: int) -> Text:
     glyph, tone = ("✓ ", "profit") if check.is_done else ("✗ ", "warn")
     if check.is_done is None:
         glyph, tone = "? ", "muted"
-    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", (check.says, "muted"))
+    says = hanging(check.says, width, _NAME + len(glyph))
+    says.stylize("muted")
+    line = Text.assemble((glyph, tone), f"{check.name.ljust(_NAME - 1)} ", says)
     if check.fix:
-        line.append_text(Text.assemble("\n   ", (check.fix, "warn")))
+        fix = hanging(check.fix, width, _FIX)
+        fix.stylize("warn")
+        line.append_text(Text.assemble("\n" + " " * _FIX, fix))
     return line
 
 

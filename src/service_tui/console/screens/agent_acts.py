@@ -15,6 +15,7 @@ from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.secret import Secret
 from service_tui.console.messages import Said
 from service_tui.console.screens.hand_acts import HandActs
+from service_tui.console.screens.rows import NO_ROW
 from service_tui.desk.commands import AgentAct, Forget, Govern
 from service_tui.desk.fleet import AgentView, RevealedView
 from service_tui.desk.records import Phase
@@ -162,7 +163,7 @@ class AgentActs(HandActs[Part], Generic[Part]):
 
     def _why_not_on(self, action: str, agent: AgentView | None) -> str:
         if agent is None:
-            return "no row is highlighted"
+            return NO_ROW
         if action in {"claim", "code"} and agent.claimed:
             return _CLAIMED
         return ""

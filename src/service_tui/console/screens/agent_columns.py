@@ -12,6 +12,9 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.screens.hand_text import leash_text, skill_text, spend_text
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+)
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.agent_health import (
     RANKS,
@@ -285,14 +288,7 @@ def fill_columns(state: Callable[[], DeskState]) -> tuple[Column[FillView], ...]
             sort_key=lambda row: row.venue.value,
             tier=90,
         ),
-        Column[FillView](
-            "money",
-            "money",
-            9,
-            lambda row: formats.money(row.money, masked=masked()),
-            sort_key=lambda row: row.money,
-            numeric=True,
-        ),
+        amount_column("money", "money", 9, lambda row: row.money, formats.money, masked),
         Column[FillView](
             "price", "price", 6, lambda row: formats.price(row.price, aligned=True), numeric=True
         ),

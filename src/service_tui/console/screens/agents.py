@@ -4,10 +4,11 @@ Knows the desk's state. Must not know any other screen but by its name.
 Used by the app as screen 7.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -30,8 +31,6 @@ from service_tui.console.screens.agent_text import (
     rows_of,
     words_of,
 )
-from service_tui.console.search import Search, read_search
-from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.fleet_bar import FleetBar
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
@@ -41,12 +40,6 @@ from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp, decimal
-
-DETAIL_FROM: Final = 120
-FEED_FROM: Final = 14
-TALL_FROM: Final = 46
-"""Width from which one agent is told below the list, and heights from which the trades of all stand
-below it too: in its place, and beside it."""
 
 _SPAN_MIN: Final = 1.0
 """The P&L's axis spans at least so much money: less is noise."""
@@ -73,6 +66,14 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("agents")]
 
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "-beside": (120, 0),
+        "-fed": (0, 14),
+        "-tall": (0, 46),
+    }
+    """From where one agent is told below the list, and the trades of all stand below it too: in its
+    place, and beside it."""
+
     name_in_keys: ClassVar[str] = "agents"
     title: ClassVar[str] = "Agents"
 
@@ -84,7 +85,6 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             empty=empty_words(state),
             id="agents-table",
         )
-        self.line = FilterLine()
         self.feed = RecordTable[FillView](
             fill_columns(lambda: self.state),
             key=lambda fill: str(fill.seq),
@@ -102,7 +102,6 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             id="agents-curve",
         )
         self._lists_all = False
-        self._search = Search()
         self._watched = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -144,34 +143,21 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         self.feed.show(part.fills)
         self._sums.show(fleet_bits(self.state))
         self._watch()
-        self._show_detail()
+        self.show_focus()
         self.reveal(part.revealed)
 
-    def tick(self) -> None:
-        """Let time pass for the ages."""
-        super().tick()
-        self._show_detail()
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Columns that can be compared."""
+        return COMPARED
 
-    def focus_row(self, row: str | None) -> None:
-        """Put the cursor on an agent, past a search that would hide it."""
-        if row is not None and self.table.order.index_of(row) is None:
-            self.line.clear()
-            self.narrow("")
-        super().focus_row(row)
-        self._show_detail()
+    def words_of(self, row: AgentView) -> str:
+        """Everything that a search finds an agent by."""
+        return words_of(row, self.state, self.now)
 
-    def narrow(self, typed: str) -> None:
-        """Show the agents that match; what cannot be read is said, the rest is in force."""
-        self._search = search = read_search(typed, COMPARED)
-        self.line.say(search.problem)
-
-        def keep(agent: AgentView) -> bool:
-            words = words_of(agent, self.state, self.now)
-            return search.matches(words, lambda column: number_of(agent, column))
-
-        self.table.filter(keep if search else None)
-        self.highlight_first_if_lost()
-        self._show_detail()
+    def number_of(self, row: AgentView, column: str) -> float | None:
+        """An agent's value in a column."""
+        return number_of(row, column)
 
     def name_of(self, row: AgentView) -> str:
         """What the agent is called."""
@@ -190,16 +176,6 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         pnl = formats.pnl(row.total_pnl, masked=masked)
         formula = "equity - what it was given; equity = cash + positions at the market's price"
         return (Explanation("P&L, $SIM", pnl, formula, inputs, "told by the service", age),)
-
-    def step_out(self) -> bool:
-        """From the trades or the detail to the list, then from the search to all."""
-        if not self.table.has_focus:
-            self.table.focus()
-        elif self._search:
-            self.line.clear()
-        else:
-            return False
-        return True
 
     def action_open(self) -> None:
         """All about the agent that is highlighted, where there is no pane for it: a page."""
@@ -220,10 +196,8 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         self.set_class(self._lists_all, "-all")
 
     @on(RecordTable.Moved)
-    def _moved(self, event: RecordTable.Moved) -> None:
-        event.stop()
+    def _moved(self) -> None:
         self._watch()
-        self._show_detail()
 
     def _watch(self) -> None:
         """Have the desk keep fresh what the agent in focus does, and says."""
@@ -237,26 +211,18 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             self._watched = wanted
             self.give(WatchAgent(*wanted))
 
-    @on(RecordTable.Opened)
-    def _opened(self, event: RecordTable.Opened) -> None:
+    @on(RecordTable.Opened, "#agents-feed")
+    def _trade_opened(self, event: RecordTable.Opened) -> None:
         event.stop()
-        if event.table is self.table:
-            self.action_open()
-            return
+        event.prevent_default()
         fill = self.feed.selected()
         if fill is not None and fill.market_id in self.state.markets:
             self.post_message(GoTo("markets", fill.market_id))
         else:
             self.post_message(Said("that market is not among those known here", "warn"))
 
-    @on(events.Resize)
-    def _resized(self) -> None:
-        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
-        self.set_class(self.size.height >= FEED_FROM, "-fed")
-        self.set_class(self.size.height >= TALL_FROM, "-tall")
-        self.call_after_refresh(self._show_detail)
-
-    def _show_detail(self) -> None:
+    def show_focus(self) -> None:
+        """Show the agent under the cursor, where there is room."""
         if not self.has_class("-beside"):
             return
         agent = self.table.selected()

@@ -12,7 +12,13 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.screens.monitor_columns import side_text
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+    date_column,
+    market_column,
+    price_column,
+    side_column,
+)
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_risk import (
     AlertState,
@@ -69,18 +75,13 @@ def sold_by(row: ExitView) -> str:
 
 def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
     """The columns of the alerts, from left to right."""
+
+    def masked() -> bool:
+        return look().masked
+
     return (
-        Column[AlertView](
-            "market",
-            "market",
-            14,
-            lambda row: formats.plain(row.question),
-            sort_key=lambda row: row.question,
-            flex=True,
-        ),
-        Column[AlertView](
-            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
-        ),
+        market_column(),
+        side_column(),
         Column[AlertView](
             "reason",
             "breached",
@@ -88,22 +89,9 @@ def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
             lambda row: formats.plain(row.reason, 20),
             sort_key=lambda row: row.reason,
         ),
-        Column[AlertView](
-            "trigger",
-            "trigger",
-            7,
-            lambda row: formats.price(row.trigger_price, aligned=True),
-            sort_key=lambda row: row.trigger_price,
-            numeric=True,
-        ),
-        Column[AlertView](
-            "shares",
-            "shares",
-            9,
-            lambda row: formats.shares(row.shares, masked=look().masked),
-            sort_key=lambda row: row.shares,
-            numeric=True,
-            tier=92,
+        price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
+        amount_column(
+            "shares", "shares", 9, lambda row: row.shares, formats.shares, masked, tier=92
         ),
         Column[AlertView](
             "left",
@@ -117,15 +105,7 @@ def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
         Column[AlertView](
             "state", "exit", 11, alert_state_text, sort_key=lambda row: row.state.value
         ),
-        Column[AlertView](
-            "time",
-            "when",
-            12,
-            lambda row: formats.date_time(row.breached_at),
-            sort_key=lambda row: row.breached_at,
-            align="right",
-            tier=84,
-        ),
+        date_column("time", "when", lambda row: row.breached_at, tier=84),
         Column[AlertView](
             "words",
             "how it stands",
@@ -138,26 +118,14 @@ def alert_columns(look: Callable[[], Look]) -> tuple[Column[AlertView], ...]:
 
 def exit_columns(look: Callable[[], Look]) -> tuple[Column[ExitView], ...]:
     """The columns of the exits that happened, from left to right."""
+
+    def masked() -> bool:
+        return look().masked
+
     return (
-        Column[ExitView](
-            "time",
-            "time",
-            12,
-            lambda row: formats.date_time(row.at),
-            sort_key=lambda row: row.at,
-            align="right",
-        ),
-        Column[ExitView](
-            "market",
-            "market",
-            14,
-            lambda row: formats.plain(row.question),
-            sort_key=lambda row: row.question,
-            flex=True,
-        ),
-        Column[ExitView](
-            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
-        ),
+        date_column("time", "time", lambda row: row.at),
+        market_column(),
+        side_column(),
         Column[ExitView](
             "cause",
             "cause",
@@ -165,39 +133,14 @@ def exit_columns(look: Callable[[], Look]) -> tuple[Column[ExitView], ...]:
             lambda row: formats.plain(row.cause, 40),
             sort_key=lambda row: row.cause,
         ),
-        Column[ExitView](
-            "trigger",
-            "trigger",
-            7,
-            lambda row: formats.price(row.trigger_price, aligned=True),
-            sort_key=lambda row: row.trigger_price,
-            numeric=True,
+        price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
+        amount_column(
+            "shares", "shares", 9, lambda row: row.shares, formats.shares, masked, tier=92
         ),
-        Column[ExitView](
-            "shares",
-            "shares",
-            9,
-            lambda row: formats.shares(row.shares, masked=look().masked),
-            sort_key=lambda row: row.shares,
-            numeric=True,
-            tier=92,
+        amount_column(
+            "proceeds", "proceeds $", 10, lambda row: row.proceeds, formats.money, masked
         ),
-        Column[ExitView](
-            "proceeds",
-            "proceeds $",
-            10,
-            lambda row: formats.money(row.proceeds, masked=look().masked),
-            sort_key=lambda row: row.proceeds,
-            numeric=True,
-        ),
-        Column[ExitView](
-            "pnl",
-            "P&L $",
-            9,
-            lambda row: formats.pnl(row.pnl, masked=look().masked),
-            sort_key=lambda row: row.pnl,
-            numeric=True,
-        ),
+        amount_column("pnl", "P&L $", 9, lambda row: row.pnl, formats.pnl, masked),
         Column[ExitView](
             "by",
             "sold by",
@@ -220,17 +163,8 @@ def exit_columns(look: Callable[[], Look]) -> tuple[Column[ExitView], ...]:
 def price_alert_columns(look: Callable[[], Look]) -> tuple[Column[PriceAlertView], ...]:
     """The columns of the price alerts, from left to right."""
     return (
-        Column[PriceAlertView](
-            "market",
-            "market",
-            14,
-            lambda row: formats.plain(row.question),
-            sort_key=lambda row: row.question,
-            flex=True,
-        ),
-        Column[PriceAlertView](
-            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
-        ),
+        market_column(),
+        side_column(),
         Column[PriceAlertView](
             "condition",
             "tell when",
@@ -238,22 +172,8 @@ def price_alert_columns(look: Callable[[], Look]) -> tuple[Column[PriceAlertView
             lambda row: row.condition.in_words,
             sort_key=lambda row: row.condition.value,
         ),
-        Column[PriceAlertView](
-            "threshold",
-            "price",
-            6,
-            lambda row: formats.price(row.threshold, aligned=True),
-            sort_key=lambda row: row.threshold,
-            numeric=True,
-        ),
-        Column[PriceAlertView](
-            "now",
-            "now",
-            6,
-            lambda row: formats.price(price_now(row, look().state), aligned=True),
-            sort_key=lambda row: price_now(row, look().state),
-            numeric=True,
-        ),
+        price_column("threshold", "price", 6, lambda row: row.threshold),
+        price_column("now", "now", 6, lambda row: price_now(row, look().state)),
         Column[PriceAlertView](
             "way",
             "points off",
@@ -270,15 +190,7 @@ def price_alert_columns(look: Callable[[], Look]) -> tuple[Column[PriceAlertView
             lambda row: price_alert_state(row, look().now),
             sort_key=lambda row: row.triggered_at,
         ),
-        Column[PriceAlertView](
-            "created",
-            "since",
-            12,
-            lambda row: formats.date_time(row.created_at),
-            sort_key=lambda row: row.created_at,
-            align="right",
-            tier=104,
-        ),
+        date_column("created", "since", lambda row: row.created_at, tier=104),
     )
 
 

@@ -4,10 +4,10 @@ Knows the desk's state. Must not know any other screen but by its name.
 Used by the app as screen 9.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
-from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -20,8 +20,6 @@ from service_tui.console.messages import GoTo, Said
 from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.screens.ticket_columns import milliseconds, ticket_columns
 from service_tui.console.screens.ticket_text import COMPARED, number_of, ticket_detail, words_of
-from service_tui.console.search import Search, read_search
-from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.records import TicketView
@@ -29,9 +27,6 @@ from service_tui.desk.records_redemption import RunView
 from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
-
-DETAIL_FROM: Final = 120
-"""Width from which the detail stands beside the list; below it, under the list."""
 
 _SORT: Final = "time falling"
 _NONE: Final = (
@@ -54,6 +49,9 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("blotter")]
 
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
+    """From where the detail stands beside the list; below it, under the list."""
+
     name_in_keys: ClassVar[str] = "blotter"
     title: ClassVar[str] = "Blotter"
 
@@ -65,9 +63,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             empty=_NONE,
             id="blotter-table",
         )
-        self.line = FilterLine()
         self._detail = Words(id="blotter-detail-text", keeps_room=True)
-        self._search = Search()
         self._open_only = False
 
     def compose(self) -> ComposeResult:
@@ -90,27 +86,34 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
     def show(self, part: BlotterPart) -> None:
         """Show the commands, redemptions among them."""
         self.table.show((*run_tickets(part.runs), *part.tickets))
-        self._show_detail()
+        self.show_focus()
 
-    def tick(self) -> None:
-        """Let time pass for what has no end yet."""
-        super().tick()
-        self._show_detail()
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Columns that can be compared."""
+        return COMPARED
 
-    def focus_row(self, row: str | None) -> None:
-        """Put the cursor on a command, past a search that would hide it."""
-        if row is not None and self.table.order.index_of(row) is None:
-            self.line.clear()
-            self._open_only = False
-            self.narrow("")
-        super().focus_row(row)
-        self._show_detail()
+    def words_of(self, row: TicketView) -> str:
+        """Everything that a search finds a command by."""
+        return words_of(row, self.state)
 
-    def narrow(self, typed: str) -> None:
-        """Show the commands that match; what cannot be read is said, the rest is in force."""
-        self._search = read_search(typed, COMPARED)
-        self.line.say(self._search.problem)
-        self._filter()
+    def number_of(self, row: TicketView, column: str) -> float | None:
+        """A command's value in a column."""
+        return number_of(row, column, self.now)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether only what has no end yet is shown."""
+        return self._open_only
+
+    def wants(self, row: TicketView) -> bool:
+        """Whether a command is shown, were there no search."""
+        return row.in_flight or not self._open_only
+
+    def show_all(self) -> None:
+        """Leave no command out."""
+        self._open_only = False
+        super().show_all()
 
     def name_of(self, row: TicketView) -> str:
         """Its reference, by which the service knows it; else what was ordered."""
@@ -129,18 +132,6 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         age = formats.age(row.opened_at, self.now)
         took = Text(milliseconds(row))
         return (Explanation("took, ms", took, formula, moments, "measured here", age),)
-
-    def step_out(self) -> bool:
-        """From the detail to the list, then from the search to all."""
-        if not self.table.has_focus:
-            self.table.focus()
-        elif self._search:
-            self.line.clear()
-        elif self._open_only:
-            self.action_toggle_open()
-        else:
-            return False
-        return True
 
     def action_open_market(self) -> None:
         """Show the market of the command that is highlighted."""
@@ -169,35 +160,14 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
     def action_toggle_open(self) -> None:
         """Show only what has no end yet, or all."""
         self._open_only = not self._open_only
-        self._filter()
+        self.filter_rows()
 
-    @on(RecordTable.Moved)
-    def _moved(self) -> None:
-        self._show_detail()
-
-    @on(RecordTable.Opened)
-    def _opened(self) -> None:
+    def action_open(self) -> None:
+        """Show the market of the command that is highlighted."""
         self.action_open_market()
 
-    @on(events.Resize)
-    def _resized(self) -> None:
-        self.set_class(self.size.width >= DETAIL_FROM, "-beside")
-        self.call_after_refresh(self._show_detail)
-
-    def _filter(self) -> None:
-        search, open_only = self._search, self._open_only
-
-        def keep(ticket: TicketView) -> bool:
-            if open_only and not ticket.in_flight:
-                return False
-            words = words_of(ticket, self.state)
-            return search.matches(words, lambda column: number_of(ticket, column, self.now))
-
-        self.table.filter(keep if search or open_only else None)
-        self.highlight_first_if_lost()
-        self._show_detail()
-
-    def _show_detail(self) -> None:
+    def show_focus(self) -> None:
+        """Show the command under the cursor."""
         ticket = self.table.selected()
         text = Text("no command highlighted", "muted")
         if ticket is not None:

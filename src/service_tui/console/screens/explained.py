@@ -14,6 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp
 
 _SERVICE: Final = "as the service says ({topic})"
@@ -62,9 +63,10 @@ def position_numbers(
     """Mark value, exit value and P&L of a position."""
     age, masked = _age(state, Topic.POSITIONS, now), is_private(state)
     said, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
+    unit = MONEY_OF[held.venue]
     shares = ("shares", formats.shares(held.shares, masked=masked))
-    cost = ("cost of the open shares, $SIM", formats.money(held.cost, masked=masked))
-    mark = ("mark value, $SIM", formats.money(held.mark_value, masked=masked))
+    cost = (f"cost of the open shares, {unit}", formats.money(held.cost, masked=masked))
+    mark = (f"mark value, {unit}", formats.money(held.mark_value, masked=masked))
     return (
         Explanation(
             "average",
@@ -83,7 +85,7 @@ def position_numbers(
             age,
         ),
         Explanation(
-            "exit value, $SIM",
+            f"exit value, {unit}",
             formats.money(held.exit_value, masked=masked),
             "what selling all of it now would bring: every share sold lowers the price "
             "of the next one, so it is less than the mark value",
@@ -92,7 +94,7 @@ def position_numbers(
             age,
         ),
         Explanation(
-            "unrealized P&L, $SIM",
+            f"unrealized P&L, {unit}",
             formats.pnl(held.unrealized, masked=masked),
             "mark value - cost of the open shares",
             (mark, cost),
@@ -100,7 +102,7 @@ def position_numbers(
             age,
         ),
         Explanation(
-            "realized P&L, $SIM",
+            f"realized P&L, {unit}",
             formats.pnl(held.realized, masked=masked),
             "what sales and payouts brought - what those shares had cost",
             (),

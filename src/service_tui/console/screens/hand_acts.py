@@ -37,9 +37,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_start_skill(self) -> None:
         """Run a skill as an agent of its own."""
-        why = self.why_not("start_skill")
-        if why:
-            self.post_message(Said(why, "warn"))
+        if self.is_refused("start_skill"):
             return
 
         def filled(order: StartSkill | None) -> None:
@@ -50,9 +48,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_install_skill(self) -> None:
         """Install a skill from a folder or an archive."""
-        why = self.why_not("install_skill")
-        if why:
-            self.post_message(Said(why, "warn"))
+        if self.is_refused("install_skill"):
             return
 
         def filled(order: InstallSkill | None) -> None:
@@ -114,9 +110,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
 
     def action_pause_all(self) -> None:
         """Hold the buys of every agent but the person's own; once all are held, let them go on."""
-        why = self.why_not("pause_all")
-        if why:
-            self.post_message(Said(why, "warn"))
+        if self.is_refused("pause_all"):
             return
         fleet = self.state.fleet
         others = [] if fleet is None else [one for one in fleet.agents if not one.is_own]

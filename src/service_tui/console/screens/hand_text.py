@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.console.signs import signs_text
 from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import (
@@ -185,5 +186,4 @@ def _trade_line(one: ReasonedTradeView, *, masked: bool) -> Text:
 
 
 def _signals(one: ReasonedTradeView) -> str:
-    names = ("signal_source", "edge", "confidence", "probability")
-    return "  ".join(f"{name} {one.signal_data[name]}" for name in names if name in one.signal_data)
+    return signs_text(one.signal_data, ("signal_source", "edge", "confidence", "probability"))

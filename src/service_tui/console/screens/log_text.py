@@ -73,14 +73,18 @@ def words_of(entry: ActionView) -> str:
     return f"{entry.who}\n{entry.what}\n{entry.kind}\n{entry.words}\n{entry.hash}".casefold()
 
 
-def log_columns(state: Callable[[], DeskState]) -> tuple[Column[ActionView], ...]:
+def log_columns(
+    state: Callable[[], DeskState], now: Callable[[], Timestamp]
+) -> tuple[Column[ActionView], ...]:
     """Number, time, who, what, and the words."""
     return (
         Column[ActionView](
             "number", "#", 6, lambda one: f"{one.number:,}", lambda one: one.number, numeric=True,
             tier=120, glows=False,
         ),
-        Column[ActionView]("time", "time", 12, _when, lambda one: one.number, glows=False),
+        Column[ActionView](
+            "time", "time", 15, lambda one: _when(one, now()), lambda one: one.number, glows=False
+        ),
         Column[ActionView](
             "who", "who", 11, lambda one: formats.plain(one.who, 40), lambda one: one.who
         ),
@@ -96,8 +100,8 @@ def log_columns(state: Callable[[], DeskState]) -> tuple[Column[ActionView], ...
     )  # fmt: skip
 
 
-def _when(entry: ActionView) -> Text:
-    return formats.date_time(entry.at) if entry.at else Text(formats.NOT_KNOWN, "muted")
+def _when(entry: ActionView, now: Timestamp) -> Text:
+    return formats.moment_of(entry.at, now) if entry.at else Text(formats.NOT_KNOWN, "muted")
 
 
 def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:

@@ -12,6 +12,11 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.screens.market_filter import Around
 from service_tui.console.screens.market_text import ends_in
+from service_tui.console.screens.standard_columns import (
+    figure_column,
+    market_column,
+    price_column,
+)
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.spark import sparkline
 from service_tui.desk.records import MarketView
@@ -36,31 +41,9 @@ def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ..
 
     return (
         Column("marks", "", 2, marks),
-        Column(
-            "question",
-            "question",
-            24,
-            lambda market: formats.plain(market.question),
-            sort_key=lambda market: market.question,
-            flex=True,
-        ),
-        Column(
-            "price",
-            "YES",
-            6,
-            lambda market: formats.price(market.price, aligned=True),
-            sort_key=lambda market: market.price,
-            numeric=True,
-        ),
-        Column(
-            "change",
-            "24h pt",
-            6,
-            lambda market: formats.points(market.change),
-            sort_key=lambda market: market.change,
-            numeric=True,
-            tier=66,
-        ),
+        market_column("question", "question", 24),
+        price_column("price", "YES", 6, lambda market: market.price),
+        figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
         Column("spark", "24 h", _SPARK_CELLS, _spark, tier=74, glows=False),
         Column(
             "volume",

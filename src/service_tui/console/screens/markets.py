@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Final, NamedTuple
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from service_tui.console.dialogs.explain import Explanation
+from service_tui.console.dialogs.order_draft import sellable
 from service_tui.console.freshness import is_private, world_now
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
@@ -32,23 +33,15 @@ from service_tui.console.screens.market_filter import (
     why_empty,
 )
 from service_tui.console.screens.market_pane import MarketPane
-from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.search import read_search
 from service_tui.console.widgets.choice import Choice
-from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import SetPreference, SetStar
 from service_tui.desk.records import DetailView, MarketView, PositionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
 from service_tui.units import Timestamp
-
-DETAIL_FROM: Final = 120
-TWO_FROM: Final = 160
-"""Widths at which the detail stands beside the list, and in two columns. Source: ux, "Looks"."""
-
-TALL_FROM: Final = 44
-"""Height from which the chart has room to be large."""
 
 _SORT: Final = "volume falling"
 
@@ -64,17 +57,26 @@ class MarketsPart(NamedTuple):
     masked: bool
 
 
-class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one action a key
+class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one action a key
     """Thousands of markets, and the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("markets")]
+
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "-with-detail": (120, 0),
+        "-two": (160, 0),
+        "-tall": (0, 44),
+    }
+    """From where the detail stands beside the list, in two columns, and with a large chart. Source:
+    ux, "Looks"."""
 
     name_in_keys: ClassVar[str] = "markets"
     title: ClassVar[str] = "Markets"
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
-        super().__init__(state, now)
-        self._wanted = filter_from(state.preferences.get("filter.markets", ""))
+        wanted = filter_from(state.preferences.get("filter.markets", ""))
+        super().__init__(state, now, wanted.typed)
+        self._wanted = wanted
         self._filter_kept = self._wanted.to_text()
         self._around = self._look_around()
         self.table = RecordTable[MarketView](
@@ -83,9 +85,8 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             empty="",
             id="markets-table",
         )
-        self.line = FilterLine(self._wanted.typed)
         self._chips = Choice(id="markets-chips")
-        self._pane = MarketPane(id="markets-detail")
+        self.pane = self._market = MarketPane(id="markets-detail")
 
     def compose(self) -> ComposeResult:
         """Filters, the list with its search line, the detail."""
@@ -94,7 +95,7 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             with Vertical(id="markets-list"):
                 yield self.table
                 yield self.line
-            yield self._pane
+            yield self.pane
 
     def on_mount(self) -> None:
         """Sort as last time."""
@@ -113,13 +114,12 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Show the markets that the filter wants, and the one in focus."""
         del part  # the state is at hand, whole
         self._refill()
-        self._show_focus()
+        self.show_focus()
 
     def tick(self) -> None:
         """Let time pass in the table and the pane."""
         self._around = self._look_around()
         super().tick()
-        self._show_focus()
 
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""
@@ -131,16 +131,17 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def leave(self) -> None:
         """Ask for no detail while another screen is in front."""
-        self._pane.release()
+        self._market.release()
 
-    def focus_row(self, row: str | None) -> None:
-        """Put the cursor on a market, past filters that would hide it."""
-        if row is not None and self._is_hidden(row):
-            self.line.clear()
-            self._filter(MarketFilter(status="all"))
-            self.post_message(Said("filters cleared to show this market"))
-        super().focus_row(row)
-        self._show_focus()
+    def is_hidden(self, row: str) -> bool:
+        """True for a market that there is, and that the filter keeps from the list."""
+        return row in self.state.markets and super().is_hidden(row)
+
+    def show_all(self) -> None:
+        """Clear the search and the filters, of whatever status the market is."""
+        self.line.clear()
+        self._filter(MarketFilter(status="all"))
+        self.post_message(Said("filters cleared to show this market"))
 
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""
@@ -156,18 +157,12 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         return () if row is None else market_numbers(row, self.state, self.now)
 
     def step_out(self) -> bool:
-        """From the detail to the list, then from the search to all, then from the filters."""
-        if self.has_class("-open"):
-            self.remove_class("-open")
-            self.table.focus()
-        elif not self.table.has_focus:
-            self.table.focus()
-        elif self._wanted.typed:
-            self.line.clear()
-        elif self._wanted != MarketFilter():
-            self._filter(MarketFilter())
-        else:
+        """As everywhere, and at last from the filters to the markets that are open."""
+        if super().step_out():
+            return True
+        if self._wanted == MarketFilter():
             return False
+        self._filter(MarketFilter())
         return True
 
     def action_buy(self) -> None:
@@ -181,9 +176,10 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         market = self.row_in_focus()
         if market is None:
             return
-        held = self.state.held(market.market_id)
-        if held:
-            self.open_ticket(market, held[0].side, Action.SELL)
+        found = sellable(self.state, market.market_id)
+        if found is not None:
+            side, venue = found
+            self.open_ticket(market, side, Action.SELL, venue)
         else:
             self.post_message(Said("you hold nothing in this market: b buys", "warn"))
 
@@ -224,8 +220,8 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def action_next_range(self) -> None:
         """Let the chart span the next range."""
-        self._pane.next_range()
-        self._show_focus()
+        self._market.next_range()
+        self.show_focus()
 
     @on(Choice.Asked, "#markets-chips")
     def _chip_clicked(self, event: Choice.Asked) -> None:
@@ -239,25 +235,6 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             self.action_toggle_starred,
         )[event.index]()
 
-    @on(RecordTable.Moved)
-    def _moved(self) -> None:
-        self._show_focus()
-
-    @on(RecordTable.Opened)
-    def _opened(self) -> None:
-        self.set_class(self.size.width < DETAIL_FROM, "-open")
-        self._pane.focus()
-        self.call_after_refresh(self._show_focus)
-
-    @on(events.Resize)
-    def _resized(self) -> None:
-        width = self.size.width
-        self.set_class(width >= DETAIL_FROM, "-with-detail")
-        self.set_class(self.has_class("-open") and width < DETAIL_FROM, "-open")
-        self._pane.set_class(width >= TWO_FROM, "-two")
-        self._pane.set_class(self.size.height >= TALL_FROM, "-tall")
-        self.call_after_refresh(self._show_focus)
-
     def _look_around(self) -> Around:
         return Around(
             now=world_now(self.state, self.now),
@@ -269,7 +246,7 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         self._wanted = wanted
         self._refill()
         self.highlight_first_if_lost()
-        self._show_focus()
+        self.show_focus()
 
     def _refill(self) -> None:
         """Hand the wanted markets to the table."""
@@ -283,11 +260,7 @@ class MarketsScreen(RowsScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         narrows = frozenset(place for place, chip in enumerate(chips, start=1) if chip.narrows)
         self._chips.show(words, None, strong=narrows)
 
-    def _is_hidden(self, market_id: str) -> bool:
-        """True for a market that there is, and that the filter keeps from the list."""
-        return market_id in self.state.markets and self.table.order.index_of(market_id) is None
-
-    def _show_focus(self) -> None:
+    def show_focus(self) -> None:
         """Show the market under the cursor beside the list, where there is room."""
-        if self.has_class("-with-detail") or self.has_class("-open"):
-            self._pane.show_market(self.table.selected(), self.state, self.now)
+        if self.is_told:
+            self._market.show_market(self.table.selected(), self.state, self.now)

@@ -17,10 +17,10 @@ from service_tui.console.dialogs.monitor_many import MonitorMany
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.freshness import is_private
 from service_tui.console.messages import GoTo, Said
-from service_tui.console.screens.monitor_columns import side_text
 from service_tui.console.screens.monitor_text import removed_words
+from service_tui.console.screens.panes import ListsScreen
 from service_tui.console.screens.risk_rows import RiskRow
-from service_tui.console.screens.rows import RowsScreen, why_not_changed
+from service_tui.console.screens.rows import NO_ROW, why_not_changed
 from service_tui.desk.commands import (
     Command,
     ExitAlert,
@@ -36,32 +36,32 @@ from service_tui.terms import Action, Mode
 Part = TypeVar("Part")
 
 _CHANGES: Final = frozenset({"edit", "edit_all", "remove", "price_alert", "undo"})
-_ON_A_ROW: Final = frozenset({"edit", "remove", "exit", "price_alert", "open_market", "mark"})
+_ON_A_ROW: Final = frozenset({"exit", "price_alert", "open_market"})
+_ON_MARKED: Final = frozenset({"edit", "edit_all", "remove", "mark"})
 _NO_MONITOR: Final = "only monitors have a stop and a target: o shows them"
 _STAYS: Final = "this is history: it stays"
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
 
-class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
+class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
     """Guarding asks nothing, what sells or touches many is asked first; `u` takes back."""
-
-    _undone: tuple[Command, ...] = ()
 
     def why_not(self, action: str) -> str:
         """Why a key does nothing here."""
         if action in _CHANGES and (why := why_not_changed(self.state)):
             return why
         if action == "undo":
-            return "" if self._undone else "nothing was set or removed here"
-        if action in _ON_A_ROW or action == "edit_all":
-            why = _why_not_on(action, self.table.selected())
-            if why:
-                return why
+            return "" if self.undone else "nothing was set or removed here"
+        row = self.table.selected()
+        if row is None and self.table.order.marked and action in _ON_MARKED:
+            return ""
+        if action in _ON_A_ROW | _ON_MARKED and (why := _why_not_on(action, row)):
+            return why
         return super().why_not(action)
 
     def action_edit(self) -> None:
         """Change the stop and target of the monitor that is highlighted, or of those marked."""
-        if self._is_refused("edit"):
+        if self.is_refused("edit"):
             return
         rows = _monitors(self.table.selected_or_marked())
         if len(rows) > 1:
@@ -73,13 +73,13 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
 
     def action_edit_all(self) -> None:
         """Change the stop and target of all monitors that are shown."""
-        if not self._is_refused("edit_all"):
+        if not self.is_refused("edit_all"):
             order = self.table.order
             self._edit_many(_monitors([order[place] for place in range(len(order))]))
 
     def action_remove(self) -> None:
         """Guard what is highlighted or marked no longer, or forget a price alert."""
-        if self._is_refused("remove"):
+        if self.is_refused("remove"):
             return
         rows = self.table.selected_or_marked()
         monitors = _monitors(rows)
@@ -94,15 +94,9 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
         if not rows:
             self.row_in_focus()
 
-    def action_mark(self) -> None:
-        """Mark the monitor that is highlighted, or unmark it; the cursor goes on."""
-        if not self._is_refused("mark"):
-            self.table.action_mark()
-            self.table.action_move(1)
-
     def action_exit(self) -> None:
         """Sell the position that is highlighted, or exit for its alert now."""
-        if self._is_refused("exit"):
+        if self.is_refused("exit"):
             return
         row = self.row_in_focus()
         if isinstance(row, AlertView):
@@ -112,11 +106,11 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
             if market is None:
                 self.post_message(Said("its market is not in the list now: r asks again", "warn"))
             else:
-                self.open_ticket(market, row.side, Action.SELL)
+                self.open_ticket(market, row.side, Action.SELL, row.venue)
 
     def action_price_alert(self) -> None:
         """Tell when a price of the market that is highlighted is there."""
-        row = None if self._is_refused("price_alert") else self.row_in_focus()
+        row = None if self.is_refused("price_alert") else self.row_in_focus()
         if row is not None:
             self.open_price_alert(row.market_id, row.side)
 
@@ -126,30 +120,10 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
         if row is not None:
             self.post_message(GoTo("markets", row.market_id))
 
-    def action_undo(self) -> None:
-        """Take back what was set or removed last."""
-        if self._is_refused("undo"):
-            return
-        for command in self._undone:
-            self.give(command)
-        self._undone = ()
-
     def give_change(self, change: Change) -> None:
         """Set one monitor; what it was before can be brought back."""
-        self._undone = (_before(change.monitor),)
+        self.undone = (_before(change.monitor),)
         super().give_change(change)
-
-    def _is_refused(self, action: str) -> bool:
-        """Whether a key does nothing now, which is then said."""
-        why = self.why_not(action)
-        lost = self.table.selected() is None and self.table.order.cursor is not None
-        if why and action in _ON_A_ROW and lost and not self.table.order.marked:
-            self.row_in_focus()
-        elif why and not (self.table.order.marked and self.table.selected() is None):
-            self.post_message(Said(why, "warn"))
-        else:
-            return False
-        return True
 
     def _edit_many(self, rows: tuple[MonitorView, ...]) -> None:
         able = [row for row in rows if not why_not_set(row)]
@@ -159,7 +133,7 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
 
         def filled(changes: tuple[Change, ...] | None) -> None:
             if changes is not None:
-                self._undone = _all_before([change.monitor for change in changes])
+                self.undone = _all_before([change.monitor for change in changes])
                 self.give(SetMonitors(tuple(change.command for change in changes)))
                 self.table.clear_marks()
 
@@ -171,7 +145,7 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
         )
         lines = tuple(
             Text.assemble(
-                side_text(row.side),
+                formats.side(row.side),
                 f" {formats.plain(row.question, 60).plain}",
                 (f"\n    {removed_words(row)}", "muted"),
             )
@@ -187,13 +161,13 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
         self._app().push_screen(ConfirmMany(question, lines), answered)
 
     def _remove(self, rows: tuple[MonitorView, ...]) -> None:
-        self._undone = _all_before(rows)
+        self.undone = _all_before(rows)
         for row in rows:
             self.give(RemoveMonitor(row.market_id, row.side, row.venue, row.question))
 
     def _forget(self, row: PriceAlertView) -> None:
         again = SetPriceAlert(row.market_id, row.side, row.condition, row.threshold, row.question)
-        self._undone = (again,) if row.is_open else ()
+        self.undone = (again,) if row.is_open else ()
         self.give(RemovePriceAlert(row.alert_id))
 
     def _ask_exit(self, alert: AlertView) -> None:
@@ -215,7 +189,7 @@ class MonitorActs(RowsScreen[Part, RiskRow], Generic[Part]):
             "\n\nSell all ",
             formats.shares(alert.shares, masked=masked),
             " ",
-            side_text(alert.side),
+            formats.side(alert.side),
             " at the market, without a price bound: about ",
             brings,
             " $ as the price stands, ",
@@ -234,7 +208,7 @@ def _why_not_on(action: str, row: RiskRow | None) -> str:  # noqa: PLR0911 - a t
     """Why an action does not apply to a row; empty when it does."""
     match action, row:
         case _, None:
-            return "no row is highlighted"
+            return NO_ROW
         case "edit" | "edit_all" | "mark", AlertView() | ExitView() | PriceAlertView():
             return _NO_MONITOR
         case "remove", AlertView() | ExitView():

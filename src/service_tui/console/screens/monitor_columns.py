@@ -10,9 +10,14 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+    market_column,
+    price_column,
+    side_column,
+)
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_risk import MonitorState, MonitorView
-from service_tui.terms import Side
 from service_tui.units import decimal
 
 COMPARED: Final = ("entry", "mark", "stop", "target", "way", "exit", "pnl")
@@ -36,11 +41,6 @@ _STATES: Final = {
     MonitorState.NOT_HELD: ("○", "muted"),
     MonitorState.CLOSED: ("■", "muted"),
 }
-
-
-def side_text(side: Side) -> Text:
-    """The side, in its colour."""
-    return Text(side.value.upper(), "yes" if side is Side.YES else "no")
 
 
 def state_text(monitor: MonitorView) -> Text:
@@ -108,17 +108,8 @@ def bar_text(monitor: MonitorView) -> Text:
 def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ...]:
     """The columns, from left to right; `masked` says whether amounts are hidden."""
     return (
-        Column[MonitorView](
-            "market",
-            "market",
-            14,
-            lambda row: formats.plain(row.question),
-            sort_key=lambda row: row.question,
-            flex=True,
-        ),
-        Column[MonitorView](
-            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
-        ),
+        market_column(),
+        side_column(),
         Column[MonitorView](
             "venue",
             "venue",
@@ -127,32 +118,11 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             sort_key=lambda row: row.venue.value,
             tier=148,
         ),
-        Column[MonitorView](
-            "shares",
-            "shares",
-            9,
-            lambda row: formats.shares(row.shares, masked=masked()),
-            sort_key=lambda row: row.shares,
-            numeric=True,
-            tier=156,
+        amount_column(
+            "shares", "shares", 9, lambda row: row.shares, formats.shares, masked, tier=156
         ),
-        Column[MonitorView](
-            "entry",
-            "entry",
-            6,
-            lambda row: formats.price(row.entry, aligned=True),
-            sort_key=lambda row: row.entry,
-            numeric=True,
-            tier=106,
-        ),
-        Column[MonitorView](
-            "mark",
-            "mark",
-            6,
-            lambda row: formats.price(row.mark, aligned=True),
-            sort_key=lambda row: row.mark,
-            numeric=True,
-        ),
+        price_column("entry", "entry", 6, lambda row: row.entry, tier=106),
+        price_column("mark", "mark", 6, lambda row: row.mark),
         Column[MonitorView](
             "stop",
             "stop",
@@ -170,23 +140,11 @@ def monitor_columns(masked: Callable[[], bool]) -> tuple[Column[MonitorView], ..
             sort_key=lambda row: row.target_pct,
             numeric=True,
         ),
-        Column[MonitorView](
-            "exit",
-            "exit $",
-            9,
-            lambda row: formats.money(row.exit_value, masked=masked()),
-            sort_key=lambda row: row.exit_value,
-            numeric=True,
-            tier=88,
+        amount_column(
+            "exit", "exit $", 9, lambda row: row.exit_value, formats.money, masked, tier=88
         ),
-        Column[MonitorView](
-            "pnl",
-            "exit P&L",
-            9,
-            lambda row: formats.pnl(row.exit_pnl, masked=masked()),
-            sort_key=lambda row: row.exit_pnl,
-            numeric=True,
-            tier=116,
+        amount_column(
+            "pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, masked, tier=116
         ),
         Column[MonitorView]("kind", "set", 4, kind_word, sort_key=kind_word, tier=98),
         Column[MonitorView](

@@ -24,7 +24,6 @@ from service_tui.console.screens.alert_columns import (
 from service_tui.console.screens.monitor_columns import (
     kind_word,
     percent_short,
-    side_text,
     state_text,
     track,
 )
@@ -118,7 +117,7 @@ def urgent_line(state: DeskState, now: Timestamp) -> Text:
         count = f"{len(waiting)} alerts wait" if len(waiting) > 1 else "1 alert waits"
         line.append(f"▼ {count}", "bold breach")
         line.append(f" for an exit, {formats.duration(first.left_s(now))} left: ", "warn")
-        line.append_text(side_text(first.side))
+        line.append_text(formats.side(first.side))
         line.append(f" {formats.plain(first.question, 60).plain}")
     elif state.risk.briefing_late:
         line.append(f"! {formats.plain(state.risk.briefing_late).plain}", "warn")
@@ -155,7 +154,7 @@ def way_line(monitor: MonitorView, width: int) -> Text:
 
 def _head(question: str, row: RiskRow, tail: Text) -> Text:
     return Text.assemble(
-        (formats.plain(question, 300).plain, "bold"), "\n", side_text(row.side), "  ", tail
+        (formats.plain(question, 300).plain, "bold"), "\n", formats.side(row.side), "  ", tail
     )
 
 

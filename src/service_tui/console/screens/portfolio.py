@@ -4,10 +4,11 @@ Knows the desk's state. Must not know any other screen.
 Used by the app as screen 1.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -21,6 +22,7 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.screens import position_text
 from service_tui.console.screens.explained import account_numbers, position_numbers
+from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.screens.position_columns import (
     COMPARED,
     Look,
@@ -28,23 +30,18 @@ from service_tui.console.screens.position_columns import (
     open_columns,
     wanted,
 )
-from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.search import read_search
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
-
-DETAIL_FROM: Final = 120
-TWO_FROM: Final = 160
-"""Widths at which the detail stands beside the curve, and in two columns. Source: ux, "Looks"."""
 
 SHORT_BELOW: Final = 17
 """Height below which the curve gives its lines to the positions."""
@@ -76,21 +73,27 @@ class PortfolioPart(NamedTuple):
     closed: tuple[PositionView, ...]
     trades: tuple[TradeView, ...]
     equity: tuple[EquityPoint, ...]
+    on_venues: tuple[PositionView, ...]
+    venue_sums: tuple[VenueSumView, ...]
     service: tuple[Phase, str]
     masked: bool
 
 
-class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904 - one action a key
+class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904 - one action a key
     """The account and its positions, open or closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("portfolio")]
+
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (120, 0), "-two": (160, 0)}
+    """From where the detail stands beside the curve, and in two columns. Source: ux, "Looks"."""
 
     name_in_keys: ClassVar[str] = "portfolio"
     title: ClassVar[str] = "Portfolio"
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
-        super().__init__(state, now)
-        self._search = self._search_kept = state.preferences.get(_FILTER, "")
+        kept = state.preferences.get(_FILTER, "")
+        super().__init__(state, now, kept)
+        self._search = self._search_kept = kept
         self._look = self._look_around()
         self._open_rows = RecordTable[PositionView](
             open_columns(lambda: self._look), key=_key, empty="", id="positions"
@@ -99,7 +102,6 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             closed_columns(lambda: self._look), key=_key, empty="", id="closed"
         )
         self.table = self._open_rows
-        self.line = FilterLine(self._search)
         self._which = Choice(id="portfolio-which")
         self._curve = PriceChart(
             value=self._worth,
@@ -108,14 +110,15 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             empty="equity appears with the first answers",
             id="portfolio-equity",
         )
-        self._pane = DetailPane(id="portfolio-detail")
+        self.pane = DetailPane(id="portfolio-detail")
 
     def compose(self) -> ComposeResult:
         """Figures, curve and detail, then the positions with their search line."""
         yield Words(id="portfolio-figures")
+        yield Words(id="portfolio-venues")
         with Horizontal(id="portfolio-top"):
             yield self._curve
-            yield self._pane
+            yield self.pane
         yield self._which
         yield self._open_rows
         yield self._closed_rows
@@ -134,6 +137,8 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             state.closed,
             state.trades,
             state.equity,
+            state.on_venues,
+            state.venue_sums,
             (state.service.phase, state.service.problem),
             is_private(state),
         )
@@ -148,13 +153,13 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             points.append((self.now, decimal(part.account.equity)))
         self._curve.show(points, title="equity, $SIM")
         self._refill()
-        self._show_focus()
+        self.show_focus()
 
     def tick(self) -> None:
         """Let time pass in the table and the pane."""
         self._look = self._look_around()
         super().tick()
-        self._show_focus()
+        self._show_venues()
 
     def keep(self) -> None:
         """Keep the order of the open rows, and the search; closed rows begin with the newest."""
@@ -170,7 +175,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         self.line.say(read_search(typed, COMPARED).problem)
         self._refill()
         self.highlight_first_if_lost()
-        self._show_focus()
+        self.show_focus()
 
     def name_of(self, row: PositionView) -> str:
         """Its question."""
@@ -187,19 +192,18 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         account = account_numbers(self.state, self.now)
         return account if row is None else position_numbers(row, self.state, self.now) + account
 
+    def is_hidden(self, row: str) -> bool:
+        """Never: a search that is kept stays."""
+        del row
+        return False
+
     def step_out(self) -> bool:
-        """From the detail to the positions, from the search to all, from closed to open."""
-        if self.has_class("-opened"):
-            self.remove_class("-opened")
-            self.table.focus()
-        elif not self.table.has_focus:
-            self.table.focus()
-        elif self._search:
-            self.line.clear()
-        elif self.table is self._closed_rows:
-            self.action_toggle_closed()
-        else:
+        """As everywhere, and at last from closed to open."""
+        if super().step_out():
+            return True
+        if self.table is self._open_rows:
             return False
+        self.action_toggle_closed()
         return True
 
     def action_exit(self) -> None:
@@ -220,7 +224,13 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         """Open the form for the stop and target of the position that is highlighted."""
         held = self.row_in_focus()
         if held is not None:
-            self.open_monitor(guarded(self.state, held.key) or unguarded(held))
+            # The row key of a monitor on a venue is that of its position.
+            known = (
+                guarded(self.state, held.key)
+                if held.venue is Venue.SIM
+                else self.state.risk.monitor(held.key)
+            )
+            self.open_monitor(known or unguarded(held))
 
     def action_why(self) -> None:
         """Why it traded: the chain of this position, as far as it is known."""
@@ -244,7 +254,7 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         self.set_class(self.table is self._closed_rows, "-closed")
         self._refill()
         self.table.focus()
-        self._show_focus()
+        self.show_focus()
 
     @on(Choice.Asked, "#portfolio-which")
     def _which_asked(self, event: Choice.Asked) -> None:
@@ -252,26 +262,12 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         if (event.index == 1) != (self.table is self._closed_rows):
             self.action_toggle_closed()
 
-    @on(RecordTable.Moved)
-    def _moved(self) -> None:
-        self._show_focus()
-
-    @on(RecordTable.Opened)
-    def _opened(self) -> None:
-        self.set_class(self.size.width < DETAIL_FROM, "-opened")
-        self._pane.focus()
-        self.call_after_refresh(self._show_focus)
-
-    @on(events.Resize)
-    def _resized(self) -> None:
-        width, height = self.size
-        self.set_class(width >= DETAIL_FROM, "-with-detail")
-        self.set_class(height < SHORT_BELOW, "-short")
-        self.set_class(self.has_class("-opened") and width < DETAIL_FROM, "-opened")
-        self._pane.set_class(width >= TWO_FROM, "-two")
-        # Within the layout that this event is part of, a new height would be lost.
+    def fit(self) -> None:
+        """Arrange figures, curve and detail for the size that there is."""
+        super().fit()
+        self.set_class(self.size.height < SHORT_BELOW, "-short")
+        # Within the layout that this is part of, a new height would be lost.
         self.call_after_refresh(self._show_figures)
-        self.call_after_refresh(self._show_focus)
 
     def _trade(self, action: Action) -> None:
         held = self.row_in_focus()
@@ -283,7 +279,8 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         elif market is None:
             self.post_message(Said("its market is not in the list now: r asks again", "warn"))
         else:
-            self.open_ticket(market, held.side, action)
+            # On the venue where it is held, and nowhere else.
+            self.open_ticket(market, held.side, action, held.venue)
 
     def _worth(self, value: float) -> str:
         amount = Micros(round(value * ONE))
@@ -298,19 +295,33 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         across = min(4, max(1, (width + 3) // (_FIGURE_CELLS + 3)))
         block = self.query_one("#portfolio-figures", Words)
         block.tell(figures(shown, across=across, width=width))
+        self._show_venues()
+
+    def _show_venues(self) -> None:
+        """Show what lies on real venues, where anything does; its age goes on."""
+        width = max(_FIGURE_CELLS, self.size.width - 4)
+        sums, block = self.state.venue_sums, self.query_one("#portfolio-venues", Words)
+        lines = position_text.venue_lines(sums, self.now, width, masked=self._look.masked)
+        block.display = bool(lines)
+        block.tell(lines)
+
+    def _rows(self, *, is_closed: bool) -> tuple[PositionView, ...]:
+        """What is held, or was: in play money, then in real money."""
+        real = (held for held in self.state.on_venues if held.is_closed is is_closed)
+        return (*(self.state.closed if is_closed else self.state.positions), *real)
 
     def _refill(self) -> None:
         """Hand the wanted positions to the table in front."""
         self._look = self._look_around()
         search, now = read_search(self._search, COMPARED), self._look.now
         is_closed = self.table is self._closed_rows
-        rows = self.state.closed if is_closed else self.state.positions
+        rows = self._rows(is_closed=is_closed)
         shown = tuple(held for held in rows if not search or wanted(held, search, now))
         self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
         self.table.show(shown)
         # The cache keeps what is open only: what was closed is not known before the first answer.
-        closed = "…" if self.state.from_cache else str(len(self.state.closed))
-        counts = (f"open {len(self.state.positions)}", f"closed {closed}")
+        closed = "…" if self.state.from_cache else str(len(self._rows(is_closed=True)))
+        counts = (f"open {len(self._rows(is_closed=False))}", f"closed {closed}")
         self._which.show(counts, int(is_closed))
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
@@ -323,22 +334,22 @@ class PortfolioScreen(RowsScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         service = self.state.service
         return _EMPTY[service.phase].format(problem=service.problem or "no answer")
 
-    def _show_focus(self) -> None:
+    def show_focus(self) -> None:
         """Show the position under the cursor, where there is room."""
-        if not (self.has_class("-with-detail") or self.has_class("-opened")):
+        if not self.is_told:
             return
         held, masked = self.table.selected(), self._look.masked
         if held is None:
-            self._pane.show(Text("no position is highlighted", "muted"), Text(), Text())
+            self.pane.show(Text("no position is highlighted", "muted"), Text(), Text())
             return
-        width = self._pane.text_width
+        width = self.pane.text_width
         body = (
             position_text.closed_body(held, width, masked=masked)
             if self.table is self._closed_rows
             else position_text.position_body(held, self.now, width, masked=masked)
         )
         trades = position_text.trades_of(self.state.trades, held, self.now, masked=masked)
-        self._pane.show(position_text.position_head(held), body, trades)
+        self.pane.show(position_text.position_head(held), body, trades)
 
 
 def _key(held: PositionView) -> str:

@@ -11,11 +11,18 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+    date_column,
+    figure_column,
+    price_column,
+    side_column,
+)
 from service_tui.console.search import Search
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records import PositionView
-from service_tui.terms import MarketStatus, Side
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
+from service_tui.units import Timestamp, decimal
 
 COMPARED: Final = ("shares", "average", "mark", "value", "exit", "pnl", "percent", "left")
 """Columns that a comparison may name; amounts in $SIM, `percent` as a fraction or with %."""
@@ -32,71 +39,25 @@ class Look:
 def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
     """Columns of what is held; `look` says the time and whether amounts are masked."""
 
-    def money(of: Callable[[PositionView], Micros | None]) -> Callable[[PositionView], Text]:
-        return lambda held: formats.money(of(held), masked=look().masked)
+    def masked() -> bool:
+        return look().masked
 
     return (
         _question(),
-        _side(),
-        Column(
-            "shares",
-            "shares",
-            9,
-            lambda held: formats.shares(held.shares, masked=look().masked),
-            sort_key=lambda held: held.shares,
-            numeric=True,
-            tier=64,
+        side_column(),
+        amount_column(
+            "shares", "shares", 9, lambda held: held.shares, formats.shares, masked, tier=64
         ),
-        Column(
-            "average",
-            "average",
-            7,
-            lambda held: formats.price(held.average, aligned=True),
-            sort_key=lambda held: held.average,
-            numeric=True,
-            tier=88,
+        price_column("average", "average", 7, lambda held: held.average, tier=88),
+        price_column("mark", "mark", 6, lambda held: held.mark_price),
+        _money(),
+        amount_column("value", "value $", 9, lambda held: held.mark_value, formats.money, masked),
+        amount_column(
+            "exit", "exit $", 9, lambda held: held.exit_value, formats.money, masked, tier=108
         ),
-        Column(
-            "mark",
-            "mark",
-            6,
-            lambda held: formats.price(held.mark_price, aligned=True),
-            sort_key=lambda held: held.mark_price,
-            numeric=True,
-        ),
-        Column(
-            "value",
-            "value $",
-            9,
-            money(lambda held: held.mark_value),
-            sort_key=lambda held: held.mark_value,
-            numeric=True,
-        ),
-        Column(
-            "exit",
-            "exit $",
-            9,
-            money(lambda held: held.exit_value),
-            sort_key=lambda held: held.exit_value,
-            numeric=True,
-            tier=108,
-        ),
-        Column(
-            "pnl",
-            "P&L $",
-            9,
-            lambda held: formats.pnl(held.unrealized, masked=look().masked),
-            sort_key=lambda held: held.unrealized,
-            numeric=True,
-        ),
-        Column(
-            "percent",
-            "P&L %",
-            7,
-            lambda held: formats.percent_change(held.pnl_pct),
-            sort_key=lambda held: held.pnl_pct,
-            numeric=True,
-            tier=97,
+        amount_column("pnl", "P&L $", 9, lambda held: held.unrealized, formats.pnl, masked),
+        figure_column(
+            "percent", "P&L %", 7, lambda held: held.pnl_pct, formats.percent_change, tier=97
         ),
         Column(
             "left",
@@ -113,27 +74,17 @@ def open_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
 
 def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]:
     """Columns of what was held: how its market ended and what it brought."""
+
+    def masked() -> bool:
+        return look().masked
+
     return (
         _question(),
-        _side(),
+        side_column(),
         Column("outcome", "ended", 9, outcome, sort_key=lambda held: outcome(held).plain),
-        Column(
-            "realized",
-            "realized $",
-            10,
-            lambda held: formats.pnl(held.realized, masked=look().masked),
-            sort_key=lambda held: held.realized,
-            numeric=True,
-        ),
-        Column(
-            "resolved",
-            "resolved",
-            12,
-            lambda held: formats.date_time(held.resolves_at),
-            sort_key=lambda held: held.resolves_at,
-            align="right",
-            tier=72,
-        ),
+        _money(),
+        amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl, masked),
+        date_column("resolved", "resolved", lambda held: held.resolves_at, tier=72),
     )
 
 
@@ -147,8 +98,9 @@ def outcome(held: PositionView) -> Text:
 
 
 def wanted(held: PositionView, search: Search, now: Timestamp) -> bool:
-    """True if a search asks for this position; words look at question, category and side."""
-    words = f"{held.question} {held.category} {held.side.value}".casefold()
+    """True if a search asks for this position; words look at all that is written in its row."""
+    where = f"{held.venue.value} {MONEY_OF[held.venue]}"
+    words = f"{held.question} {held.category} {held.side.value} {where}".casefold()
     return search.matches(words, lambda column: _number(held, column, now))
 
 
@@ -157,19 +109,33 @@ def _question() -> Column[PositionView]:
         "question",
         "market",
         20,
-        lambda held: formats.plain(held.question),
+        _marked_question,
         sort_key=lambda held: held.question,
         flex=True,
     )
 
 
-def _side() -> Column[PositionView]:
+def _marked_question(held: PositionView) -> Text:
+    """The question; real money says so before it, in whatever width."""
+    question = formats.plain(held.question)
+    if held.venue is Venue.SIM:
+        return question
+    return Text.assemble((f"{venue_mark(held.venue)} ", "live"), question)
+
+
+def venue_mark(venue: Venue) -> str:
+    """A real venue in three letters."""
+    return venue.value.partition("_")[0].upper()
+
+
+def _money() -> Column[PositionView]:
     return Column(
-        "side",
-        "side",
-        4,
-        lambda held: Text(held.side.value.upper(), held.side.value),
-        sort_key=lambda held: held.side.value,
+        "money",
+        "money",
+        6,
+        lambda held: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
+        sort_key=lambda held: MONEY_OF[held.venue],
+        tier=116,
     )
 
 

@@ -12,7 +12,8 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.screens.position_columns import outcome
 from service_tui.desk.records import AccountView, PositionView, TradeView
-from service_tui.terms import MarketStatus, Side
+from service_tui.desk.records_venues import PNL_FRESH_S, VenueSumView
+from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
 from service_tui.units import Timestamp
 
 TRADES_MAX: Final = 20
@@ -34,12 +35,48 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
     )
 
 
+def venue_lines(
+    sums: tuple[VenueSumView, ...], now: Timestamp, width: int, *, masked: bool
+) -> Text:
+    """A line for each real venue that was used, in its own money; `now` is wall time."""
+    lines = [_venue_line(one, now, masked=masked) for one in sums if one.is_used]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return Text("\n").join(lines)
+
+
+def _venue_line(one: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
+    """The venue's P&L stands early, with its age: it is the figure that is old."""
+    line = Text.assemble((f"{one.venue.value} {one.money}", "live"), ("  P&L ", "muted"))
+    line.append_text(formats.pnl(one.pnl, masked=masked))
+    line.append_text(_as_of(one.pnl_at, now))
+    held = f"  {one.positions} open, worth "
+    line.append_text(Text.assemble((held, "muted"), formats.money(one.value, masked=masked)))
+    line.append_text(Text.assemble(("  cash ", "muted"), formats.money(one.cash, masked=masked)))
+    if one.reserved:
+        kept = formats.money(one.reserved, masked=masked)
+        line.append_text(Text.assemble(("  in open buys ", "muted"), kept))
+    return line
+
+
+def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
+    """When the venue's own figure was taken; one that should have been taken anew says so."""
+    if at is None:
+        return Text()
+    age = formats.age(at, now).plain
+    if abs(now - at) <= PNL_FRESH_S:
+        return Text(f" {age} ago", "muted")
+    return Text(f" STALE {age}", "stale")
+
+
 def position_head(held: PositionView) -> Text:
-    """The question whole, and the side held."""
+    """The question whole, the side held, and where, if that is no play money."""
+    where = "" if held.venue is Venue.SIM else f"  {held.venue.value}, {MONEY_OF[held.venue]}"
     return Text.assemble(
         (formats.plain(held.question, 300).plain, "bold"),
         "\n",
         (held.side.value.upper(), f"bold {'yes' if held.side is Side.YES else 'no'}"),
+        (where, "live"),
         (f"  {held.category}  {held.status.value}", "muted"),
     )
 
@@ -51,15 +88,16 @@ def position_body(held: PositionView, now: Timestamp, width: int, *, masked: boo
         if held.opened_at is not None
         else ("opened", formats.age(None, now))
     )
+    unit = "$" if held.venue is Venue.SIM else MONEY_OF[held.venue]
     shown: tuple[Figure, ...] = (
         ("shares", formats.shares(held.shares, masked=masked)),
-        ("cost $", formats.money(held.cost, masked=masked)),
+        (f"cost {unit}", formats.money(held.cost, masked=masked)),
         ("average", formats.price(held.average)),
         ("mark", formats.price(held.mark_price)),
-        ("mark value $", formats.money(held.mark_value, masked=masked)),
-        ("exit value $", formats.money(held.exit_value, masked=masked)),
-        ("unrealized $", formats.pnl(held.unrealized, masked=masked)),
-        ("realized $", formats.pnl(held.realized, masked=masked)),
+        (f"mark value {unit}", formats.money(held.mark_value, masked=masked)),
+        (f"exit value {unit}", formats.money(held.exit_value, masked=masked)),
+        (f"unrealized {unit}", formats.pnl(held.unrealized, masked=masked)),
+        (f"realized {unit}", formats.pnl(held.realized, masked=masked)),
         ("P&L %", formats.percent_change(held.pnl_pct)),
         opened,
     )
@@ -70,18 +108,24 @@ def closed_body(held: PositionView, width: int, *, masked: bool) -> Text:
     """How a closed position ended."""
     shown: tuple[Figure, ...] = (
         ("ended", outcome(held)),
-        ("realized $", formats.pnl(held.realized, masked=masked)),
+        (_made(held), formats.pnl(held.made, masked=masked)),
         ("average", formats.price(held.average)),
         ("resolved", formats.date_time(held.resolves_at)),
     )
     return Text.assemble("\n", figures(shown, across=2, width=width))
 
 
+def _made(held: PositionView) -> str:
+    """What the result of a closed position is: on a venue it may wait to be redeemed."""
+    return "realized $" if held.venue is Venue.SIM else f"made {MONEY_OF[held.venue]}"
+
+
 def trades_of(
     trades: tuple[TradeView, ...], held: PositionView, now: Timestamp, *, masked: bool
 ) -> Text:
     """The account's own trades in the position's market, newest first, with their reasons."""
-    own = [trade for trade in trades if trade.market_id == held.market_id][:TRADES_MAX]
+    here = (held.market_id, held.venue)
+    own = [trade for trade in trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
         return section("own trades", Text("none among the newest", "muted"))
     lines = [_trade(trade, now, masked=masked) for trade in own]

@@ -15,6 +15,7 @@ from service_tui.console.dialogs.confirm_many import ConfirmMany
 from service_tui.console.dialogs.mirror_quote import Preview
 from service_tui.console.freshness import is_private
 from service_tui.console.messages import GoTo, Said
+from service_tui.console.screens.panes import ListsScreen
 from service_tui.console.screens.reactor_rows import ReactorRow
 from service_tui.console.screens.reactor_words import (
     auto_words,
@@ -24,8 +25,7 @@ from service_tui.console.screens.reactor_words import (
     why_not_mirrored,
     why_not_watched,
 )
-from service_tui.console.screens.rows import RowsScreen, why_not_changed
-from service_tui.desk.commands import Command
+from service_tui.console.screens.rows import NO_ROW, why_not_changed
 from service_tui.desk.commands_reactor import (
     DismissSignal,
     FollowWallet,
@@ -65,10 +65,8 @@ _ON_A_SIGNAL: Final = frozenset({"mirror", "open_market", "mark"})
 _NO_SIGNAL: Final = "only signals are: o shows the feed"
 
 
-class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904 - one action a key
+class ReactorActs(ListsScreen[Part, ReactorRow], Generic[Part]):
     """Stopping asks nothing; mirroring shows what it buys, `auto` what it may spend."""
-
-    _undone: tuple[Command, ...] = ()
 
     preview: Preview
 
@@ -77,7 +75,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
         if action in _CHANGES and (why := why_not_changed(self.state)):
             return why
         if action == "undo":
-            return "" if self._undone else "nothing was changed here; a mirror cannot be undone"
+            return "" if self.undone else "nothing was changed here; a mirror cannot be undone"
         if action in {"follow", "config", "run"} and (why := why_not_watched(self.state)):
             return why
         if action == "reset":
@@ -89,7 +87,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_mirror(self) -> None:
         """Mirror the signal that is highlighted, or those that are marked."""
-        if self._is_refused("mirror"):
+        if self.is_refused("mirror"):
             return
         signals = _signals(self.table.selected_or_marked())
         if len(signals) > 1:
@@ -101,7 +99,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_mirror_all(self) -> None:
         """Mirror every signal that waits from the wallet that is highlighted."""
-        if self._is_refused("mirror_all"):
+        if self.is_refused("mirror_all"):
             return
         row = self.row_in_focus()
         if row is not None:
@@ -110,7 +108,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_dismiss(self) -> None:
         """Dismiss the signals that are highlighted or marked; follow a wallet no longer."""
-        if self._is_refused("dismiss"):
+        if self.is_refused("dismiss"):
             return
         rows = self.table.selected_or_marked()
         for row in rows:
@@ -124,7 +122,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_follow(self) -> None:
         """Follow another wallet; one that is highlighted and not followed is offered first."""
-        if self._is_refused("follow"):
+        if self.is_refused("follow"):
             return
         from service_tui.console.dialogs.wallet_form import (  # noqa: PLC0415 - not in the first frame
             FollowForm,
@@ -135,7 +133,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
             if named is None:
                 return
             self.give(FollowWallet(named.address, named.label))
-            self._undone = (UnfollowWallet(named.address, named.label),)
+            self.undone = (UnfollowWallet(named.address, named.label),)
 
         row = self.table.selected()
         offered = row.address if isinstance(row, WalletView) and not row.is_followed else ""
@@ -143,7 +141,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_edit(self) -> None:
         """Name the wallet that is highlighted, or that of the signal."""
-        row = None if self._is_refused("edit") else self.row_in_focus()
+        row = None if self.is_refused("edit") else self.row_in_focus()
         if row is None:
             return
         from service_tui.console.dialogs.wallet_form import (  # noqa: PLC0415 - not in the first frame
@@ -158,13 +156,13 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
         def filled(named: Named | None) -> None:
             if named is not None:
                 self.give(LabelWallet(named.address, named.label))
-                self._undone = (before,)
+                self.undone = (before,)
 
         self._app().push_screen(LabelForm(self.state, self.now, wallet), filled)
 
     def action_policy(self) -> None:
         """Choose what is done with the signals of the wallet that is highlighted."""
-        row = None if self._is_refused("policy") else self.row_in_focus()
+        row = None if self.is_refused("policy") else self.row_in_focus()
         if row is None:
             return
         from service_tui.console.dialogs.choose_policy import (  # noqa: PLC0415 - not in the first frame
@@ -178,7 +176,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
                 self.give(SetWalletPolicy(wallet.address, policy, wallet.label))
                 # To be asked again, or not at all, spends nothing: only that can be brought back.
                 back = SetWalletPolicy(wallet.address, wallet.policy, wallet.label)
-                self._undone = () if wallet.policy is Policy.AUTO else (back,)
+                self.undone = () if wallet.policy is Policy.AUTO else (back,)
 
         name = formats.plain(wallet.short, 32).plain
         dialog = ChoosePolicy(name, wallet.policy, auto_words(self.state))
@@ -186,7 +184,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_config(self) -> None:
         """Change sizes, the day's cap, the venue and the price buffer."""
-        config = None if self._is_refused("config") else self.state.reactor.config
+        config = None if self.is_refused("config") else self.state.reactor.config
         if config is None:
             return
         from service_tui.console.dialogs.reactor_draft import (  # noqa: PLC0415 - not in the first frame
@@ -200,13 +198,13 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
         def filled(change: SetReactorConfig | None) -> None:
             if change is not None:
                 self.give(change)
-                self._undone = (changes(changed(config, change), config),)
+                self.undone = (changes(changed(config, change), config),)
 
         self._app().push_screen(ReactorForm(self.state, self.now, config), filled)
 
     def action_run(self) -> None:
         """Switch the reactor off at once, or on after a question."""
-        config = None if self._is_refused("run") else self.state.reactor.config
+        config = None if self.is_refused("run") else self.state.reactor.config
         if config is None:
             return
         if config.enabled:
@@ -222,7 +220,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
 
     def action_reset(self) -> None:
         """Close the breaker before its hour is over."""
-        if self._is_refused("reset"):
+        if self.is_refused("reset"):
             return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
@@ -235,29 +233,15 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
         )
         self._app().push_screen(Confirm(Question("Reset the breaker?", body, "reset")), answered)
 
-    def action_mark(self) -> None:
-        """Mark the signal that is highlighted, or unmark it; the cursor goes on."""
-        if not self._is_refused("mark"):
-            self.table.action_mark()
-            self.table.action_move(1)
-
     def action_open_market(self) -> None:
         """Show the market of the signal that is highlighted."""
         row = self.row_in_focus()
         if isinstance(row, SignalView):
             self.post_message(GoTo("markets", row.market_id))
 
-    def action_undo(self) -> None:
-        """Take back what was changed last."""
-        if self._is_refused("undo"):
-            return
-        for command in self._undone:
-            self.give(command)
-        self._undone = ()
-
     def _mirror(self, signal: SignalView) -> None:
         """At once where what it buys stands on the screen, else after a look at it."""
-        is_seen = self.is_previewed and self.preview.is_seen(signal, self.now)
+        is_seen = self.is_told and self.preview.is_seen(signal, self.now)
         is_play = self.state.service.mode is not Mode.LIVE
         if is_seen and is_play and not signal.is_too_dear and not self.preview.refusal(signal):
             self.give(MirrorSignal(signal.signal_id, signal.question))
@@ -271,11 +255,6 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
                 self.give(mirror)
 
         self._app().push_screen(MirrorForm(self.state, self.now, signal), filled)
-
-    @property
-    def is_previewed(self) -> bool:
-        """Whether the preview of the row in focus can be read."""
-        return False
 
     def _ask_many(self, signals: Sequence[SignalView], title: str) -> None:
         """Name each of them, oldest first; what is confirmed is exactly these."""
@@ -306,7 +285,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
             self.post_message(Said("this wallet is not followed", "warn"))
             return
         self.give(UnfollowWallet(row.address, row.label))
-        self._undone = (FollowWallet(row.address),)
+        self.undone = (FollowWallet(row.address),)
 
     def _why_not_on(self, action: str) -> str:  # noqa: PLR0911 - a table
         """Why an action does not apply to what is highlighted or marked; empty when it does."""
@@ -315,7 +294,7 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
         row = self.table.selected()
         match action, row:
             case _, None:
-                return "no row is highlighted"
+                return NO_ROW
             case _, WalletView() if action in _ON_A_SIGNAL:
                 return _NO_SIGNAL
             case "mirror", SignalView():
@@ -328,16 +307,6 @@ class ReactorActs(RowsScreen[Part, ReactorRow], Generic[Part]):  # noqa: PLR0904
                 return "this wallet is not followed"
             case _:
                 return ""
-
-    def _is_refused(self, action: str) -> bool:
-        """Whether a key does nothing now, which is then said."""
-        why = self.why_not(action)
-        lost = self.table.selected() is None and self.table.order.cursor is not None
-        if why and action in _ON_A_ROW and lost and not self.table.order.marked:
-            self.row_in_focus()
-        elif why:
-            self.post_message(Said(why, "warn"))
-        return bool(why)
 
 
 def _wallet_of(row: ReactorRow) -> str:

@@ -11,7 +11,13 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.screens.monitor_columns import side_text
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+    figure_column,
+    market_column,
+    price_column,
+    side_column,
+)
 from service_tui.console.signal_text import BAR, Look, dearer_text, end_text, name_text
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_reactor import Policy, SignalView, WalletView
@@ -47,6 +53,10 @@ def policy_text(wallet: WalletView) -> Text:
 
 def signal_columns(look: Callable[[], Look]) -> tuple[Column[SignalView], ...]:
     """The columns of the feed, from left to right."""
+
+    def masked() -> bool:
+        return look().masked
+
     return (
         Column[SignalView](
             "age",
@@ -64,44 +74,13 @@ def signal_columns(look: Callable[[], Look]) -> tuple[Column[SignalView], ...]:
             lambda row: name_text(row.label, row.wallet, look()),
             sort_key=lambda row: (row.label or row.wallet).casefold(),
         ),
-        Column[SignalView](
-            "market",
-            "market",
-            14,
-            lambda row: formats.plain(row.question),
-            sort_key=lambda row: row.question,
-            flex=True,
+        market_column(),
+        side_column(),
+        amount_column(
+            "size", "source", 8, lambda row: row.size, formats.money_short, masked, tier=96
         ),
-        Column[SignalView](
-            "side", "side", 4, lambda row: side_text(row.side), sort_key=lambda row: row.side.value
-        ),
-        Column[SignalView](
-            "size",
-            "source",
-            8,
-            lambda row: formats.money_short(row.size, masked=look().masked),
-            sort_key=lambda row: row.size,
-            numeric=True,
-            tier=96,
-        ),
-        Column[SignalView](
-            "price",
-            "at",
-            6,
-            lambda row: formats.price(row.price, aligned=True),
-            sort_key=lambda row: row.price,
-            numeric=True,
-            tier=90,
-        ),
-        Column[SignalView](
-            "now",
-            "now",
-            6,
-            lambda row: formats.price(row.price_now, aligned=True),
-            sort_key=lambda row: row.price_now,
-            numeric=True,
-            tier=104,
-        ),
+        price_column("price", "at", 6, lambda row: row.price, tier=90),
+        price_column("now", "now", 6, lambda row: row.price_now, tier=104),
         Column[SignalView](
             "drift",
             "drift",
@@ -110,14 +89,7 @@ def signal_columns(look: Callable[[], Look]) -> tuple[Column[SignalView], ...]:
             sort_key=lambda row: row.drift,
             numeric=True,
         ),
-        Column[SignalView](
-            "amount",
-            "mirror $",
-            8,
-            lambda row: formats.money(row.amount, masked=look().masked),
-            sort_key=lambda row: row.amount,
-            numeric=True,
-        ),
+        amount_column("amount", "mirror $", 8, lambda row: row.amount, formats.money, masked),
         Column[SignalView](
             "state",
             "state",
@@ -126,15 +98,7 @@ def signal_columns(look: Callable[[], Look]) -> tuple[Column[SignalView], ...]:
             sort_key=lambda row: row.state.value,
             glows=False,
         ),
-        Column[SignalView](
-            "pnl",
-            "P&L $",
-            8,
-            lambda row: formats.pnl(row.pnl, masked=look().masked),
-            sort_key=lambda row: row.pnl,
-            numeric=True,
-            tier=128,
-        ),
+        amount_column("pnl", "P&L $", 8, lambda row: row.pnl, formats.pnl, masked, tier=128),
         Column[SignalView](
             "words",
             "why",
@@ -170,21 +134,9 @@ def wallet_columns(look: Callable[[], Look]) -> tuple[Column[WalletView], ...]:
             policy_text,
             sort_key=lambda row: row.policy.value if row.is_followed else "~",
         ),
-        Column[WalletView](
-            "signals",
-            "signals",
-            7,
-            lambda row: formats.count(row.tally.signals_count),
-            sort_key=lambda row: row.tally.signals_count,
-            numeric=True,
-        ),
-        Column[WalletView](
-            "mirrored",
-            "mirrored",
-            8,
-            lambda row: formats.count(row.tally.mirrored_count),
-            sort_key=lambda row: row.tally.mirrored_count,
-            numeric=True,
+        figure_column("signals", "signals", 7, lambda row: row.tally.signals_count, formats.count),
+        figure_column(
+            "mirrored", "mirrored", 8, lambda row: row.tally.mirrored_count, formats.count
         ),
         Column[WalletView](
             "spent",

@@ -15,8 +15,7 @@ ReactorRow = SignalView | WalletView
 
 FEED: Final = 0
 WALLETS: Final = 1
-LISTS: Final = ("feed", "wallets")
-"""Names of the lists, in their order."""
+"""Places of the lists."""
 
 COMPARED: Final = (
     ("age", "size", "price", "amount", "now", "drift", "left"),

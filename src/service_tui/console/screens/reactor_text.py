@@ -14,7 +14,6 @@ from service_tui.console.amounts import told
 from service_tui.console.dialogs.mirror_quote import Preview
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.monitor_columns import side_text
 from service_tui.console.screens.monitor_text import Told
 from service_tui.console.screens.reactor_columns import drift_text, policy_text, won_text
 from service_tui.console.screens.reactor_rows import FEED, STATES, Narrowed, ReactorRow
@@ -70,7 +69,7 @@ _POLICIES: Final = {
 
 
 def why_empty(state: DeskState, place: int) -> str:  # noqa: PLR0911 - a table
-    """Why a list is empty and what to do; `place` is that of `reactor_rows.LISTS`."""
+    """Why a list is empty and what to do; `place` is one of `reactor_rows`."""
     reactor, service = state.reactor, state.service
     if service.phase in _WAITING:
         return _WAITING[service.phase].format(problem=service.problem or "no answer")
@@ -220,7 +219,7 @@ def _waiting(state: DeskState, now: Timestamp) -> Text:
         (f"○ {count}", "bold warn"), (", the next expires in ", "warn"),
         (f"{first.left_s(now):.0f}s", "bold warn"), ": ",
         name_text(first.label, first.wallet, look), " ",
-        side_text(first.side), " ", formats.plain(first.question, 60),
+        formats.side(first.side), " ", formats.plain(first.question, 60),
     )  # fmt: skip
 
 
@@ -259,7 +258,7 @@ def mirror_words(row: SignalView, state: DeskState) -> str:
 def _signal(row: SignalView, sight: Sight, preview: Preview) -> Told:
     masked, now = sight.masked, sight.now
     tail = Text.assemble(
-        side_text(row.side), "  ", end_text(row, now), "  ",
+        formats.side(row.side), "  ", end_text(row, now), "  ",
         name_text(row.label, row.wallet, sight.look),
         (" bought ", "muted"), formats.shares(row.size, masked=masked),
         (" at ", "muted"), formats.price(row.price),

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.monitor_columns import side_text
 from service_tui.console.signal_text import Look, name_text
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records_reactor import Policy, SignalState, SignalView
@@ -120,7 +119,7 @@ def many_words(state: DeskState, signals: Sequence[SignalView]) -> Text:
 def mirror_line(signal: SignalView, now: Timestamp, *, masked: bool) -> Text:
     """One of several signals, on a line of its own."""
     return Text.assemble(
-        side_text(signal.side), " ", formats.plain(signal.question, 60), "\n    ",
+        formats.side(signal.side), " ", formats.plain(signal.question, 60), "\n    ",
         (f"{name_text(signal.label, signal.wallet, Look(now, masked)).plain}  ", "muted"),
         formats.money(signal.amount, masked=masked), (" $ at ", "muted"),
         formats.price(signal.price_max), (" or below, ", "muted"),

@@ -13,7 +13,8 @@ from service_tui.console import formats
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.freshness import is_private
 from service_tui.console.messages import GoTo, Said
-from service_tui.console.screens.rows import RowsScreen
+from service_tui.console.screens.panes import PaneScreen
+from service_tui.console.screens.rows import NO_ROW
 from service_tui.desk.commands_wallet import (
     REDEEM_WORD,
     PrepareRedemption,
@@ -35,7 +36,7 @@ _CAPS: Final = (
 )
 
 
-class RedemptionActs(RowsScreen[Part, RedemptionRow], Generic[Part]):
+class RedemptionActs(PaneScreen[Part, RedemptionRow], Generic[Part]):
     """Acts on the row that was highlighted when the key was pressed."""
 
     def why_not(self, action: str) -> str:
@@ -53,16 +54,13 @@ class RedemptionActs(RowsScreen[Part, RedemptionRow], Generic[Part]):
         if action == "redeem_all":
             why, may = "nothing is ready to redeem", bool(view.ready)
         else:
-            why, may = "no row is highlighted", self.table.selected() is not None
+            why, may = NO_ROW, self.table.selected() is not None
         return "" if may else why
 
     def action_redeem(self) -> None:
         """Ask, check, and show what would be signed; then the person says yes or no."""
         row = self.row_in_focus()
-        why = self.why_not("redeem")
-        if row is None or why:
-            if row is not None:
-                self.post_message(Said(why, "warn"))
+        if row is None or self.is_refused("redeem"):
             return
         if not row.is_ready:
             self.post_message(Said(f"not now: {row.next_words}", "warn"))
@@ -80,9 +78,7 @@ class RedemptionActs(RowsScreen[Part, RedemptionRow], Generic[Part]):
 
     def action_redeem_all(self) -> None:
         """Redeem everything that is ready, once the word is typed."""
-        why = self.why_not("redeem_all")
-        if why:
-            self.post_message(Said(why, "warn"))
+        if self.is_refused("redeem_all"):
             return
         rows, masked = self.state.redemption.ready, is_private(self.state)
         total = Micros(sum(row.amount for row in rows))
@@ -115,9 +111,7 @@ class RedemptionActs(RowsScreen[Part, RedemptionRow], Generic[Part]):
 
     def action_auto(self) -> None:
         """Off at once; on once the caps were seen and the word is typed."""
-        why = self.why_not("auto")
-        if why:
-            self.post_message(Said(why, "warn"))
+        if self.is_refused("auto"):
             return
         view = self.state.redemption
         managed = self.state.wallet.ownership is not Ownership.EXTERNAL

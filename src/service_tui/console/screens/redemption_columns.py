@@ -10,7 +10,11 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
-from service_tui.console.redemption_words import next_text, order_of, side_text, stage_text
+from service_tui.console.redemption_words import next_text, order_of, stage_text
+from service_tui.console.screens.standard_columns import (
+    amount_column,
+    side_column,
+)
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_redemption import RedemptionRow, Stage
 from service_tui.desk.state import DeskState
@@ -42,15 +46,8 @@ def redemption_columns(
             sort_key=lambda row: row.question.casefold(),
             flex=True,
         ),
-        Column[RedemptionRow]("side", "side", 4, side_text, sort_key=lambda row: row.side.value),
-        Column[RedemptionRow](
-            "amount",
-            "pays",
-            9,
-            lambda row: formats.money(row.amount, masked=masked()),
-            sort_key=lambda row: row.amount,
-            numeric=True,
-        ),
+        side_column(),
+        amount_column("amount", "pays", 9, lambda row: row.amount, formats.money, masked),
         Column[RedemptionRow](
             "age",
             "age",

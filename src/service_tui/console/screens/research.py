@@ -4,10 +4,10 @@ Knows the desk's state. Must not know any other screen but by its name.
 Used by the app as screen 6.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
-from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -16,7 +16,8 @@ from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.research_forms import BacktestForm, SessionForm
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.messages import NEW_SESSION, Said
+from service_tui.console.messages import NEW_SESSION
+from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
 from service_tui.console.screens.research_text import (
     NO_SESSION,
@@ -30,10 +31,8 @@ from service_tui.console.screens.research_text import (
     session_line,
     why_line,
 )
-from service_tui.console.screens.rows import RowsScreen, why_not_changed
-from service_tui.console.search import Search, read_search
+from service_tui.console.screens.rows import why_not_changed
 from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
@@ -41,8 +40,6 @@ from service_tui.desk.records_research import ExperimentView, ResearchView, Sess
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-DETAIL_FROM: Final = 20
-TWO_FROM: Final = 110
 CHART_LINES: Final = 9
 CHART_LINES_LOW: Final = 7
 COMPARED: Final = ("number", "metric", "change", "behind")
@@ -57,10 +54,12 @@ class ResearchPart(NamedTuple):
     masked: bool
 
 
-class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904 - one action a key
+class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904 - one action a key
     """The experiments of one session, with its chart, what runs there, and the last backtest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("research")]
+
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-with-detail": (0, 20), "-two": (110, 0)}
 
     name_in_keys: ClassVar[str] = "research"
     title: ClassVar[str] = "Autoresearch"
@@ -73,9 +72,7 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
             empty=NO_SESSION,
             id="research-table",
         )
-        self.line = FilterLine()
-        self._search = Search()
-        self._pane = DetailPane(id="research-detail")
+        self.pane = DetailPane(id="research-detail")
         self._session = ""
         self._asked = 0
         self._shows_backtest = False
@@ -86,7 +83,7 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         yield Words(id="research-why")
         yield self.table
         yield self.line
-        yield self._pane
+        yield self.pane
 
     def on_mount(self) -> None:
         """The newest experiment on top, unless it was kept otherwise."""
@@ -104,22 +101,13 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         self.table.empty = empty_words(self.state.research, session)
         rows = () if session is None else self.state.research.of(session)
         self.table.show(rows)
-        self._show_rest()
-
-    def tick(self) -> None:
-        """Let time pass for ages and for what runs."""
-        super().tick()
-        self._show_rest()
+        self.show_focus()
 
     @property
     def session(self) -> SessionView | None:
         """The session in front: the one chosen, else the newest."""
         research = self.state.research
         return research.session(self._session) or next(iter(research.sessions), None)
-
-    def current_row(self) -> str | None:
-        """The row under the cursor."""
-        return self.table.order.cursor
 
     def focus_row(self, row: str | None) -> None:
         """Bring the session of a row to the front, and put the cursor there.
@@ -140,18 +128,23 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
             self.show(self.part_of(self.state))
         super().focus_row(row)
 
-    def narrow(self, typed: str) -> None:
-        """Show the experiments that match."""
-        self._search = search = read_search(typed, COMPARED)
-        self.line.say(search.problem)
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Columns that can be compared."""
+        return COMPARED
 
-        def keep(row: ExperimentView) -> bool:
-            words = f"{row.description} {row.status.value} {row.commit} {row.session}".casefold()
-            return search.matches(words, lambda column: _number(row, column))
+    def words_of(self, row: ExperimentView) -> str:
+        """Everything that a search finds an experiment by."""
+        return f"{row.description} {row.status.value} {row.commit} {row.session}".casefold()
 
-        self.table.filter(keep if search else None)
-        self.highlight_first_if_lost()
-        self._show_rest()
+    def number_of(self, row: ExperimentView, column: str) -> float | None:
+        """An experiment's value in a column."""
+        return {
+            "number": float(row.number),
+            "metric": row.metric,
+            "change": row.change,
+            "behind": row.behind,
+        }.get(column)
 
     def name_of(self, row: ExperimentView) -> str:
         """What was tried."""
@@ -188,18 +181,14 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         return super().why_not(action)
 
     def step_out(self) -> bool:
-        """From the diff and the backtest to the experiment, from the search to all."""
+        """From the diff and the backtest to the experiment, then as everywhere."""
         if self.state.research.diff is not None:
             self.give(ShowDiff("", ""))
         elif self._shows_backtest:
             self._shows_backtest = False
-            self._show_rest()
-        elif not self.table.has_focus:
-            self.table.focus()
-        elif self._search:
-            self.line.clear()
+            self.show_focus()
         else:
-            return False
+            return super().step_out()
         return True
 
     # -- keys ------------------------------------------------------------------------------
@@ -227,7 +216,7 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
 
     def action_new_session(self) -> None:
         """Ask where and on what a session is to begin."""
-        if self._is_refused("new_session"):
+        if self.is_refused("new_session"):
             return
         self._app().push_screen(SessionForm(self.state, self.now, self.session), self._begin)
 
@@ -238,41 +227,25 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
     def action_end_session(self) -> None:
         """Take no more experiments of this skill."""
         session = self.session
-        if not self._is_refused("end_session") and session is not None:
+        if not self.is_refused("end_session") and session is not None:
             self.give(EndSession(session.skill))
 
     def action_show_diff(self) -> None:
         """Show what the commit of the highlighted experiment changed."""
-        if self._is_refused("show_diff"):
+        if self.is_refused("show_diff"):
             return
         row, session = self.row_in_focus(), self.session
         if row is not None and session is not None:
             self.give(ShowDiff(session.key, row.commit))
 
-    def _is_refused(self, action: str) -> bool:
-        why = self.why_not(action)
-        if why:
-            self.post_message(Said(why, "warn"))
-        return bool(why)
-
-    @on(RecordTable.Moved)
-    def _moved(self) -> None:
-        self._show_rest()
-
-    @on(RecordTable.Opened)
-    def _opened(self) -> None:
+    def action_open(self) -> None:
+        """Show what the commit of the highlighted experiment changed."""
         self.action_show_diff()
-
-    @on(events.Resize)
-    def _resized(self) -> None:
-        width, height = self.size
-        self.set_class(height >= DETAIL_FROM, "-with-detail")
-        self._pane.set_class(width >= TWO_FROM, "-two")
-        self.call_after_refresh(self._show_rest)
 
     # -- what is shown ---------------------------------------------------------------------
 
-    def _show_rest(self) -> None:
+    def show_focus(self) -> None:
+        """Show the session in front, why it stands, and the detail."""
         research, session = self.state.research, self.session
         top = self.query_one("#research-session", Words)
         if session is None:
@@ -280,17 +253,14 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         else:
             place = [one.key for one in research.sessions].index(session.key)
             top.tell(session_line(session, place, len(research.sessions)))
-        why = why_line(self.state, session)
-        block = self.query_one("#research-why", Words)
-        block.display = bool(why.plain)
-        block.tell(why)
-        if self.has_class("-with-detail"):
-            self._pane.show(*self._detail(research, session))
+        self.query_one("#research-why", Words).tell_if_any(why_line(self.state, session))
+        if self.is_told:
+            self.pane.show(*self._detail(research, session))
 
     def _detail(
         self, research: ResearchView, session: SessionView | None
     ) -> tuple[Text, Text, Text]:
-        width = self._pane.text_width
+        width = self.pane.text_width
         diff = research.diff
         if diff is not None:
             said = Text(diff.words, "warn") if diff.words else diff_text(diff.text)
@@ -307,18 +277,9 @@ class ResearchScreen(RowsScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         if session is None:
             return Text(), Text(), backtest_text(research.backtest, research, masked=False)
         rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
-        is_wide = self._pane.has_class("-two")
+        is_wide = self.pane.has_class("-two")
         # In a low pane what runs now comes before what was tried.
         parts = [experiment_text(self.table.selected()), run_text(session, self.now)]
         more = Text("\n").join(parts if is_wide else parts[::-1])
         lines = CHART_LINES if is_wide else CHART_LINES_LOW
         return session_head(session, self.now), metric_chart(rows, width, lines), more
-
-
-def _number(row: ExperimentView, column: str) -> float | None:
-    return {
-        "number": float(row.number),
-        "metric": row.metric,
-        "change": row.change,
-        "behind": row.behind,
-    }.get(column)

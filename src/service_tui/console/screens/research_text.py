@@ -14,9 +14,9 @@ from service_tui.console.screens.research_chart import MARKS, figure
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_research import (
     BacktestView,
+    ExperimentRunView,
     ExperimentView,
     ResearchView,
-    RunView,
     SessionView,
 )
 from service_tui.desk.state import DeskState
@@ -167,7 +167,7 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
 
 def run_text(session: SessionView | None, now: Timestamp) -> Text:
     """What runs now, with the end of its output."""
-    run: RunView | None = None if session is None else session.run
+    run: ExperimentRunView | None = None if session is None else session.run
     if session is None or run is None:
         where = "" if session is None else session.repository
         return Text(f"nothing runs here{'; ' + where if where else ''}", "muted")
@@ -181,10 +181,13 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
         said.append("■ its server is gone  ", "warn")
     elif run.timed_out:
         said.append("✗ timed out  ", "loss")
+    elif run.exit_code is None:
+        said.append("✗ was ended  ", "loss")
     else:
         good = run.exit_code == 0
         said.append(
-            f"{'✓' if good else '✗'} ended with {run.exit_code}  ", "profit" if good else "loss"
+            f"{'✓' if good else '✗'} last run ended with {run.exit_code}  ",
+            "profit" if good else "loss",
         )
     said.append_text(formats.plain(run.command, 120))
     tail = [one for one in run.tail.splitlines() if one.strip()][-TAIL:]

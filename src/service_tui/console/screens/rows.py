@@ -1,13 +1,14 @@
-"""What every screen with one table does alike: search, copy, explain, open the ticket.
+"""What every screen with one table does alike: search, focus, copy, explain, open the ticket.
 
 Knows the desk's state. Must not know what the rows are.
-Used by the markets and the portfolio screen.
+Used by every screen with a table; `panes` builds on it.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Final, Generic, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.actions import SkipAction
 from textual.app import App
 from textual.binding import BindingType
@@ -19,6 +20,7 @@ from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
+from service_tui.console.search import Search, read_search
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.desk.commands import PlaceTrade, SetPreference, SetPriceAlert
@@ -26,7 +28,7 @@ from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_risk import MonitorView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Timestamp
 
 Part = TypeVar("Part")
@@ -43,28 +45,29 @@ _WANT_A_ROW: Final = _MOVE_MONEY | {
 }
 """Actions of keys.py that apply to the row in focus."""
 
+NO_ROW: Final = "no row is highlighted"
 _GONE: Final = "the row you were on is gone: nothing was done"
 
 
 class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one action a key
     """A screen around one table, its `/` line and the row in focus.
 
-    A subclass makes `table` and `line` before anything else, and says what a row is called, what
-    its numbers mean, and what changes when the search does.
+    A subclass makes `table` before anything else, and says what a row is called, what its numbers
+    mean, by what a search finds it, and what is told of the one in focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("rows")]
 
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    """Classes of the screen, each with the width and the height from which it stands."""
+
     table: RecordTable[Row]
-    line: FilterLine
 
-    def __init__(self, state: DeskState, now: Timestamp) -> None:
+    def __init__(self, state: DeskState, now: Timestamp, typed: str = "") -> None:
         super().__init__(state, now)
+        self.line = FilterLine(typed)
+        self.search = Search()
         self._sort_kept = ""
-
-    @abstractmethod
-    def narrow(self, typed: str) -> None:
-        """Show the rows that match what was typed."""
 
     @abstractmethod
     def name_of(self, row: Row) -> str:
@@ -74,19 +77,97 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def explained(self, row: Row | None) -> tuple[Explanation, ...]:
         """The numbers of a row and of the screen, each with formula, inputs, source and age."""
 
-    @abstractmethod
-    def step_out(self) -> bool:
-        """Go one level out inside the screen; False when it is already outermost."""
+    def words_of(self, row: Row) -> str:
+        """Everything that a search finds a row by, casefolded."""
+        return self.name_of(row).casefold()
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Columns that a comparison of the search may name."""
+        return ()
+
+    def number_of(self, row: Row, column: str) -> float | None:
+        """A row's value in a column that can be compared; None where it has none."""
+        del row, column
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether something else than the search leaves rows out."""
+        return False
+
+    def wants(self, row: Row) -> bool:
+        """Whether a row is shown, as far as the search does not matter."""
+        del row
+        return True
+
+    def show_focus(self) -> None:
+        """Show what there is to know of the row in focus, where there is room."""
+
+    def action_open(self) -> None:
+        """Enter, or a double click, on the row in focus."""
+
+    def narrow(self, typed: str) -> None:
+        """Show the rows that match; what cannot be read is said, the rest is in force."""
+        self.search = read_search(typed, self.compared)
+        self.line.say(self.search.problem)
+        self.filter_rows()
+
+    def filter_rows(self) -> None:
+        """Show what is wanted and found, and leave out the rest."""
+        search = self.search
+
+        def keep(row: Row) -> bool:
+            return self.wants(row) and search.matches(
+                self.words_of(row), lambda column: self.number_of(row, column)
+            )
+
+        self.table.filter(keep if search or self.is_narrowed else None)
+        self.highlight_first_if_lost()
+        self.show_focus()
+
+    def show_all(self) -> None:
+        """Leave no row out."""
+        self.line.clear()
+        self.narrow("")
+
+    def is_hidden(self, row: str) -> bool:
+        """Whether everything must be shown for the row with this key to be seen."""
+        return self.table.order.index_of(row) is None
 
     def focus_row(self, row: str | None) -> None:
-        """Put the cursor on the row with this key, and the focus on the table."""
+        """Put the cursor on the row with this key, past what would hide it."""
         if row is not None:
+            if self.is_hidden(row):
+                self.show_all()
             self.table.put_cursor(row)
         self.table.focus()
+        self.show_focus()
+
+    def step_out(self) -> bool:
+        """From the detail to the list, from the search to all, from marks and filters."""
+        if self.has_class("-opened") or not self.table.has_focus:
+            self.remove_class("-opened")
+            self.table.focus()
+        elif self.line.typed:
+            self.line.clear()
+        elif self.table.order.marked:
+            self.table.clear_marks()
+        elif self.is_narrowed:
+            self.show_all()
+        else:
+            return False
+        return True
 
     def tick(self) -> None:
         """Redraw what depends on the time."""
         self.table.redraw()
+        self.show_focus()
+
+    def fit(self) -> None:
+        """Arrange what there is for the size that the screen has now."""
+        width, height = self.size
+        for name, (least_width, least_height) in self.sizes.items():
+            self.set_class(width >= least_width and height >= least_height, name)
 
     def keep(self) -> None:
         """Keep the order of the rows, if it was changed, for the next start."""
@@ -104,7 +185,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def why_not(self, action: str) -> str:
         """Why a key that wants a row, or moves money, does nothing here."""
         if action in _WANT_A_ROW and self.table.selected() is None:
-            return "no row is highlighted"
+            return NO_ROW
         if action in _MOVE_MONEY:
             topic = Topic.POSITIONS if action == "exit" else Topic.ACCOUNT
             return why_not_traded(self.state, (Topic.MARKETS, topic), self.now)
@@ -128,14 +209,16 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
             self.post_message(Said(_GONE if self.table.order.cursor else self.table.empty, "warn"))
         return row
 
-    def open_ticket(self, market: MarketView, side: Side | None, action: Action) -> None:
+    def open_ticket(
+        self, market: MarketView, side: Side | None, action: Action, venue: Venue = Venue.SIM
+    ) -> None:
         """Open the order ticket, unless the market is closed or its price too old to trade on."""
         topics = (Topic.MARKETS, Topic.POSITIONS if action is Action.SELL else Topic.ACCOUNT)
         why = why_not_traded(self.state, topics, self.now) or why_closed(market)
         if why:
             self.post_message(Said(why, "bad"))
             return
-        form = TradeForm(self.state, self.now, market, side=side, action=action)
+        form = TradeForm(self.state, self.now, market, side=side, action=action, venue=venue)
         self._app().push_screen(form, self._order_written)
 
     def open_monitor(self, monitor: MonitorView) -> None:
@@ -186,6 +269,14 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
 
         self._app().push_screen(PriceAlertForm(self.state, self.now, market, side), filled)
 
+    def is_refused(self, action: str) -> bool:
+        """Whether a key does nothing now, which is then said."""
+        why = self.why_not(action)
+        if why:
+            is_gone = why == NO_ROW and self.table.order.cursor is not None
+            self.post_message(Said(_GONE if is_gone else why, "warn"))
+        return bool(why)
+
     def action_filter(self) -> None:
         """Type into the `/` line."""
         self.line.begin()
@@ -234,6 +325,22 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def _line_left(self, event: FilterLine.Left) -> None:
         event.stop()
         self.table.focus()
+
+    @on(RecordTable.Moved)
+    def _row_moved(self, event: RecordTable.Moved) -> None:
+        event.stop()
+        self.show_focus()
+
+    @on(RecordTable.Opened)
+    def _row_opened(self, event: RecordTable.Opened) -> None:
+        event.stop()
+        self.action_open()
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.fit()
+        # Within the layout that this event is part of, a new size would be lost.
+        self.call_after_refresh(self.tick)
 
     @on(RecordTable.Lost)
     def _row_lost(self, event: RecordTable.Lost) -> None:

@@ -45,8 +45,19 @@ class PlainInput(Input):
     passed_on: frozenset[str] = frozenset()
     """The letters that this line does not take."""
 
+    held_back: frozenset[str] = frozenset()
+    """The letters that it does not take either once it is entered, until it is changed."""
+
+    is_entered: bool = False
+
+    async def action_submit(self) -> None:
+        """Enter it, and hold letters back at once: the next key may be in the queue already."""
+        self.is_entered = True
+        await super().action_submit()
+
     async def _on_key(self, event: events.Key) -> None:
-        if event.character is not None and event.character in self.passed_on:
+        taken = self.passed_on | self.held_back if self.is_entered else self.passed_on
+        if event.character is not None and event.character in taken:
             # Input would take it, and what is kept from Input reaches no binding either.
             event.prevent_default()
             event.stop()
@@ -65,7 +76,8 @@ class PlainInput(Input):
         self.replace(line[: max(0, room)], *self.selection)
 
     def watch_value(self, value: str) -> None:
-        """Clear what must not stand in an open field."""
+        """Clear what must not stand in an open field; what is changed is entered no more."""
+        self.is_entered = False
         if holds_secret(value):
             self._clear()
 

@@ -52,6 +52,11 @@ class Words(Static):
         # A layout paints the whole screen anew: blocks that tick would ask for one each second.
         self.update(told, layout=not self._has_room(before, told))
 
+    def tell_if_any(self, text: Text) -> None:
+        """Say this from now on, and take no room while that is nothing."""
+        self.display = bool(text.plain)
+        self.tell(text)
+
     def _has_room(self, before: Content, told: Content) -> bool:
         if self.styles.is_auto_width or not self.content_size.width:
             return False

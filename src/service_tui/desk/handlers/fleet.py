@@ -92,5 +92,7 @@ async def _pause_all(order: PauseAll, ports: Ports) -> Noticed:
             path={"agent_id": agent.agent_id},
             body=DeskAgentPatch(trading_paused=order.paused),
         )
-    said = "are paused: they may sell, and buy nothing" if order.paused else "may buy again"
-    return Noticed("warn" if order.paused else "good", f"{len(wanted)} agents {said}")
+    said = "paused, to sell alone" if order.paused else "free to buy again"
+    names = f": {', '.join(agent.name for agent in wanted)}" if wanted else ""
+    noun = "agent" if len(wanted) == 1 else "agents"
+    return Noticed("warn" if order.paused else "good", f"{len(wanted)} {noun} {said}{names}")

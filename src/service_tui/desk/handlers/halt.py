@@ -5,6 +5,9 @@ Used by desk.halting. A step says in words what came of it; it raises ServiceErr
 NotDoneError while it is not done.
 """
 
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import TicketState, Topic
@@ -20,6 +23,18 @@ from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from service_tui.wire.settings import UserSettingsPatch
+
+Done = Callable[[Ports], Awaitable[str]]
+"""Does it, and says in words what came of it."""
+
+
+class Step(NamedTuple):
+    """One who has to know. `what` is true once it is done."""
+
+    name: str
+    what: str
+    done: Done
+    embedded_only: bool = False
 
 
 class NotDoneError(Exception):

@@ -11,12 +11,14 @@ import base64
 import hashlib
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
 from service_tui.client.client import Again
 from service_tui.client.errors import RateLimitedError, RefusedError, ServiceError
+from service_tui.desk.chain_line import ChainLine
 from service_tui.desk.commands_wallet import PayOffer, SetPay
 from service_tui.desk.facts import BriefingSeen, Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import PaySeen
@@ -34,7 +36,7 @@ from service_tui.signing.payments import (
     sign_payment,
 )
 from service_tui.signing.skew import check_skew
-from service_tui.storage.chain_runs import ChainRun, ChainRuns
+from service_tui.storage.chain_runs import ChainRun
 from service_tui.units import Micros
 from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.payment import (
@@ -61,9 +63,11 @@ UNKNOWN: Final = "unknown"
 class Payments:
     """What may be paid for calls, and the one payment that a person has seen."""
 
-    def __init__(self, ports: Ports, runs: ChainRuns, memory: Memory, *, executes: bool) -> None:
+    def __init__(
+        self, ports: Ports, line: ChainLine, memory: Memory, *, executes: Callable[[], bool]
+    ) -> None:
         self._ports = ports
-        self._runs = runs
+        self._line = line
         self._memory = memory
         self._executes = executes
         self._offer: Offer | None = None
@@ -85,7 +89,7 @@ class Payments:
     def hear(self, error: RateLimitedError, again: Again) -> None:
         """A 429 offers a read for money. While paying is off it is inert text."""
         pay = self._ports.state().wallet.pay
-        if not pay.is_on or not self._executes:
+        if not pay.is_on or not self._executes():
             return
         body = next((one for one in error.accepts if one.scheme == "exact"), error.accepts[0])
         offer = _offer_of(body)
@@ -150,7 +154,7 @@ class Payments:
             step="pay",
             body=body,
         )
-        number = await self._runs.open(run)
+        number = await self._line.runs.open(run)
         now_s = int(now - skew_s)
         try:
             signed = await asyncio.to_thread(
@@ -159,16 +163,16 @@ class Payments:
                 )
             )
         except SigningError as error:
-            await self._runs.settle(number, REFUSED, body, now=ports.now())
+            await self._line.runs.settle(number, REFUSED, body, now=ports.now())
             return f"not paid: {error}"
         try:
             answer = await again(_header(signed, offer))
         except ServiceError as error:
             # Whoever says no holds the signature all the same, and may still take the money.
-            await self._runs.settle(number, UNKNOWN, body, now=ports.now())
+            await self._line.runs.settle(number, UNKNOWN, body, now=ports.now())
             said = "refused" if isinstance(error, RefusedError) else "no answer"
             return f"sent, {said}, it counts as paid: {error}"
-        await self._runs.settle(number, PAID, body, now=ports.now())
+        await self._line.runs.settle(number, PAID, body, now=ports.now())
         if isinstance(answer, BriefingBody):
             ports.say(BriefingSeen(briefing_view(answer)))
         return ""
@@ -189,7 +193,7 @@ class Payments:
     def _spent(self) -> Micros:
         """What was paid, or may have been, since midnight UTC. Blocks."""
         began = spending_day_began(self._ports.now(), self._ports.client.skew_s or 0.0)
-        runs = self._runs.opened_since(SUBJECT, began)
+        runs = self._line.runs.opened_since(SUBJECT, began)
         return Micros(PRICE * sum(run.step != REFUSED for run in runs))
 
 

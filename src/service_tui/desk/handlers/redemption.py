@@ -7,6 +7,7 @@ redeem once. A halt does not stop it: a redemption brings money. Source: decisio
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -64,7 +65,9 @@ _NEVER_AGAIN: Final = frozenset({NoReason.LOST, NoReason.ALREADY, NoReason.OUTSI
 class Redemptions:
     """Carries redemptions out, each once."""
 
-    def __init__(self, ports: Ports, line: ChainLine, memory: Memory, *, executes: bool) -> None:
+    def __init__(
+        self, ports: Ports, line: ChainLine, memory: Memory, *, executes: Callable[[], bool]
+    ) -> None:
         self._ports = ports
         self._line = line
         self._memory = memory
@@ -179,7 +182,7 @@ class Redemptions:
     def _why_not(self, key: str) -> Refusal | None:
         """Why nothing is begun for a row; None when it may be."""
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
-        if not self._executes or state.service.read_only:
+        if not self._executes() or state.service.read_only:
             return Refusal(NoReason.SERVICE, HOLDER)
         refusal = _against(row)
         if row is None or refusal is not None:
@@ -192,7 +195,8 @@ class Redemptions:
 
     def _say_no(self, key: str, refusal: Refusal) -> None:
         row, run = self._row(key), self._ports.state().redemption.run(key)
-        if row is not None and (run is None or not run.state.is_open):
+        # What another program's desk would do says nothing of the position, should it become ours.
+        if self._executes() and row is not None and (run is None or not run.state.is_open):
             view = self._new_view(row, ChainRunState.REFUSED, by_itself=False)
             told = replace(
                 view,
@@ -210,9 +214,9 @@ class Redemptions:
 
     async def run(self) -> None:
         """Go on with what the journal holds, then with what the person or the cycle begins."""
-        if not self._executes:
-            return
-        await self._load()
+        # A word that came before is carried out first: what it began is nothing left over.
+        async with self._word:
+            await self._load()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._cycle())
             while True:
@@ -227,8 +231,12 @@ class Redemptions:
         return [
             turn
             for key, turn in self._turns.items()
-            if not self._closing and key not in self._busy and self._may_go_on(turn)
+            if self._may_begin() and key not in self._busy and self._may_go_on(turn)
         ]
+
+    def _may_begin(self) -> bool:
+        """Whether this desk signs, and is to go on doing so."""
+        return self._executes() and not self._closing
 
     async def _cycle(self) -> None:
         while True:
@@ -271,7 +279,8 @@ class Redemptions:
         rows += await asyncio.to_thread(runs.recent, SHOWN)
         once = {run.number: run for run in rows}
         for run in sorted(once.values(), key=lambda run: run.number or 0):
-            if not run.subject.startswith(SUBJECT):
+            key = run.subject.removeprefix(SUBJECT)
+            if key == run.subject or key in self._turns:
                 continue
             try:
                 body = thawed(run.body)
@@ -280,11 +289,11 @@ class Redemptions:
                 continue
             turn = Redeeming(self._ports, self._line, run, body)
             if run.settled_at is None and not await self._dropped(turn):
-                self._turns[turn.view.key] = turn
+                self._turns[key] = turn
             turn.say()
         self._loaded = True
         said = self._ports.state().preferences.get(ALLOWED, "")
-        self._ports.say(AutoChanged(allowed=bool(said)))
+        self._ports.say(AutoChanged(allowed=bool(said), executes=True))
         self._awake.set()
 
     async def _dropped(self, turn: Redeeming) -> bool:
@@ -351,7 +360,8 @@ class Redemptions:
         """Begin what the person's standing word covers. A managed wallet's service does its own."""
         state = self._ports.state()
         view = state.redemption
-        if not view.auto.is_on or self._is_managed() or state.service.read_only or self._closing:
+        is_ours = view.auto.is_on and not self._is_managed() and not state.service.read_only
+        if not (is_ours and self._may_begin()):
             if view.auto.paused:
                 self._pause("")
             return

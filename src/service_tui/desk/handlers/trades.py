@@ -13,6 +13,7 @@ from service_tui.client.errors import (
     RefusedError,
     ServiceError,
 )
+from service_tui.desk.advice import advice_of
 from service_tui.desk.blotter import intent_of
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.facts import QuoteSeen, TradesSeen
@@ -186,7 +187,7 @@ def unwritten(error: StorageError) -> tuple[TicketState, Objection]:
 async def ask_quote(question: AskQuote, ports: Ports) -> None:
     """What an order would get now; a failure is a quote that says so."""
     order = question.order
-    held = ports.state().position(order.holding)
+    held = _held(ports.state(), order)
     try:
         request = request_of(order, dry_run=True)
     except ValueError:
@@ -196,12 +197,12 @@ async def ask_quote(question: AskQuote, ports: Ports) -> None:
     try:
         reply = await ports.client.call(PLACE_TRADE, body=request)
     except RefusedError as error:
-        quote = QuoteView(question.request_id, ok=False, problem=error.error, fix=error.fix)
+        fix = advice_of(error.code, error.fix)
+        quote = QuoteView(question.request_id, ok=False, problem=error.error, fix=fix)
     except ServiceError as error:
         quote = QuoteView(question.request_id, ok=False, problem=str(error))
     else:
-        shares = held.shares if held is not None else Micros(0)
-        quote = quote_view(question.request_id, reply.answer, order.action, shares)
+        quote = quote_view(question.request_id, reply.answer, order.action, held)
         doubt = quote_doubt(order, reply.answer)
         if doubt:
             fix = "order nothing here before this is cleared up; the blotter shows the trades"

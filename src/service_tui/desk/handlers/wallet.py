@@ -63,10 +63,10 @@ GAS_S: Final = 20.0
 """How often the price of gas is read while a wallet is linked."""
 
 
-class WalletKeeper:
+class WalletKeeper:  # noqa: PLR0904 - one method an order
     """What a person does with the wallet, one thing at a time."""
 
-    def __init__(self, ports: Ports, line: ChainLine, *, executes: bool) -> None:
+    def __init__(self, ports: Ports, line: ChainLine, *, executes: Callable[[], bool]) -> None:
         self._ports = ports
         self._line = line
         self._executes = executes
@@ -80,11 +80,12 @@ class WalletKeeper:
     def _say(self, wallet: WalletView) -> None:
         self._ports.say(WalletSeen(wallet))
 
-    async def run(self) -> None:
-        """See which keys lie here, go on with approvals under way, and watch the gas."""
+    async def look(self) -> None:
+        """See which keys lie here."""
         await self._keys(self._line.vault.look)
-        if not self._executes:
-            return
+
+    async def run(self) -> None:
+        """Go on with approvals under way, and watch the gas."""
         await self._load()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_gas())
@@ -139,6 +140,7 @@ class WalletKeeper:
                 key_state=key.state,
                 key_source=key.source,
                 stored=key.stored,
+                passed_over=key.passed_over,
                 job=None,
                 job_words="",
                 problem=problem,
@@ -284,7 +286,7 @@ class WalletKeeper:
         if order.word != APPROVE_WORD:
             self._ports.say(Noticed("warn", f"nothing was signed: the word is {APPROVE_WORD}"))
             return
-        if not self._executes or self._ports.state().service.read_only:
+        if not self._executes() or self._ports.state().service.read_only:
             self._ports.say(Noticed("warn", "the program that holds the directory approves"))
             return
         async with self._doing:

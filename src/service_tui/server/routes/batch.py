@@ -8,14 +8,14 @@ from service_tui.engine.batch import LegRefused, place_all
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exchange import Order
+from service_tui.engine.exits import on_venue
 from service_tui.engine.market import Quote
-from service_tui.engine.orders import VenueOrder
 from service_tui.server.go_live import go_live_of
 from service_tui.server.refusals import denied, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT, failure_of
 from service_tui.server.service import Asked, Routes
-from service_tui.terms import Action, OrderType, Plan, Venue
+from service_tui.terms import Action, Plan, Venue
 from service_tui.units import Micros, NotMicrosError, decimal, micros
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints import BATCH
@@ -152,24 +152,9 @@ def _quote(asked: Asked, order: Order) -> Quote:
     world = asked.world
     if order.venue is Venue.SIM:
         return world.quote(order)
-    quoted = orders.quote(world.venues, _on_book(order), (asked.now, world.world_at))
+    quoted = orders.quote(world.venues, on_venue(order.venue, order), (asked.now, world.world_at))
     walked = quoted.walked
     return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
-
-
-def _on_book(order: Order) -> VenueOrder:
-    """The same buy on an order book: what is there now, and nothing that rests."""
-    return VenueOrder(
-        agent=order.agent,
-        market_id=order.market_id,
-        side=order.side,
-        action=order.action,
-        size=order.size,
-        venue=order.venue,
-        order_type=OrderType.FAK,
-        note=order.note,
-        unlimited=order.unlimited,
-    )
 
 
 def _each(asked: Asked, wanted: list[Order]) -> Done:
@@ -195,7 +180,7 @@ def _carried_out(asked: Asked, order: Order) -> list[Event]:
     world = asked.world
     if order.venue is Venue.SIM:
         return [world.place(order, asked.now)]
-    return orders.place(world.venues, _on_book(order), (asked.now, world.world_at))
+    return orders.place(world.venues, on_venue(order.venue, order), (asked.now, world.world_at))
 
 
 def _all_or_none(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:

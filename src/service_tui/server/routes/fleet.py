@@ -48,6 +48,8 @@ from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody
 NO_REASON: Final = "the operator said no"
 """What an agent hears of a refusal without a reason."""
 
+NO_OF_THE_VENUE: Final = "the venue said no"
+
 
 # -- leashes -------------------------------------------------------------------------------
 
@@ -196,8 +198,15 @@ async def all_held(asked: Asked) -> HeldTradesBody:
 
 
 async def approve(asked: Asked) -> DecidedBody:
-    """Carry a waiting trade out; what the venue says no to is decided as well, and not again."""
-    # What a day's budget has no room for waits on: the operator may raise it, or take less.
+    """Carry a waiting trade out; what the venue says no to is decided as well, and not again.
+
+    Returns:
+        How it was decided.
+
+    Raises:
+        Denied: it waits on, by a no that the operator can mend: of the day's budget, or of a size
+            that is the operator's own.
+    """
     held = asked.world.holding.find(asked.path["held_id"])
     wanted = asked.body_as(ApproveRequest)
     size = held.size if wanted.amount is None else _new_size(held, wanted.amount)
@@ -211,9 +220,15 @@ async def approve(asked: Asked) -> DecidedBody:
     try:
         trade = await trades.place(going)
     except Denied as no:
-        said = no.body.error if isinstance(no.body, ErrorBody) else "the venue said no"
+        if decision.is_changed:
+            raise
+        said = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
         await asked.service.keeper.commit(decision.fail(said))
         return _decided(asked, held, None)
+    if decision.is_changed and not trade.success:
+        # ours: an amount that cannot be carried out must not use up the trade that was asked for.
+        fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
+        raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
     return _decided(asked, held, trade)
 
 
@@ -222,7 +237,7 @@ def _check_budget(agent: Agent, held: TradeHeld, size: Micros, asked: Asked) -> 
         check_leash(agent, held.note.skill_slug, held.action, size, approved=True, at=asked.now)
     except LeashBudget as no:
         fix = "raise the budget of the leash, or approve a smaller amount"
-        raise denied(400, f"{no.error}; it waits on", fix) from no
+        raise denied(409, f"{no.error}; it waits on", fix) from no
 
 
 class _Decision:
@@ -231,14 +246,18 @@ class _Decision:
     def __init__(self, asked: Asked, held: TradeHeld, size: Micros) -> None:
         self._asked, self._held, self._size = asked, held, size
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the size is the operator's, and not what was asked for."""
+        return self._size != self._held.size
+
     def end(self, events: Sequence[Event], reply: WireModel) -> Sequence[Event]:
         """The end that goes with these events and this answer."""
         if not isinstance(reply, TradeBody) or not reply.success:
             error = reply.error if isinstance(reply, TradeBody) else None
-            return self.fail(error or "the venue said no")
+            return () if self.is_changed else self.fail(error or NO_OF_THE_VENUE)
         trade_id = next(_ids(events), "")
-        changed = self._size != self._held.size
-        said = "approved at another size" if changed else "approved"
+        said = "approved at another size" if self.is_changed else "approved"
         return self._end(HeldStatus.APPROVED, said, trade_id)
 
     def fail(self, why: str) -> list[HeldEnded]:

@@ -3,64 +3,39 @@
 Without --live it trades on paper.
 """
 
-import json
 import os
-import sys
-import time
+from collections.abc import Iterator
+from functools import partial
 
-from service_tui import ServiceClient
+from service_tui import Idea, ServiceClient, run_skill
 
 SLUG = "reactor-mirror"
 AMOUNT_MAX = float(os.environ.get("SERVICE_REACTOR_MIRROR_AMOUNT_MAX", "20.0"))
 BUFFER = float(os.environ.get("SERVICE_REACTOR_MIRROR_BUFFER", "0.05"))
 PAUSE_S = float(os.environ.get("SERVICE_REACTOR_MIRROR_PAUSE_S", "2.0"))
+SIGNALS = 100
 
 
-def run(client: ServiceClient, left: float) -> float:
-    seen = tried = done = 0
-    spent = 0.0
+def ideas(client: ServiceClient) -> Iterator[Idea]:
     for signal in client.get_signals():
-        seen += 1
-        amount = round(min(signal.amount, AMOUNT_MAX), 2)
-        if signal.action.value != "buy" or left < spent + amount:
+        if signal.action.value != "buy":
             continue
         side, paid = signal.side.value, signal.taker_price
-        tried += 1
-        result = client.trade(
+        yield Idea(
             signal.market_id,
             side,
-            amount,
+            round(min(signal.amount, AMOUNT_MAX), 2),
             reasoning=f"{signal.taker_label or signal.taker_wallet[:10]} bought at {paid:.2f}",
-            source=f"sdk:{SLUG}",
-            skill_slug=SLUG,
-            signal_data={
-                "edge": 0.0,
-                "confidence": 0.5,
-                "probability": round(paid if side == "yes" else 1 - paid, 4),
-                "signal_source": "reactor",
-                "tx_hash": signal.tx_hash,
-            },
+            signal_source="reactor",
+            edge=0.0,
+            confidence=0.5,
+            probability=paid if side == "yes" else 1 - paid,
+            more={"tx_hash": signal.tx_hash},
             price=min(0.99, round(paid * (1 + BUFFER), 3)),
             allow_rebuy=True,
+            bought=partial(client.dismiss_signal, signal.signal_id or signal.tx_hash),
         )
-        if result.success:
-            done += 1
-            spent += amount
-            client.dismiss_signal(signal.signal_id or signal.tx_hash)
-    report = {"signals": seen, "trades_attempted": tried, "trades_executed": done}
-    print(json.dumps({"automaton": report}), flush=True)
-    return spent
-
-
-def main() -> None:
-    left = float(os.environ.get("SERVICE_REACTOR_MIRROR_DAILY_BUDGET_USD", "20"))
-    with ServiceClient(live="--live" in sys.argv) as client:
-        while True:
-            left -= run(client, left)
-            if "--once" in sys.argv:
-                break
-            time.sleep(PAUSE_S)
 
 
 if __name__ == "__main__":
-    main()
+    run_skill(SLUG, ideas, pause_s=PAUSE_S, trades=SIGNALS)

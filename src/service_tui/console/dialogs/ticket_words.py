@@ -1,0 +1,110 @@
+"""What the order ticket says of its market, its venue and its choices.
+
+Knows the desk's state and the formats. Must not know a widget.
+Used by the trade form, at every change.
+"""
+
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.dialogs.order_draft import (
+    MONEY_OF,
+    Draft,
+    holding,
+    is_simulated,
+    venues_in_words,
+    venues_of,
+)
+from service_tui.console.dialogs.quote_text import quote_figures
+from service_tui.console.figures import figures
+from service_tui.console.freshness import is_private, world_now
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.records import MarketView, QuoteView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Mode, Side, Venue
+from service_tui.units import Timestamp
+
+_MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
+_SIMULATED: Final = "simulated, no real money,"
+TWO_ACROSS: Final = 58
+"""Cells from which two columns of figures stand side by side."""
+
+_WIDE_ONLY: Final = frozenset({"slippage", "for the shares"})
+"""What a narrow ticket leaves out for the fee: it follows from the rest."""
+
+_SWITCHED_OFF: Final = "real money is switched off: leave this, press 5, W, L, and type LIVE"
+
+
+def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
+    """In which money the order is, where, and until when the market is open."""
+    is_real = draft.venue is not Venue.SIM
+    mode = Mode.LIVE if is_real else state.service.mode
+    money = _SIMULATED if is_real and is_simulated(state) else _MODES[mode]
+    left = formats.until(draft.market.resolves_at, world_now(state, now))
+    return Text.assemble(
+        (mode.value, mode.value.lower()),
+        (f" {money} on {draft.venue.value}", "muted" if mode is Mode.SIM else "bold live"),
+        ("   " if is_real else f"   {draft.market.status.value}, ", "muted"),
+        ("resolves ", "muted"),
+        left,
+    )
+
+
+def side_labels(market: MarketView) -> tuple[str, ...]:
+    """The sides with their prices."""
+    return tuple(f"{side.value.upper()} {formats.price(market.price_of(side))}" for side in Side)
+
+
+def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
+    """Buy, and sell with what is held of this side on this venue."""
+    held = holding(state, draft.market.market_id, draft.side, draft.venue)
+    owned = formats.shares(held.shares, masked=is_private(state)) if held else "none held"
+    return ("buy", f"sell ({owned})")
+
+
+def hint(state: DeskState, market: MarketView) -> str:
+    """The keys of the ticket; that of the venue where there is another one."""
+    venue = "  F7 venue" if state.wallet.live and len(venues_of(market)) > 1 else ""
+    return f"F5 side  F6 buy or sell{venue}  esc cancel"
+
+
+def unit_words(draft: Draft) -> str:
+    """What the amount counts."""
+    return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
+
+
+def order_words(order: PlaceTrade) -> str:
+    """The order as a person would say it, with its money."""
+    unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
+    return f"{order.in_words()}{unit}"
+
+
+def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
+    """What the order would bring, `width` cells wide; 0 while that is not known."""
+    shown = quote_figures(
+        quote,
+        (draft.action, draft.venue),
+        holding(state, draft.market.market_id, draft.side, draft.venue),
+        masked=is_private(state),
+    )
+    across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
+    if across == 1 and draft.venue is not Venue.SIM:
+        shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]
+    return figures(shown, across=across, width=width or TWO_ACROSS)
+
+
+def next_venue(state: DeskState, draft: Draft) -> Venue | str:
+    """The venue to turn to; the real ones come only while real money is switched on.
+
+    Returns:
+        The next one on which the market trades; a sentence where there is none.
+    """
+    offered = venues_of(draft.market)
+    if set(offered) == {draft.venue}:
+        return f"this market trades on {venues_in_words(draft.market)} only"
+    if not state.wallet.live:
+        return _SWITCHED_OFF
+    at = offered.index(draft.venue) + 1 if draft.venue in offered else 0
+    return offered[at % len(offered)]

@@ -1,0 +1,39 @@
+"""The figures by which an agent argues, in words: whose they are, and no longer than they say.
+
+Knows names of signal data. Must not know who argues.
+Used by the dialog of a waiting trade and the trades of an agent.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from service_tui.console import formats
+
+FOR_MACHINES: Final = frozenset({"client_ref"})
+"""Signal data that say nothing to a person."""
+
+_NAMES: Final = {"probability": "probability of YES"}
+"""Names that leave open which side is meant. Source: the bundled skills, which all mean YES."""
+
+_LONG: Final = 24
+"""Letters beyond which one word is a hash, an address or a reference."""
+
+
+def signs_text(data: Mapping[str, str | float | int], names: Iterable[str] = ()) -> str:
+    """Names and values on one line.
+
+    Args:
+        data: the signal data of a trade.
+        names: which of them, in this order; without any, all that say something.
+
+    Returns:
+        Pairs with a comma between them; a long word by its ends.
+    """
+    wanted = [name for name in names or data if name in data and name not in FOR_MACHINES]
+    return ", ".join(f"{_NAMES.get(name, name)} {_value(data[name])}" for name in wanted)
+
+
+def _value(value: str | float) -> str:
+    text = str(value)
+    is_reference = len(text) > _LONG and " " not in text
+    return formats.address(text).plain if is_reference else text

@@ -1,0 +1,20 @@
+"""Room for what must stay in sight: the part that scrolls gets what is left of a frame.
+
+Knows Textual. Must not know what is shown.
+Used by the forms and the order ticket, whose doors stand below the part that scrolls.
+"""
+
+from textual.widget import Widget
+
+
+def make_room(frame: Widget, body: Widget) -> None:
+    """Bound the height of `body`, so that all else of `frame` is on the screen.
+
+    Textual's own `1fr` does not do that within a frame as high as its content.
+    """
+    others = (child for child in frame.children if child is not body and child.display)
+    needed = sum(child.outer_size.height + child.styles.margin.height for child in others)
+    room = max(1, frame.screen.size.height - frame.gutter.height - needed)
+    bound = body.styles.max_height
+    if bound is None or bound.cells != room:
+        body.styles.max_height = room

@@ -1,0 +1,58 @@
+"""What a desk knows after asking once: its readings, without its loops.
+
+Knows the readings and reduce. Must not know which service is behind the client.
+Used by the report of the command line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service_tui.desk.agent_past import pasts_of
+from service_tui.desk.facts import Fact, ServiceAnswered
+from service_tui.desk.pollers import READINGS
+from service_tui.desk.polling import Watched
+from service_tui.desk.ports import Ports, Surroundings
+from service_tui.desk.records import Topic
+from service_tui.desk.reduce import reduce
+from service_tui.desk.report import Pasts
+from service_tui.desk.state import DeskState
+from service_tui.storage.blotter import Blotter
+
+
+async def ask_once(
+    initial: DeskState, around: Surroundings, topics: Sequence[Topic]
+) -> tuple[DeskState, Pasts]:
+    """Ask for each topic, and for what every agent traded; nothing is repeated or remembered.
+
+    Args:
+        initial: what is known without asking.
+        around: the service, and what a desk is opened with.
+        topics: what to ask for, in this order.
+
+    Returns:
+        What is known then.
+
+    Raises:
+        ServiceError: a topic was not answered.
+    """
+    state = initial
+
+    def say(fact: Fact) -> None:
+        nonlocal state
+        state = reduce(state, fact)
+
+    ports = Ports(
+        client=around.client,
+        blotter=Blotter(around.database),
+        clock=around.clock,
+        new_id=around.new_id,
+        state=lambda: state,
+        say=say,
+        poke=lambda _: None,
+    )
+    for topic in topics:
+        facts, latency_s = await READINGS[topic](ports, Watched())
+        for fact in facts:
+            say(fact)
+        say(ServiceAnswered(topic, ports.now(), latency_s or 0.0, around.client.skew_s))
+    return replace(state, from_cache=False), await pasts_of(ports)

@@ -1,0 +1,41 @@
+"""What lies on the real venues, apart by venue and so by money.
+
+Knows terms and units. Must not know wire, network, time or Textual.
+Used by desk.translate (which makes them), desk.state and the portfolio screen.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.terms import MONEY_OF, Venue
+from service_tui.units import Micros, Timestamp
+
+PNL_FRESH_S: Final = 900.0
+"""How long a venue's own P&L is good. Source: spec, "Other behaviour": refreshed in 15 minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class VenueSumView:
+    """One real venue, micros of its money; `reserved` is kept by open buys.
+
+    `value` is what the open positions are marked at. `pnl` is the venue's own figure, taken at
+    `pnl_at`, wall time; None where it tells none.
+    """
+
+    venue: Venue
+    cash: Micros | None
+    reserved: Micros
+    value: Micros
+    positions: int
+    pnl: Micros | None
+    pnl_at: Timestamp | None
+
+    @property
+    def money(self) -> str:
+        """What its amounts are."""
+        return MONEY_OF[self.venue]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was ever done there."""
+        return bool(self.positions or self.reserved or self.pnl)

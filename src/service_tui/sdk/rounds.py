@@ -1,0 +1,171 @@
+"""A skill's rounds: its ideas become buys within the budget of the day, and each round is reported.
+
+Knows the client. Must not know why anything is bought.
+Used by skills: `from service_tui import Idea, ServiceClient, run_skill`.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from service_tui.clock import Clock, SystemClock
+from service_tui.sdk.client import ServiceClient
+from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
+from service_tui.wire.base import SignalValue
+
+DAY_S: Final = 86_400.0
+TRADES: Final = 2
+"""Buys of one round."""
+
+USED_UP: Final = "the budget of the day is used up"
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A buy that a skill wants, and why.
+
+    Attributes:
+        market_id: which market.
+        side: `yes` or `no`.
+        amount: money.
+        reasoning: why, in a sentence; others may read it.
+        signal_source: what it was seen in.
+        edge: how much better than its price the side is believed to be.
+        confidence: how sure that is, 0 to 1.
+        probability: of YES, as it is believed to be.
+        more: further signal data, flat.
+        price: bound, 0.001 to 0.999.
+        allow_rebuy: buy although the market is held already.
+        bought: called once it was.
+    """
+
+    market_id: str
+    side: str
+    amount: float
+    reasoning: str
+    signal_source: str
+    edge: float
+    confidence: float
+    probability: float
+    more: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
+    price: float | None = None
+    allow_rebuy: bool = False
+    bought: Callable[[], object] | None = None
+
+
+Ideas = Callable[[ServiceClient], Iterable[Idea]]
+"""What a skill is: a look at the service, and what it would buy now, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a round came to, in the names of the report. Source: wire reference, section 10."""
+
+    signals: int = 0
+    trades_attempted: int = 0
+    trades_executed: int = 0
+    amount_usd: float = 0.0
+    skip_reason: str | None = None
+
+    def line(self) -> str:
+        """As the desk reads it."""
+        said = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps({"automaton": said})
+
+
+def one_round(
+    client: ServiceClient, slug: str, ideas: Ideas, *, left: float, trades: int = TRADES
+) -> Report:
+    """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
+
+    Args:
+        client: the way to the service.
+        slug: the skill's.
+        ideas: what it wants.
+        left: money that may still be spent.
+        trades: buys at most.
+
+    Returns:
+        What was seen, tried and bought, and why something was not.
+
+    Raises:
+        ServiceError: the service did not answer, or an answer may have been lost.
+    """
+    seen = tried = done = 0
+    spent, why = 0.0, None
+    if left <= 0:
+        return Report(skip_reason=USED_UP)
+    for idea in ideas(client):
+        seen += 1
+        if round(spent + idea.amount, 2) > left:
+            why = USED_UP
+            continue
+        tried += 1
+        result = client.trade(
+            idea.market_id,
+            idea.side,
+            idea.amount,
+            reasoning=idea.reasoning,
+            source=f"sdk:{slug}",
+            skill_slug=slug,
+            signal_data={
+                "edge": round(idea.edge, 4),
+                "confidence": round(idea.confidence, 4),
+                "probability": round(idea.probability, 4),
+                "signal_source": idea.signal_source,
+                **idea.more,
+            },
+            price=idea.price,
+            allow_rebuy=idea.allow_rebuy,
+        )
+        if not result.success:
+            why = result.skip_reason or result.error
+            continue
+        done, spent = done + 1, spent + idea.amount
+        if idea.bought is not None:
+            idea.bought()
+        if done >= trades:
+            break
+    return Report(seen, tried, done, round(spent, 2), why)
+
+
+def run_skill(
+    slug: str,
+    ideas: Ideas,
+    *,
+    pause_s: float,
+    trades: int = TRADES,
+    clock: Clock | None = None,
+) -> None:
+    """Be a skill: look, buy, report a line, wait, and again; with `--once` a single time.
+
+    Without `--live` it trades on paper. SERVICE_<SLUG>_DAILY_BUDGET_USD is what it may spend from
+    midnight to midnight UTC.
+
+    Args:
+        slug: the skill's.
+        ideas: what it wants.
+        pause_s: seconds between two rounds.
+        trades: buys of a round at most.
+        clock: time; the machine's own by default.
+
+    A ServiceError ends it: whoever runs it starts it again.
+    """
+    clock = clock or SystemClock()
+    budget = float(os.environ.get(budget_variable(slug), DAILY_BUDGET_USD))
+    day, spent = 0, 0.0
+    with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
+        while True:
+            today = int(clock.now() // DAY_S)
+            if today != day:
+                day, spent = today, 0.0
+            report = one_round(client, slug, ideas, left=budget - spent, trades=trades)
+            spent += report.amount_usd
+            sys.stdout.write(f"{report.line()}\n")
+            sys.stdout.flush()
+            if "--once" in sys.argv:
+                return
+            client.pause(pause_s)

@@ -1,0 +1,90 @@
+"""The service of a data directory: its world, brought to now, and what its handlers use.
+
+Knows storage and the keeper. Must not know the app: who only reads once needs none.
+Used by embedded, which puts the app before it, and by the report of the command line.
+"""
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.engine.reactor import SIGNAL_TTL_S
+from service_tui.engine.world import World
+from service_tui.server.access import EMBEDDED_HOST, new_key
+from service_tui.server.idempotency import recall
+from service_tui.server.keeper import Keeper, begin, restore
+from service_tui.server.service import Service
+from service_tui.signing.book import Exchange
+from service_tui.skills.package import BUNDLED
+from service_tui.storage.database import Database
+from service_tui.terms import Plan
+
+SKILLS: Final = "skills"
+"""Where skills are installed, below the data directory, beside those that come with the program."""
+
+BASE_URL: Final = f"http://{EMBEDDED_HOST}"
+"""Where the console believes the app to be; requests never leave the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimSettings:
+    """How an embedded service is set up. `seed` counts only for a new world.
+
+    `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
+    Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
+    `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
+    is the generation of the EVM venue that is simulated.
+    """
+
+    seed: int
+    plan: Plan | None = None
+    speed: int | None = None
+    operator_key: str = field(default="", repr=False)
+    limits: bool = True
+    signal_ttl_s: float = SIGNAL_TTL_S
+    exchange: Exchange = Exchange.V1
+
+
+def new_id() -> str:
+    """128 random bits as text."""
+    return secrets.token_hex(16)
+
+
+async def service_of(
+    database: Database, clock: Clock, settings: SimSettings, *, is_brief: bool = False
+) -> Service:
+    """The service of a data directory; its world has caught up with the time that it missed.
+
+    Args:
+        database: where the world lies; a new one begins where there is none.
+        clock: time.
+        settings: how it is set up.
+        is_brief: it is closed again at once, and takes no snapshot.
+
+    Returns:
+        The service.
+    """
+    now = clock.now()
+    found = await asyncio.to_thread(restore, database)
+    if found is None:
+        keeper = await begin(database, World(settings.seed, now))
+    else:
+        keeper = Keeper(database, *found, is_brief=is_brief)
+    if settings.speed is not None:
+        await keeper.commit(keeper.world.set_speed(settings.speed, now))
+    await keeper.advance(now)
+    return Service(
+        keeper=keeper,
+        clock=clock,
+        new_key=new_key,
+        new_id=new_id,
+        address=BASE_URL,
+        plan=settings.plan or keeper.world.plan or Plan.PRO,
+        repeats=await asyncio.to_thread(recall, database, now),
+        limits=settings.limits,
+        signal_ttl_s=settings.signal_ttl_s,
+        exchange=settings.exchange,
+        skill_folders=(database.path.parent / SKILLS, BUNDLED),
+    )

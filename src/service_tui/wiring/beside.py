@@ -1,0 +1,92 @@
+"""A desk on the service of another process: the one that holds the same data directory.
+
+Knows the holder and a desk. Must not know the server.
+Used by live, and by whoever halts or resumes beside a holder.
+"""
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from service_tui.clock import Clock
+from service_tui.desk.desk import Desk
+from service_tui.desk.facts import Noticed
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.state import DeskState
+from service_tui.signing.book import Exchange
+from service_tui.signing.policy import Policy
+from service_tui.storage.cold import read_preferences
+from service_tui.storage.connection import DATABASE_FILE
+from service_tui.wire.endpoints_desk import EVENTS
+from service_tui.wiring.attached import HOLDER_URL, HolderTransport, client_of_holder
+from service_tui.wiring.data import open_beside
+from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.keys import KeysError, stored_desk_keys
+from service_tui.wiring.left_over import take_over
+from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import renewing
+from service_tui.wiring.succession import succeeding
+from service_tui.wiring.wallet_keys import vault_of
+
+
+@asynccontextmanager
+async def attached_parts(
+    options: Options, initial: DeskState, clock: Clock, rng: random.Random
+) -> AsyncGenerator[Desk]:
+    """A desk on the holder's service, with a blotter of its own beside the holder's database.
+
+    While nobody serves it stands offline; it finds the next holder by itself, or becomes it.
+
+    Yields:
+        The desk.
+
+    Raises:
+        KeysError: the directory has no keys yet.
+    """
+    keys = stored_desk_keys(options.data_dir)
+    if keys is None or keys.agent is None:
+        raise KeysError(f"{options.data_dir} has no keys yet: its holder is still starting")
+    transport = HolderTransport(options.data_dir)
+    async with (
+        open_beside(options.data_dir, clock) as data,
+        succeeding(options, clock) as succession,
+        client_of_holder(transport, keys, clock, rng, read_only=options.read_only) as client,
+    ):
+        await take_over(options, data, clock)
+        around = Surroundings(
+            client,
+            data.database,
+            clock,
+            new_id=lambda: f"{rng.getrandbits(128):032x}",
+            rng=rng,
+            listen=lambda after: client.listen(EVENTS, after=after),
+            renew=renewing(options.data_dir, client, keys, HOLDER_URL),
+            # Exits run in one place: the holder's.
+            executes=False,
+            halts=kept_halts(options.data_dir),
+            vault=vault_of(options),
+            policy=Policy(exchange=Exchange(options.exchange)),
+            notes=options.data_dir,
+        )
+        own = read_preferences(data.database.path.with_name(DATABASE_FILE))
+        known = replace(initial, preferences={**initial.preferences, **own})
+        async with open_desk(known, around) as desk:
+            succession.tell(desk.ports.say, desk.hold)
+            transport.tell(desk.ports.say, own=lambda: succession.address)
+            if unused := _unused(options):
+                said = f"{unused} not used: another program holds and serves this directory"
+                desk.ports.say(Noticed("warn", said))
+            yield desk
+
+
+def _unused(options: Options) -> str:
+    """The options that only a holder can follow."""
+    given = {
+        "--seed": options.seed is not None,
+        "--speed": options.speed is not None,
+        "--plan": options.plan is not None,
+        "--listen": bool(options.listen),
+    }
+    return ", ".join(name for name, is_given in given.items() if is_given)

@@ -1,0 +1,75 @@
+"""Holding a data directory for as long as it takes to read it: no app, no desk, no address.
+
+Knows the server's tower and the data directory. Must not know what is read.
+Used by the report of the command line.
+"""
+
+import random
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from service_tui.client.client import Client
+from service_tui.clock import Clock
+from service_tui.server.access import Access, hash_of
+from service_tui.server.begun import BASE_URL, SimSettings, service_of
+from service_tui.server.readings import Readings
+from service_tui.server.service import Service
+from service_tui.signing.book import Exchange
+from service_tui.storage.database import Database
+from service_tui.wiring.data import open_data
+from service_tui.wiring.keys import DeskKeys, desk_keys
+from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import client_keys
+
+
+@asynccontextmanager
+async def reading(options: Options, clock: Clock) -> AsyncGenerator[tuple[Client, Database]]:
+    """A line to the service of a directory, which has come to now.
+
+    Args:
+        options: which directory, and how a new world begins.
+        clock: time.
+
+    Yields:
+        Whom to ask, and the database.
+
+    Raises:
+        DirectoryLockedError: another process holds the directory.
+    """
+    async with open_data(options.data_dir, clock) as data:
+        keys = desk_keys(options.data_dir)
+        service = await service_of(data.database, clock, _settings(options), is_brief=True)
+        if not _knows(service, keys):
+            # A new directory, or a key that was lost: only the whole service mends that.
+            from service_tui.wiring.holding import open_embedded  # noqa: PLC0415
+
+            async with open_embedded(options, data.database, clock) as (_, keys):
+                pass
+            service = await service_of(data.database, clock, _settings(options), is_brief=True)
+        service.operator_agent = keys.agent_id
+        transport = Readings(service, Access(hash_of(keys.operator)))
+        async with Client(
+            transport,
+            BASE_URL,
+            client_keys(keys, BASE_URL),
+            clock=clock,
+            rng=random.SystemRandom(),
+            read_only=True,
+        ) as client:
+            yield client, data.database
+
+
+def _settings(options: Options) -> SimSettings:
+    return SimSettings(
+        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        plan=options.plan,
+        speed=options.speed,
+        exchange=Exchange(options.exchange),
+    )
+
+
+def _knows(service: Service, keys: DeskKeys) -> bool:
+    """Whether the person's own agent is there, and its key opens it."""
+    own = service.world.agents.get(keys.agent_id or "")
+    return own is not None and keys.agent is not None and hash_of(keys.agent) == own.key_hash

@@ -1,0 +1,167 @@
+"""A session of a repository, on the service of the environment or of the data directory.
+
+Knows the data directory and both towers; imported after the protocol's first answer.
+Used by research.
+"""
+
+import os
+import random
+import secrets
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.remote import Remote
+from service_tui.autoresearch.session import Means, Session
+from service_tui.autoresearch.worktree import repository_at
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.clock import Clock
+from service_tui.console.doors import DeskClosedError
+from service_tui.storage.errors import DirectoryLockedError
+from service_tui.wiring.attached import (
+    AGAIN_S,
+    HOLDER_URL,
+    STARTING_S,
+    HolderTransport,
+    address_of,
+    is_served,
+)
+from service_tui.wiring.closed import closed_in_plain_words, only_reason
+from service_tui.wiring.keys import stored_desk_keys
+from service_tui.wiring.options import Options
+from service_tui.wiring.renewal import client_keys
+from service_tui.wiring.research_words import Wish
+from service_tui.wiring.rooms import imported
+from service_tui.wiring.succession import succeeding
+
+
+@asynccontextmanager
+async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
+    """A session on the repository around a folder.
+
+    Yields:
+        The session, while the context lasts.
+
+    Raises:
+        ToolError: there is no repository, or it or the data directory cannot be used.
+    """
+    try:
+        with closed_in_plain_words():
+            async with _opened(options, wish, clock) as session:
+                yield session
+    except Exception as error:
+        reason = only_reason(error)
+        if isinstance(reason, ToolError):
+            raise reason from None
+        if isinstance(reason, DeskClosedError):
+            raise ToolError(str(reason)) from None
+        raise
+
+
+@asynccontextmanager
+async def _opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Session]:
+    repository = await repository_at(wish.folder)
+    async with _client(options, wish, clock) as client:
+        session = Session(
+            Means(
+                repository=repository,
+                remote=Remote(client),
+                clock=clock,
+                data_dir=options.data_dir,
+                environment=_around(os.environ),
+                cap=wish.cap,
+                allows_shell=wish.allows_shell,
+                mark=secrets.token_hex(8),
+                api=lambda: _api_of(options, wish),
+            )
+        )
+        await session.open()
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def _around(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command finds.
+
+    Returns:
+        The environment; `python` is the server's own, which has the library that skills import,
+        unless the person has chosen another.
+    """
+    own = str(Path(sys.executable).parent)
+    path = environment.get("PATH", os.defpath)
+    chosen = environment.get("VIRTUAL_ENV")
+    return {**environment, "PATH": path if chosen else f"{own}{os.pathsep}{path}"}
+
+
+def _api_of(options: Options, wish: Wish) -> dict[str, str]:
+    """How an experiment reaches the service that the session talks to."""
+    if wish.api_key and wish.api_url:
+        return {"SERVICE_API_KEY": wish.api_key, "SERVICE_API_URL": wish.api_url}
+    keys = stored_desk_keys(options.data_dir)
+    address = address_of(options.data_dir)
+    key = wish.api_key or (keys.agent if keys is not None else None)
+    if key is None or address is None:
+        return {}
+    return {"SERVICE_API_KEY": key, "SERVICE_API_URL": address}
+
+
+@asynccontextmanager
+async def _client(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[Client]:
+    """A client of the service that the environment names, else of the data directory's own."""
+    rng = random.SystemRandom()
+    async with AsyncExitStack() as stack:
+        if wish.api_key and wish.api_url:
+            made = Client(
+                httpx.AsyncHTTPTransport(retries=0), wish.api_url,
+                Keys(Key(wish.api_key, wish.api_url)), clock=clock, rng=rng,
+                allow_insecure=options.allow_insecure,
+            )  # fmt: skip
+        else:
+            await _see_it_served(stack, options, clock)
+            # Whoever serves may end: the next one is found, and where there is none it is this.
+            await stack.enter_async_context(succeeding(_as_successor(options), clock))
+            made = Client(
+                HolderTransport(options.data_dir), HOLDER_URL, _keys_of(options, wish),
+                clock=clock, rng=rng,
+            )  # fmt: skip
+        yield await stack.enter_async_context(made)
+
+
+def _as_successor(options: Options) -> Options:
+    return replace(options, listen=options.listen or 0)
+
+
+def _keys_of(options: Options, wish: Wish) -> Keys:
+    """The key of the environment, else that of the data directory's own agent."""
+    if wish.api_key:
+        return Keys(Key(wish.api_key, HOLDER_URL))
+    keys = stored_desk_keys(options.data_dir)
+    if keys is None:
+        raise ToolError("the data directory has no key", "open the console on it once")
+    return client_keys(keys, HOLDER_URL)
+
+
+async def _see_it_served(stack: AsyncExitStack, options: Options, clock: Clock) -> None:
+    """Attach to whoever holds the data directory, else hold and serve it."""
+    began = clock.monotonic()
+    while not await is_served(options.data_dir, clock):
+        # Only who holds pays for the import of the service.
+        await imported("service_tui.wiring.holding")
+        from service_tui.wiring.holding import holding  # noqa: PLC0415
+
+        try:
+            await stack.enter_async_context(holding(options, clock))
+        except DirectoryLockedError:
+            if clock.monotonic() - began >= STARTING_S:
+                raise
+            await clock.sleep(AGAIN_S)
+        else:
+            return

@@ -1,0 +1,166 @@
+"""Lines that are no messages, as a careless client sends them to a real server."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from autoresearch.driven import START, environment, new_repository
+from service_tui.autoresearch.frames import refusal_of
+from service_tui.notes import registry
+
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "careless", "version": "1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "code"),
+    [
+        ("{nonsense", None, -32700),
+        ("[" * 100_000, None, -32700),
+        ('{"jsonrpc": "2.0", "id": 1e999', None, -32700),
+        ("[]", None, -32600),
+        ("3", None, -32600),
+        ('{"jsonrpc": "1.0", "id": 7, "method": "ping"}', 7, -32600),
+        ('{"id": "seven", "method": "ping"}', "seven", -32600),
+        ('{"jsonrpc": "2.0", "id": 7, "method": 3}', 7, -32600),
+        ('{"id": true, "method": "ping"}', None, -32600),
+        ('{"id": {"id": 4}, "method": "ping"}', None, -32600),
+    ],
+)
+def test_what_is_no_message_is_answered_to_whoever_waits(
+    line: str, number: int | str | None, code: int
+) -> None:
+    with pytest.raises(ValidationError) as wrong:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    refusal = refusal_of(wrong.value)
+    assert refusal is not None
+    assert (refusal.id, refusal.error.code) == (number, code)
+    assert line[:100] not in refusal.error.message or len(line) < 3
+
+
+def test_an_empty_line_is_passed_over() -> None:
+    for line in ("", "\n", "  \r\n"):
+        with pytest.raises(ValidationError) as wrong:
+            jsonrpc_message_adapter.validate_json(line, by_name=False)
+        assert refusal_of(wrong.value) is None
+
+
+class Raw:
+    """A client that writes what it likes."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    def say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+
+    def ask(self, number: int, method: str, **params: Any) -> None:
+        self.say(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+
+    async def hear(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        return json.loads(await self.process.stdout.readline())
+
+    async def end(self) -> int:
+        """Go away, as a client does that is closed."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return await self.process.wait()
+
+
+@asynccontextmanager
+async def talking(repository: Path, data_dir: Path) -> AsyncGenerator[Raw]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "service_tui", "autoresearch", "--speed", "0", "--allow-shell",
+        cwd=repository, env=environment(data_dir),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        raw = Raw(process)
+        raw.ask(1, "initialize", **HELLO)
+        assert (await raw.hear())["id"] == 1
+        raw.say('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        yield raw
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_a_server_answers_nonsense_and_goes_on(tmp_path: Path) -> None:
+    async with talking(new_repository(tmp_path / "skill"), tmp_path / "data") as raw:
+        raw.say("{nonsense")
+        raw.say("")
+        raw.say('{"id": 99, "method": 3}')
+        raw.ask(2, "tools/list")
+        told = [await raw.hear() for _ in range(3)]
+        assert [(one["id"], one.get("error", {}).get("code")) for one in told] == [
+            (None, -32700), (99, -32600), (2, None)
+        ]  # fmt: skip
+        assert await raw.end() == 0
+
+
+@pytest.mark.parametrize("way", ["its client goes away", "a signal"])
+async def test_a_server_ends_in_order_with_the_command_that_runs(tmp_path: Path, way: str) -> None:
+    repository, told = new_repository(tmp_path / "skill"), tmp_path / "pid"
+    command = f"echo $$ > {told}.new; mv {told}.new {told}; sleep 600 & wait"
+    async with talking(repository, tmp_path / "data") as raw:
+        raw.ask(2, "tools/call", name="init_experiment", arguments=START)
+        assert not (await raw.hear())["result"].get("isError")
+        raw.ask(3, "tools/call", name="run_experiment", arguments={"command": command})
+        while not told.exists():  # noqa: ASYNC110  (another process makes it)
+            await asyncio.sleep(0.05)
+        (entry,) = registry.entries(tmp_path / "data")
+        assert entry.pid == raw.process.pid
+        if way == "a signal":
+            raw.process.send_signal(signal.SIGTERM)
+            assert await raw.process.wait() == 128 + signal.SIGTERM
+        else:
+            assert await raw.end() == 0
+    assert not is_running(int(told.read_text()))
+    (entry,) = registry.entries(tmp_path / "data")
+    assert entry.pid == 0
+    assert entry.live is not None
+    assert entry.live.ended_at > 0
+    assert not (repository / ".git" / "autoresearch" / "running").exists()
+
+
+async def test_a_result_on_its_way_is_kept_though_its_client_goes_away(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with talking(repository, tmp_path / "data") as raw:
+        raw.ask(2, "tools/call", name="init_experiment", arguments=START)
+        worktree = Path(json.loads((await raw.hear())["result"]["content"][0]["text"])["worktree"])
+        (worktree / "skill.py").write_text("better = True\n")
+        result = {"status": "discard", "metric": 1, "description": "worse"}
+        raw.ask(3, "tools/call", name="log_experiment", arguments=result)
+        notes = repository / "autoresearch.jsonl"
+        while '"run"' not in notes.read_text():  # noqa: ASYNC110  (another process writes it)
+            await asyncio.sleep(0.001)
+        assert await raw.end() == 0
+    # What did not come to its end in a moment is taken up by the next one.
+    async with talking(repository, tmp_path / "data") as raw:
+        raw.ask(2, "tools/call", name="init_experiment", arguments=START)
+        told = json.loads((await raw.hear())["result"]["content"][0]["text"])
+        assert (told["experiments"], told["next_experiment"]) == (1, 2)
+        assert "MIN_EDGE" in (worktree / "skill.py").read_text()
+        assert await raw.end() == 0
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False

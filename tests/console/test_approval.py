@@ -1,0 +1,150 @@
+"""The dialog of a waiting trade: what it says, what stays in sight, and how it is answered."""
+
+from dataclasses import replace
+
+import pytest
+
+from doors import Running, running, seen_before
+from fleet_samples import held_of, leash_of, sample_supervision
+from samples import NOW, sample_state
+from service_tui.console.dialogs.approval import ApprovalForm, over_means, why_text
+from service_tui.console.signs import signs_text
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
+from service_tui.desk.fleet import VenueMoneyView
+from service_tui.desk.records_fleet import HeldView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+
+FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
+ROOM = leash_of(budget=None)
+
+
+def waiting(held: HeldView) -> DeskState:
+    return replace(FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), held=(held,)))
+
+
+def given(seen: Running, kind: type) -> list[object]:
+    return [command for command in seen.doors.submitted if isinstance(command, kind)]
+
+
+def told(seen: Running, part: str) -> str:
+    return str(seen.app.screen.query_one(part, Words).render())
+
+
+def screen_text(seen: Running) -> str:
+    strips = seen.app.screen._compositor.render_strips()
+    return "\n".join(strip.text for strip in strips)
+
+
+async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
+    async with running(waiting(held_of())) as seen:
+        await seen.press("ampersand", "f4")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert given(seen, RefuseHeld) == []
+        assert "refuse  enter" in screen_text(seen)
+        await seen.press("n", "o", "enter")
+        (order,) = given(seen, RefuseHeld)
+        assert (order.held_id, order.reason) == ("h1", "no")
+        assert given(seen, ApproveHeld) == []
+
+
+async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:
+    async with running(waiting(held_of())) as seen:
+        await seen.press("ampersand", "f4", "escape")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert "approve  enter" in screen_text(seen)
+        await seen.press("f4", "enter")
+        (order,) = given(seen, RefuseHeld)
+        assert order.reason == ""
+
+
+async def test_a_sale_is_decided_by_the_same_keys() -> None:
+    sale = held_of(action=Action.SELL, amount=Micros(0), shares=Micros(12 * ONE))
+    async with running(waiting(sale)) as seen:
+        await seen.press("ampersand", "f4", "escape", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert (order.held_id, order.amount) == ("h1", None)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24)])
+async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[int, int]) -> None:
+    long = held_of(
+        reasoning="the river rises. " * 200,
+        question="Will it rain on every one of the " + "very " * 40 + "many days?",
+        signal_data={f"gauge_{place}": 0.25 for place in range(60)},
+    )
+    async with running(waiting(long), size=size) as seen:
+        await seen.press("ampersand")
+        for words in ("approve  enter", "refuse  F4", "later  esc", "25.00", "then it is refused"):
+            assert words in screen_text(seen)
+        body = seen.app.screen.query_one("#form-body")
+        await seen.press("pagedown")
+        assert body.scroll_y > 0
+        assert body.max_scroll_y > body.scroll_y
+        await seen.press("pageup")
+        assert body.scroll_y == 0
+        await seen.press("f4")
+        for words in ("refuse  enter", "back  esc", "reason"):
+            assert words in screen_text(seen)
+
+
+def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
+    signs = {"client_ref": "17db4e0f", "probability": 0.5634, "tx_hash": "0x" + "ab" * 32}
+    held = held_of(side=Side.NO, price=0.425, signal_data=signs)
+    said = why_text(held, waiting(held)).plain
+    assert "probability of YES 0.5634" in said
+    assert "NO is at 0.425 now" in said
+    assert "17db4e0f" not in said
+    assert "tx_hash 0xabab…abab" in said
+    assert signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note a, edge 0.06"
+
+
+async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
+    async with running(waiting(held_of())) as seen:
+        await seen.press("ampersand", "ctrl+u", *"999999999", "enter")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert "more than one trade may spend" in told(seen, "#form-problem") or (
+            "more than the cash of heron" in told(seen, "#form-problem")
+        )
+        await seen.press("ctrl+u", *"999999999999", "enter")
+        assert "too large" in told(seen, "#form-problem")
+        await seen.press("ctrl+u", "enter")
+        assert "type an amount" in told(seen, "#form-problem")
+        assert given(seen, ApproveHeld) == []
+
+
+@pytest.mark.parametrize(
+    ("micros", "shown"), [(4_999_999, "4.999999"), (4_000, "0.004"), (25 * ONE, "25.00")]
+)
+async def test_an_untouched_size_is_approved_as_it_was_asked_for(micros: int, shown: str) -> None:
+    async with running(waiting(held_of(amount=Micros(micros)))) as seen:
+        await seen.press("ampersand")
+        assert shown in screen_text(seen)
+        assert f"buys for {shown} " in told(seen, "#form-preview")
+        await seen.press("enter")
+        (order,) = given(seen, ApproveHeld)
+        assert (order.held_id, order.amount) == ("h1", None)
+
+
+async def test_a_size_that_was_typed_over_is_another_size() -> None:
+    async with running(waiting(held_of(amount=Micros(4_999_999)))) as seen:
+        await seen.press("ampersand", "ctrl+u", *"5.00", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert order.amount == 5 * ONE
+
+
+def test_the_means_are_those_of_the_venue() -> None:
+    held = held_of(venue=Venue.EVM)
+    zero = Micros(0)
+    money = VenueMoneyView(Venue.EVM, Micros(30 * ONE), zero, zero, zero, 0, 0)
+    fleet = FULL.fleet
+    agents = tuple(replace(one, venues=(money,)) for one in fleet.agents)
+    state = replace(waiting(held), fleet=replace(fleet, agents=agents))
+    assert over_means(held, Micros(30 * ONE), state) == ""
+    assert over_means(held, Micros(31 * ONE), state) == (
+        "more than heron has on evm_venue: at most 30.00 USDC.e"
+    )
+    assert over_means(held_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
+    assert held.left_s(NOW) > 0

@@ -1,0 +1,198 @@
+"""The order ticket on a real venue: its units, its fee, what is held there, and where it leads."""
+
+from dataclasses import replace
+
+import pytest
+from textual import events
+
+from console.test_trade_form import HELD, MARKET, STATE, Ticket, short_quiet, ticket
+from samples import NOW
+from service_tui.console.dialogs.live_order import live_order, live_question
+from service_tui.console.dialogs.order_draft import (
+    Draft,
+    DraftError,
+    Holding,
+    holding,
+    read_order,
+    sellable,
+)
+from service_tui.console.dialogs.trade_form import UNSEEN
+from service_tui.console.widgets.plain_input import PlainInput
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.records import QuoteView
+from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+from wallet_samples import row_of
+
+__all__ = ["short_quiet"]
+
+BOTH = (Venue.SIM, Venue.EVM)
+FEE = Micros(420_000)
+
+
+def state_on(*venues: Venue, embedded: bool = True, **wallet: object) -> DeskState:
+    """A desk with real money on, whose market trades on these venues."""
+    known = {"live": True, "usdc": Micros(1_000 * ONE)} | wallet
+    return replace(
+        STATE,
+        service=replace(STATE.service, embedded=embedded),
+        markets={**STATE.markets, MARKET.market_id: replace(MARKET, venues=venues)},
+        wallet=replace(STATE.wallet, **known),
+        redemption=RedemptionView(rows=(held_there(),)),
+    )
+
+
+def held_there(**other: object) -> RedemptionRow:
+    given = {"market_id": MARKET.market_id, "side": Side.YES, "stage": Stage.ACTIVE}
+    return row_of(**{**given, "shares": Micros(40 * ONE), "cost": Micros(20 * ONE), **other})
+
+
+REAL = state_on(*BOTH)
+
+
+async def turned(t: Ticket, state: DeskState = REAL) -> None:
+    """Bring the state and take the real venue."""
+    t.app.bring(state)
+    await t.pilot.pause()
+    await t.pilot.press("f7")
+
+
+async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_the_sum() -> None:
+    async with ticket(REAL) as t:
+        await turned(t)
+        await t.quoted(
+            "10",
+            money=Micros(10 * ONE),
+            fee=FEE,
+            max_loss=Micros(10_420_000),
+            cash_after=Micros(989_580_000),
+        )
+        shown = t.text("quote")
+        for words in (
+            "for the shares",
+            "10.00 USDC.e",
+            "fee",
+            "0.42 USDC.e",
+            "-10.42 USDC.e",
+            "989.58 USDC.e",
+        ):
+            assert words in shown
+        assert "$SIM" not in shown
+        assert t.text("unit") == "spend USDC.e"
+        row = t.pilot.app.screen._compositor.render_strips()[t.amount.region.y].text
+        assert "spend USDC.e 10" in row
+
+
+async def test_figures_of_one_venue_are_never_shown_in_the_money_of_another() -> None:
+    async with ticket(REAL) as t:
+        await t.quoted("10")
+        assert "8,189.33 $SIM" in t.text("quote")
+        await turned(t)
+        assert "8,189.33" not in t.text("quote")
+
+
+async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
+    here = holding(REAL, MARKET.market_id, HELD.side)
+    assert here == Holding(HELD.shares, HELD.cost)
+    assert holding(REAL, MARKET.market_id, Side.YES, Venue.EVM) == Holding(
+        Micros(40 * ONE), Micros(20 * ONE)
+    )
+    assert holding(REAL, MARKET.market_id, Side.NO, Venue.EVM) is None
+    ended = replace(REAL, redemption=RedemptionView(rows=(held_there(stage=Stage.READY),)))
+    assert holding(ended, MARKET.market_id, Side.YES, Venue.EVM) is None
+    async with ticket(REAL, side=Side.YES, action=Action.SELL) as t:
+        await turned(t)
+        assert "sell (40.00)" in t.text("action")
+        await t.quoted("40", money=Micros(24 * ONE), fee=FEE, shares=Micros(40 * ONE))
+        shown = t.text("quote")
+        # 24.00 less the fee, and that less the cost of 20.00.
+        for words in ("24.00 USDC.e", "0.42 USDC.e", "23.58 USDC.e", "+3.58 USDC.e"):
+            assert words in shown
+        await t.pilot.press("f5")
+        assert "sell (none held)" in t.text("action")
+        await t.type("1")
+        assert "you hold no NO on evm_venue" in t.text("problem")
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [(REAL, "LIVE simulated, no real money, on evm_venue"),
+     (state_on(*BOTH, embedded=False), "LIVE real money on evm_venue"),
+     (state_on(*BOTH, embedded=False, simulated=True), "LIVE simulated, no real money,")],
+)  # fmt: skip
+async def test_the_ticket_itself_says_whether_the_money_is_real(
+    state: DeskState, words: str
+) -> None:
+    async with ticket(state) as t:
+        assert "play money" in t.text("market")
+        await turned(t, state)
+        assert words in t.text("market")
+
+
+async def test_only_venues_on_which_the_market_trades_are_offered() -> None:
+    async with ticket(REAL) as t:
+        await turned(t)
+        assert t.text("unit") == "spend USDC.e"
+        await t.pilot.press("f7")
+        assert t.text("unit") == "spend $SIM"
+    alone = state_on(Venue.SIM)
+    async with ticket(alone) as t:
+        await turned(t, alone)
+        assert t.app.said == ["this market trades on sim only"]
+        assert t.text("unit") == "spend $SIM"
+
+
+def test_an_order_for_a_venue_of_another_market_is_refused_in_words() -> None:
+    draft = Draft(replace(MARKET, venues=BOTH), Side.YES, Action.BUY, "10", venue=Venue.SOL)
+    with pytest.raises(DraftError, match="trades on sim and evm_venue only") as no:
+        read_order(REAL, draft, NOW)
+    assert MARKET.market_id not in str(no.value)
+    unknown = replace(draft, market=MARKET)
+    assert read_order(REAL, unknown, NOW).venue is Venue.SOL
+
+
+async def test_a_key_right_behind_enter_enlarges_nothing() -> None:
+    async with ticket() as t:
+        await t.type("25")
+        line = t.form.query_one("#ticket-amount", PlainInput)
+        # The key is in the line's queue before the ticket has heard that it was entered.
+        await line.action_submit()
+        line.post_message(events.Key("1", "1"))
+        await t.pilot.pause()
+        assert t.amount.value == "25"
+        assert t.text("problem") == UNSEEN or t.text("problem").startswith("25 is entered")
+        await t.pilot.press("f5", "0")
+        assert t.amount.value == "250"
+
+
+def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> None:
+    order = PlaceTrade(MARKET.market_id, Side.YES, Action.BUY, Venue.EVM, Micros(10 * ONE))
+    quote = QuoteView(1, ok=True, shares=Micros(20 * ONE), average=1 / 3, fee=FEE)
+    bound = live_order(order, quote)
+    assert bound.price == 0.34
+    body = live_question(bound, REAL, quote)._question.body.plain
+    for words in ("buy YES for 10.00 USDC.e", "evm_venue, simulated", "about 0.42 USDC.e, on top"):
+        assert words in body
+    sale = replace(order, action=Action.SELL, amount=Micros(0), shares=Micros(20 * ONE))
+    sold = QuoteView(1, ok=True, shares=Micros(20 * ONE), money=Micros(9 * ONE), fee=FEE)
+    body = live_question(sale, REAL, sold)._question.body.plain
+    assert "about 8.58 USDC.e, the fee taken off" in body
+
+
+async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> None:
+    async with ticket(REAL, size=(60, 18)) as t:
+        await turned(t)
+        await t.quoted("10", fee=FEE)
+        strips = t.pilot.app.screen._compositor.render_strips()
+        text = "\n".join(strip.text for strip in strips)
+        for words in ("buy YES for 10.00 USDC.e  enter", "cancel  esc", "fee", "cash after"):
+            assert words in text
+
+
+def test_what_is_sold_first_is_what_is_held_on_whichever_venue() -> None:
+    assert sellable(REAL, MARKET.market_id) == (HELD.side, Venue.SIM)
+    elsewhere = replace(REAL, positions=())
+    assert sellable(elsewhere, MARKET.market_id) == (Side.YES, Venue.EVM)
+    assert sellable(elsewhere, "another") is None

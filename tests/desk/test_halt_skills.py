@@ -1,0 +1,282 @@
+"""A halt at a service that keeps none: the agents of skills are paused, by their own keys."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import httpx
+
+from faults import Line, breaking, ready, said, until
+from service_tui.desk.commands import Halt, Resume
+from service_tui.desk.desk import Desk
+from service_tui.desk.leash_keeping import KeptLeash
+from service_tui.desk.records_halt import AckState, HaltedAgent
+from service_tui.desk.skill_home import SkillHome
+from service_tui.desk.state import DeskState
+from service_tui.engine.agents import Agent
+from service_tui.server.embedded import BASE_URL
+from service_tui.storage.errors import StorageError
+from service_tui.terms import LeashMode
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import REGISTER
+from support import Stage, first_state, open_stage, open_test_desk
+
+SETTINGS = "/api/sdk/user/settings"
+ORDERS = "/api/sdk/orders"
+NAMES = ("heron", "gull")
+
+
+@dataclass
+class Far:
+    """A service that keeps no halt as far as the desk knows, and the agents of two skills."""
+
+    stage: Stage
+    line: Line
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def agent(self, name: str) -> Agent:
+        return next(one for one in self.stage.world.agents.values() if one.settings.name == name)
+
+    def is_paused(self, name: str) -> bool:
+        return self.agent(name).settings.trading_paused
+
+    def of(self, name: str) -> Callable[[httpx.Request], bool]:
+        """Whether a call is in this agent's name."""
+        bearer = f"Bearer {self.keys[name]}"
+        return lambda request: request.headers.get("authorization") == bearer
+
+    async def run_skills(self, desk: Desk) -> None:
+        """Open a way for both, as the handler of skills does."""
+        lines = desk._supervision._lines
+        for name, key in self.keys.items():
+            leash = KeptLeash(self.agent(name).agent_id, name, "gauge", LeashMode.AUTO)
+            await lines.open(f"run-{name}", leash, key)
+
+
+@asynccontextmanager
+async def far(path: Path) -> AsyncGenerator[Far]:
+    async with open_stage(path, speed=0) as whole:
+        stage, line = breaking(whole)
+        it, home = Far(stage, line), SkillHome(path)
+        for name in NAMES:
+            made = (await stage.client.call(REGISTER, body=RegisterRequest(name=name))).answer
+            it.keys[name] = made.api_key
+            await asyncio.to_thread(home.keep_key, made.agent_id, BASE_URL, made.api_key)
+        line.sent.clear()
+        yield it
+
+
+@asynccontextmanager
+async def desk_on(it: Far, *, read_only: bool = False) -> AsyncGenerator[Desk]:
+    state = first_state(read_only=read_only)
+    remote = replace(state, service=replace(state.service, embedded=False, label="host"))
+    async with open_test_desk(it.stage, remote) as desk:
+        await until(desk, ready, it.stage)
+        yield desk
+
+
+def acks(state: DeskState) -> dict[str, tuple[AckState, str]]:
+    assert state.halt is not None
+    return {ack.what: (ack.state, ack.detail) for ack in state.halt.acks}
+
+
+def acked(state: DeskState) -> bool:
+    return state.halt is not None and not state.halt.missing
+
+
+def resumed(state: DeskState) -> bool:
+    return state.halted_since is None
+
+
+async def test_each_agent_of_a_skill_is_paused_and_only_what_the_halt_set_is_lifted(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        it.agent("gull").change({"trading_paused": True})
+        desk.submit(Halt())
+        state = await until(desk, acked, it.stage)
+        told = acks(state)
+        assert told["the service has paused heron"] == (AckState.DONE, "")
+        assert told["the service has paused gull"] == (AckState.DONE, "as it was before")
+        assert told["no buy of a skill on this desk's leash rests on a book"][1] == "none rests"
+        assert it.is_paused("heron")
+        assert not any(one.url.path.startswith("/api/desk") for one in it.line.sent)
+        desk.submit(Resume("RESUME"))
+        state = await until(desk, resumed, it.stage)
+        assert [it.is_paused(name) for name in NAMES] == [False, True]
+        assert not it.stage.agent.settings.trading_paused
+        words = "gull stays paused: the service had paused it before the halt"
+        assert words in [one.text for one in state.notices]
+
+
+async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path) as it:
+        it.agent("gull").change({"trading_paused": True})
+        down = it.of("gull")
+        it.line.fault = lambda one: said({"error": "broken"}, 503) if down(one) else None
+        async with desk_on(it) as desk:
+            await it.run_skills(desk)
+            desk.submit(Halt())
+            state = await until(desk, lambda s: s.halt.missing == 2, it.stage)
+            state = await until(
+                desk, lambda s: all(one.tries > 2 for one in s.halt.acks[-2:]), it.stage
+            )
+            told = acks(state)
+            assert told["the service has paused heron"][0] is AckState.DONE
+            assert told["the service has paused gull"] == (
+                AckState.FAILED, "the service answers 503 to gull",
+            )  # fmt: skip
+            assert it.is_paused("heron")
+        # The skills have ended with the desk: the halt itself knows whom it has to tell.
+        async with desk_on(it) as desk:
+            state = await until(desk, lambda s: s.halt.acks[-2].tries > 0, it.stage)
+            assert state.halt.agents == (
+                HaltedAgent(it.agent("heron").agent_id, "heron", was_paused=False),
+                HaltedAgent(it.agent("gull").agent_id, "gull"),
+            )
+            it.line.fault = lambda _: None
+            state = await until(desk, acked, it.stage)
+            assert [one.was_paused for one in state.halt.agents] == [False, True]
+        async with desk_on(it) as desk:
+            await until(desk, acked, it.stage)
+            desk.submit(Resume("RESUME"))
+            await until(desk, resumed, it.stage)
+            assert [it.is_paused(name) for name in NAMES] == [False, True]
+        async with desk_on(it) as desk:
+            assert desk.state.halt is None
+
+
+async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: Path) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        heron = it.of("heron")
+        unsaid = {"auto_risk_monitor_enabled": True, "trading_paused": False}
+        it.line.fault = lambda one: (
+            said(unsaid, content_type="application/json") if heron(one) and one.method == "PATCH"
+            else None
+        )  # fmt: skip
+        desk.submit(Halt())
+        state = await until(desk, lambda s: s.halt.missing == 1, it.stage)
+        state = await until(desk, lambda s: max(one.tries for one in s.halt.acks) > 1, it.stage)
+        words = "the service answers that heron is not paused"
+        assert acks(state)["the service has paused heron"] == (AckState.FAILED, words)
+        it.line.fault = lambda _: None
+        await until(desk, acked, it.stage)
+        assert it.is_paused("heron")
+
+
+async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        desk.submit(Halt())
+        await until(desk, acked, it.stage)
+        gull = it.of("gull")
+        it.line.fault = lambda one: said({"error": "broken"}, 500) if gull(one) else None
+        await desk.submit(Resume("RESUME")).wait()
+        assert desk.ports.gate.is_closed
+        assert "not resumed, still halted: the service answers 500 to gull" in [
+            one.text for one in desk.state.notices
+        ]
+        it.line.fault = lambda _: None
+        await until(desk, acked, it.stage)
+        assert all(it.is_paused(name) for name in NAMES)
+        desk.submit(Resume("RESUME"))
+        await until(desk, resumed, it.stage)
+        assert not any(it.is_paused(name) for name in NAMES)
+
+
+async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path: Path) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        desk.submit(Halt())
+        await until(desk, acked, it.stage)
+        gull = it.of("gull")
+        it.line.fault = lambda one: said({"error": "no such key"}, 401) if gull(one) else None
+        desk.submit(Resume("RESUME"))
+        state = await until(desk, resumed, it.stage)
+        assert "gull stays paused: the service answers 401 to gull" in [
+            one.text for one in state.notices
+        ]
+        assert not it.is_paused("heron")
+
+
+async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        real, full = desk._memory.keep_halt, [True]
+
+        async def keep(kept: object) -> None:
+            if full:
+                raise StorageError("the disk is full")
+            await real(kept)
+
+        desk._memory.keep_halt = keep
+        desk.submit(Halt())
+        state = await until(desk, lambda s: s.halt.missing == 3, it.stage)
+        assert all(it.is_paused(name) for name in NAMES)
+        assert acks(state)["the service has paused heron"] == (AckState.FAILED, "the disk is full")
+        full.clear()
+        await until(desk, acked, it.stage)
+        desk.submit(Resume("RESUME"))
+        await until(desk, resumed, it.stage)
+        assert not any(it.is_paused(name) for name in NAMES)
+
+
+async def test_the_buys_that_rest_for_skills_are_cancelled_with_their_own_key(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        heron = it.of("heron")
+        book = {"orders": [order("o-1", "buy"), order("o-2", "sell"), order("o-3", "buy")],
+                "count": 3}  # fmt: skip
+        gone = {"success": True, "cancelled": 1}
+        ends = [said(gone), said({"error": "broken"}, 500), said(gone), said({"error": "?"}, 404)]
+
+        def answer(one: httpx.Request) -> httpx.Response | None:
+            if not (heron(one) and one.url.path.startswith(ORDERS)):
+                return None
+            return said(book) if one.method == "GET" else ends.pop(0)
+
+        it.line.fault = answer
+        desk.submit(Halt())
+        what = "no buy of a skill on this desk's leash rests on a book"
+        state = await until(desk, lambda s: s.halt.acks[-1].tries, it.stage)
+        assert acks(state)[what] == (AckState.FAILED, "the service answers 500 to heron")
+        state = await until(desk, acked, it.stage)
+        # What is gone by then was cancelled, or filled: it does not rest.
+        assert acks(state)[what] == (AckState.DONE, "2 cancelled")
+        asked = [one.url.path for one in it.line.sent if one.method == "DELETE"]
+        assert asked == [f"{ORDERS}/o-1", f"{ORDERS}/o-3"] * 2
+
+
+def order(order_id: str, kind: str) -> dict[str, object]:
+    return {
+        "order_id": order_id, "trade_id": "t-1", "cost_usdc": 2.0, "market_id": "m",
+        "side": "yes", "trade_type": kind, "order_type": "GTC", "venue": "evm_venue",
+        "price": 0.4, "shares": 5.0, "created_at": "2027-01-15T08:00:00Z",
+    }  # fmt: skip
+
+
+async def test_a_desk_that_is_read_only_pauses_nobody(tmp_path: Path) -> None:
+    async with far(tmp_path) as it:
+        async with desk_on(it) as desk:
+            await it.run_skills(desk)
+            down = it.of("heron")
+            it.line.fault = lambda one: said({"error": "broken"}, 503) if down(one) else None
+            desk.submit(Halt())
+            await until(desk, lambda s: s.halt.missing == 2, it.stage)
+        it.line.fault = lambda _: None
+        it.stage.client._read_only = True
+        async with desk_on(it, read_only=True) as desk:
+            assert len(desk.state.halt.agents) == 2
+            assert "the service has paused heron" not in acks(desk.state)
+            await it.stage.clock.advance(5.0)
+        assert not it.is_paused("heron")

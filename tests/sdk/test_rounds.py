@@ -1,0 +1,137 @@
+"""What a skill wants becomes buys within bounds, on the real service."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sdk.served import Served, open_served
+from service_tui import Idea, ServiceClient, run_skill
+from service_tui.clock import SystemClock
+from service_tui.sdk.rounds import DAY_S, USED_UP, one_round
+
+SLUG = "rain-maker"
+BUDGET = "SERVICE_RAIN_MAKER_DAILY_BUDGET_USD"
+PAUSE_S = 30.0
+
+
+async def off(script: Callable[..., Any], *arguments: Any) -> Any:
+    return await asyncio.to_thread(script, *arguments)
+
+
+def idea(market_id: str, amount: float = 5.0, **more: Any) -> Idea:
+    return Idea(
+        market_id, "yes", amount, "it looks wet", "clouds", 0.123456, 0.6, 0.7, **more
+    )  # fmt: skip
+
+
+def wanted(*ideas: Idea) -> Callable[[ServiceClient], Iterator[Idea]]:
+    return lambda _: iter(ideas)
+
+
+async def test_a_round_buys_the_first_ideas_and_says_what_came_of_them(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        told: list[str] = []
+        first, second, third = (
+            idea(one, more={"cloud": "grey"}, bought=lambda one=one: told.append(one))
+            for one in served.markets[:3]
+        )
+        with served.client() as client:
+            report = one_round(client, SLUG, wanted(first, second, third), left=20.0)
+            assert (report.signals, report.trades_attempted, report.trades_executed) == (2, 2, 2)
+            assert (report.amount_usd, report.skip_reason) == (10.0, None)
+            assert told == served.markets[:2]
+            trade = client.get_trades().trades[0]
+            assert (trade.source, trade.skill_slug) == (f"sdk:{SLUG}", SLUG)
+            assert trade.signal_data is not None
+            said = {name: trade.signal_data[name] for name in ("edge", "signal_source", "cloud")}
+            assert said == {"edge": 0.1235, "signal_source": "clouds", "cloud": "grey"}
+            # What is held already is held back, and the next idea has its turn.
+            again = one_round(client, SLUG, wanted(first, third), left=20.0)
+            assert (again.trades_attempted, again.trades_executed) == (2, 1)
+            assert again.skip_reason is not None
+            assert told == served.markets[:3]
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        dear, cheap, last = (
+            idea(one, amount) for one, amount in zip(served.markets, (8.01, 5.1, 2.9), strict=False)
+        )
+        with served.client() as client:
+            report = one_round(client, SLUG, wanted(dear, cheap, last), left=8.0)
+            assert (report.signals, report.trades_executed) == (3, 2)
+            assert (report.amount_usd, report.skip_reason) == (8.0, USED_UP)
+            before = len(served.asked)
+            nothing = one_round(client, SLUG, wanted(cheap), left=0.0)
+            assert json.loads(nothing.line())["automaton"] == {
+                "signals": 0, "trades_attempted": 0, "trades_executed": 0, "amount_usd": 0.0,
+                "skip_reason": USED_UP,
+            }  # fmt: skip
+            assert len(served.asked) == before
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+class EndedError(Exception):
+    """The skill was ended."""
+
+
+class Days(SystemClock):
+    """A clock on which each pause of the skill takes half a day; the fourth one ends it."""
+
+    def __init__(self) -> None:
+        self.pauses = 0
+
+    def now(self) -> float:
+        return DAY_S * (20_000.25 + self.pauses / 2)
+
+    async def sleep(self, delay_s: float) -> None:
+        if delay_s != PAUSE_S:
+            await super().sleep(delay_s)
+            return
+        self.pauses += 1
+        if self.pauses == 4:
+            raise EndedError
+
+
+async def test_a_skill_has_its_budget_anew_each_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live"])
+    monkeypatch.setenv(BUDGET, "9")
+    async with open_served(tmp_path) as served:
+        monkeypatch.setenv("SERVICE_API_KEY", served.stage.key)
+        monkeypatch.setenv("SERVICE_API_URL", served.url)
+        markets = iter(served.markets)
+
+        def ideas(_: ServiceClient) -> Iterator[Idea]:
+            yield idea(next(markets))
+
+        with pytest.raises(EndedError):
+            await off(lambda: run_skill(SLUG, ideas, pause_s=PAUSE_S, clock=Days()))
+        assert len(served.posts) == 2
+    told = [json.loads(line)["automaton"] for line in capsys.readouterr().out.splitlines()]
+    assert [one["trades_executed"] for one in told] == [1, 0, 1, 0]
+    assert [one.get("skip_reason") for one in told] == [None, USED_UP, None, USED_UP]
+
+
+async def test_without_live_a_skill_trades_on_paper_and_once_is_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--once"])
+    async with open_served(tmp_path) as served:
+        monkeypatch.setenv("SERVICE_API_KEY", served.stage.key)
+        monkeypatch.setenv("SERVICE_API_URL", served.url)
+        ideas = wanted(idea(served.market_id))
+        await off(lambda: run_skill(SLUG, ideas, pause_s=PAUSE_S))
+        assert served.posts == []
+    assert json.loads(capsys.readouterr().out)["automaton"]["trades_executed"] == 1
