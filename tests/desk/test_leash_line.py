@@ -158,7 +158,12 @@ async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_pa
         (said({"success": False, "error": "the gateway broke"}, 502), False),
         (said({"success": False}, 504), False),
         (said({"success": False}, 408), False),
+        (said({"success": False}, 409), False),
         (said("not one word of JSON"), False),
+        (said({"success": None}), False),
+        # It says no, and yet names a trade.
+        (said({"success": False, "trade_id": "t", "shares_bought": 12.5, "cost": 5}), False),
+        (said({"success": False, "fill_status": "filled"}), False),
     ],
 )
 async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
@@ -354,6 +359,44 @@ async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() ->
         await lines.carry_out(ApproveHeld(held_id, "it", confirmed=True))
         assert (leash.waiting, len(service.requests)) == ({}, 3)
         lines.close()
+
+
+async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path) -> None:
+    asked: list[Micros] = []
+
+    def against(_: PlaceTrade, spent: Micros) -> tuple[str, str] | None:
+        asked.append(spent)
+        return None
+
+    filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
+    buy = b'{"market_id": "m", "side": "yes", "amount": 4.0, "venue": "polymarket"}'
+    async with scripted(said(filled)) as service, own_client(service.url) as client:
+        for slug in ("gauge", "tide"):
+            spending = SkillSpending(tmp_path)
+            lines = LeashLines(
+                client, client._clock, list[Fact]().append, against_real=against, spending=spending
+            )
+            leash = KeptLeash("a", "heron", slug, LeashMode.AUTO)
+            way = await lines.open("r1", leash, "sk_test_0123456789")
+            await raw_call(way, "POST /api/sdk/trade", buy)
+            lines.close()
+        # What another service was sent is its own.
+        SkillSpending(tmp_path).keep("a owl https://elsewhere.example", leash.day, Micros(9 * ONE))
+        await lines.open("r2", leash, "sk_test_0123456789")
+        assert asked == [0, 4 * ONE]
+        assert lines._spent_today() == 8 * ONE
+        lines.close()
+
+
+def test_what_is_given_back_after_midnight_is_not_of_the_new_day() -> None:
+    leash = KeptLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
+    before, after = Timestamp(86_400 * 20_000 - 0.5), Timestamp(86_400 * 20_000 + 1.0)
+    leash.count_buy(Micros(10 * ONE), before)
+    leash.count_buy(Micros(10 * ONE), after)
+    leash.count_buy(Micros(-10 * ONE), before)
+    assert leash.spent_on(after) == 10 * ONE
+    # Nor does a clock that was set back begin a day with a new budget.
+    assert not leash.has_left(Micros(ONE), before)
 
 
 async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: Path) -> None:

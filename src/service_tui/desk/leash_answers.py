@@ -7,6 +7,7 @@ Used by leash_line.
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Final
 
 from service_tui.desk.leash_keeping import KeptLeash, No
 from service_tui.desk.records_fleet import HeldView
@@ -17,18 +18,32 @@ from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
 from service_tui.wire.trades import TradeBody, TradeRequest
 
+_NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 424, 426, 429})
+"""Refusals after which nothing is under way. Whoever stands between may say any other, 408, 409,
+499 or 5xx, about an order that went through."""
+
+_MOVED: Final = ("trade_id", "shares_bought", "shares_sold", "cost")
+_UNDER_WAY: Final = frozenset({
+    TradeStatus.FILLED,
+    TradeStatus.PARTIALLY_FILLED,
+    TradeStatus.CONFIRMED,
+    TradeStatus.SUBMITTED,
+})
+
 
 def is_sure_no(status: int, said: Mapping[str, object]) -> bool:
     """Whether an answer leaves no doubt that the order was not carried out.
 
+    An answer that cannot be read, or that says no and names a trade, proves nothing. Source:
+    failures, rule 1.
+
     Returns:
         True if its money may be spent again, and it may be sent once more.
     """
-    if status == HTTPStatus.OK:
-        return said.get("success") is False
-    # Whoever stands between may say 408 or 5xx about an order that went through.
-    is_refusal = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
-    return is_refusal and status != HTTPStatus.REQUEST_TIMEOUT
+    if status != HTTPStatus.OK:
+        return status in _NOTHING_DONE
+    states = {said.get("status"), said.get("fill_status")} & _UNDER_WAY
+    return said.get("success") is False and not states and not any(map(said.get, _MOVED))
 
 
 def raw_of(body: WireModel) -> bytes:

@@ -77,12 +77,20 @@ class KeptLeash:
 
     def spent_on(self, now: Timestamp) -> Micros:
         """Money of the buys of this UTC day."""
-        return self.spent if int(now // DAY_S) == self.day else Micros(0)
+        # A clock that was set back begins no new day.
+        return self.spent if int(now // DAY_S) <= self.day else Micros(0)
 
-    def count_buy(self, money: Micros, now: Timestamp) -> None:
-        """Count the money of a buy before it is sent; less than 0 gives it back."""
-        spent = Micros(max(0, self.spent_on(now) + money))
-        self.day, self.spent = int(now // DAY_S), spent
+    def count_buy(self, money: Micros, at: Timestamp) -> None:
+        """Count the money of a buy before it is sent; less than 0 gives it back.
+
+        Args:
+            money: what is to count.
+            at: when the buy was counted: what is given back after midnight is not the new day's.
+        """
+        if money < 0 and int(at // DAY_S) < self.day:
+            return
+        self.spent = Micros(max(0, self.spent_on(at) + money))
+        self.day = max(self.day, int(at // DAY_S))
 
     def judged(self, order: TradeRequest, size: Micros, now: Timestamp) -> No | bool:
         """Whether an order may go out by itself: True, False for one that waits, or a no."""

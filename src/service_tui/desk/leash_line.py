@@ -30,12 +30,12 @@ from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
 from service_tui.desk.leash_answers import held_body, is_sure_no, raw_of, refused, submitted
-from service_tui.desk.leash_keeping import NO_REASON, KeptLeash, No, Waiting
+from service_tui.desk.leash_keeping import DAY_S, NO_REASON, KeptLeash, No, Waiting
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_halt import HaltedAgent
 from service_tui.desk.skill_spending import SkillSpending
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
-from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.errors import ErrorBody
@@ -105,6 +105,7 @@ class LeashLines:
         self._clock = clock
         self._say = say
         self._lines: dict[str, _Line] = {}
+        self._written: dict[str, tuple[int, Micros]] = {}
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def open(self, run_id: str, leash: KeptLeash, key: str) -> tuple[str, str]:
@@ -128,8 +129,9 @@ class LeashLines:
                 before.leash.day, before.leash.spent, before.leash.count,
             )  # fmt: skip
         elif self._spending is not None:
-            name = self._name(leash)
-            leash.day, leash.spent = await asyncio.to_thread(self._spending.spent, name)
+            self._written = await asyncio.to_thread(self._spending.rows)
+            nothing = (leash.day, leash.spent)
+            leash.day, leash.spent = self._written.get(self._name(leash), nothing)
         token = f"sk_live_{secrets.token_urlsafe(24)}"
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -276,12 +278,13 @@ class LeashLines:
         return None if found is None else No("REAL_MONEY", *found)
 
     def _spent_today(self) -> Micros:
-        """Money of the buys of all skills on these ways, of this UTC day."""
+        """Money of the buys of all skills at this service, of this UTC day, run they now or not."""
         now = self._clock.now()
-        spent = {
-            (line.leash.agent_id, line.leash.skill_slug): line.leash.spent_on(now)
-            for line in self._lines.values()
-        }
+        today, here = int(now // DAY_S), f" {self._client.base_url}"
+        rows = self._written.items()
+        spent = {one: money for one, (day, money) in rows if day == today and one.endswith(here)}
+        for line in self._lines.values():
+            spent[self._name(line.leash)] = line.leash.spent_on(now)
         return Micros(sum(spent.values()))
 
     # -- the skill's calls -----------------------------------------------------------------
@@ -361,8 +364,9 @@ class LeashLines:
 
     async def _send(self, line: _Line, body: Mapping[str, object], size: Micros) -> Answered:
         """Send an order; what surely did not go out counts for nothing."""
+        counted_at = self._clock.now()
         try:
-            await self._count(line.leash, size)
+            await self._count(line.leash, size, counted_at)
         except (OSError, ValueError) as error:
             log.warning("a skill's buy was not written down: %s", error)
             return _no(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
@@ -371,12 +375,12 @@ class LeashLines:
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
         if is_sure_no(status, _said(answer)):
             with suppress(OSError, ValueError):
-                await self._count(line.leash, Micros(-size))
+                await self._count(line.leash, Micros(-size), counted_at)
         self._tell()
         return status, answer
 
-    async def _count(self, leash: KeptLeash, money: Micros) -> None:
-        """Count the money of a buy, or give it back, and write it down.
+    async def _count(self, leash: KeptLeash, money: Micros, at: Timestamp) -> None:
+        """Count the money of a buy, or give it back on the day it counted, and write it down.
 
         Raises:
             OSError: it could not be, and does not count.
@@ -385,7 +389,7 @@ class LeashLines:
         if not money:
             return
         # At once: the next order is judged by it.
-        leash.count_buy(money, self._clock.now())
+        leash.count_buy(money, at)
         for other in (line.leash for line in self._lines.values()):
             if self._name(other) == self._name(leash):
                 other.day, other.spent = leash.day, leash.spent
@@ -395,9 +399,10 @@ class LeashLines:
         async with self._keeping:
             try:
                 await asyncio.to_thread(self._spending.keep, name, leash.day, leash.spent)
+                self._written[name] = (leash.day, leash.spent)
             except (OSError, ValueError):
                 if money > 0:
-                    leash.count_buy(Micros(-money), self._clock.now())
+                    leash.count_buy(Micros(-money), at)
                 raise
 
     def _name(self, leash: KeptLeash) -> str:

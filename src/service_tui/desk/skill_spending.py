@@ -22,23 +22,10 @@ class SkillSpending:
 
     data_dir: Path
 
-    def spent(self, name: str) -> tuple[int, Micros]:
-        """What somebody has spent on the last day of spending.
-
-        Returns:
-            The day and the money; zeros for nobody known.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: something else stands in it.
-        """
-        day, spent = self._rows().get(name, (0, 0))
-        return day, Micros(spent)
-
     def keep(self, name: str, day: int, spent: Micros) -> None:
         """Write it down; an OSError or ValueError says that it could not be."""
-        rows = {one: row for one, row in self._rows().items() if row[0] >= day}
-        rows[name] = (day, int(spent))
+        rows = {one: row for one, row in self.rows().items() if row[0] >= day}
+        rows[name] = (day, spent)
         draft = self.data_dir / f"{SPENDING}.new"
         made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(made, "w", encoding="utf-8") as file:
@@ -47,11 +34,11 @@ class SkillSpending:
             os.fsync(file.fileno())
         draft.replace(self.data_dir / SPENDING)
 
-    def _rows(self) -> dict[str, tuple[int, int]]:
-        """Day and money by names.
+    def rows(self) -> dict[str, tuple[int, Micros]]:
+        """What everybody has spent on the last day of spending.
 
         Returns:
-            Every row.
+            The day and the money, by names.
 
         Raises:
             OSError: the file cannot be read.
@@ -69,9 +56,9 @@ class SkillSpending:
         return {str(name): _row(row) for name, row in pairs.items()}
 
 
-def _row(row: object) -> tuple[int, int]:
+def _row(row: object) -> tuple[int, Micros]:
     match row:
         case [int(day), int(spent)] if day >= 0 and spent >= 0:
-            return day, spent
+            return day, Micros(spent)
         case _:
             raise ValueError(_BROKEN)
