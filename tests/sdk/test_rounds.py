@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -76,6 +77,36 @@ async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
                 "skip_reason": USED_UP,
             }  # fmt: skip
             assert len(served.asked) == before
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+@pytest.mark.parametrize("given", ["nan", "inf", "-1", "twenty", ""])
+def test_a_budget_that_is_no_amount_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
+    monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
+    monkeypatch.setenv("SERVICE_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv(BUDGET, given)
+    asked: list[ServiceClient] = []
+
+    def ideas(client: ServiceClient) -> list[Idea]:
+        asked.append(client)
+        return []
+
+    with pytest.raises(ValueError, match=f"{BUDGET} is "):
+        run_skill(SLUG, ideas, pause_s=PAUSE_S)
+    assert asked == []
+
+
+async def test_a_rest_that_is_no_number_buys_nothing(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            report = one_round(client, SLUG, wanted(idea(served.market_id)), left=math.nan)
+        assert (report.trades_attempted, report.skip_reason) == (0, USED_UP)
+        assert served.posts == []
 
     async with open_served(tmp_path) as served:
         await off(script, served)

@@ -5,6 +5,7 @@ Used by skills: `from service_tui import Idea, ServiceClient, run_skill`.
 """
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -96,11 +97,12 @@ def one_round(
     """
     seen = tried = done = 0
     spent, why = 0.0, None
-    if left <= 0:
+    # Written so that what is no number leaves nothing to spend.
+    if not left > 0:
         return Report(skip_reason=USED_UP)
     for idea in ideas(client):
         seen += 1
-        if round(spent + idea.amount, 2) > left:
+        if not round(spent + idea.amount, 2) <= left:
             why = USED_UP
             continue
         tried += 1
@@ -152,10 +154,11 @@ def run_skill(
         trades: buys of a round at most.
         clock: time; the machine's own by default.
 
-    A ServiceError ends it: whoever runs it starts it again.
+    A ServiceError ends it: whoever runs it starts it again. A ValueError says that the budget is no
+    amount of money.
     """
     clock = clock or SystemClock()
-    budget = float(os.environ.get(budget_variable(slug), DAILY_BUDGET_USD))
+    budget = _budget(slug)
     day, spent = 0, 0.0
     with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
         while True:
@@ -169,3 +172,23 @@ def run_skill(
             if "--once" in sys.argv:
                 return
             client.pause(pause_s)
+
+
+def _budget(slug: str) -> float:
+    """What a skill may spend in a day.
+
+    Returns:
+        Money, 0 or more.
+
+    Raises:
+        ValueError: what the environment says is no amount of money.
+    """
+    variable = budget_variable(slug)
+    given = os.environ.get(variable, str(DAILY_BUDGET_USD))
+    try:
+        budget = float(given)
+    except ValueError:
+        budget = math.nan
+    if not 0 <= budget < math.inf:
+        raise ValueError(f"{variable} is {given!r}: give a number of money, such as 20")
+    return budget
