@@ -14,12 +14,35 @@ from typing import Final
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.sdk.client import ServiceClient
+from service_tui.sdk.guards import CONFLICT, REBUY
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.wire.base import SignalValue
 
 DAY_S: Final = 86_400.0
 TRADES: Final = 2
 """Buys of one round."""
+
+REFUSALS: Final = 3
+"""Ideas of one round that may be refused; what is held already is passed over and counts not."""
+
+STANDING: Final = frozenset({
+    "AGENT_BROKE",
+    "AGENT_SUSPENDED",
+    "DAILY_LIMIT",
+    "DAILY_TRADES",
+    "HALTED",
+    "LEASH_BUDGET",
+    "LEASH_OBSERVE",
+    "NOT_CLAIMED",
+    "REAL_MONEY",
+    "REAL_TRADING_DISABLED",
+    "SKILL_BUDGET",
+    "TOO_MANY_HELD",
+    "TRADING_HALTED",
+    "TRADING_PAUSED",
+    "VENUE_NOT_SERVED",
+})
+"""Refusals that the next idea would meet too: they end a round."""
 
 USED_UP: Final = "the budget of the day is used up"
 
@@ -82,6 +105,8 @@ def one_round(
 ) -> Report:
     """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
 
+    It ends early where the service refuses too much, or says what it would say to every idea.
+
     Args:
         client: the way to the service.
         slug: the skill's.
@@ -95,7 +120,7 @@ def one_round(
     Raises:
         ServiceError: the service did not answer, or an answer may have been lost.
     """
-    seen = tried = done = 0
+    seen = tried = done = refused = 0
     spent, why = 0.0, None
     # Written so that what is no number leaves nothing to spend.
     if not left > 0:
@@ -125,6 +150,9 @@ def one_round(
         )
         if not result.success:
             why = result.skip_reason or result.error
+            refused += result.skip_reason not in {CONFLICT, REBUY}
+            if refused >= REFUSALS or result.error_code in STANDING:
+                break
             continue
         done, spent = done + 1, spent + idea.amount
         if idea.bought is not None:
