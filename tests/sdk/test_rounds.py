@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from sdk.served import Served, open_served
 from service_tui import Idea, ServiceClient, run_skill
 from service_tui.clock import SystemClock
-from service_tui.sdk.rounds import DAY_S, USED_UP, one_round
+from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, one_round
 
 SLUG = "rain-maker"
 BUDGET = "SERVICE_RAIN_MAKER_DAILY_BUDGET_USD"
@@ -76,6 +77,76 @@ async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
                 "skip_reason": USED_UP,
             }  # fmt: skip
             assert len(served.asked) == before
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+async def test_a_round_ends_after_a_few_refusals(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            dear = [idea(one, 900.0) for one in served.markets[:6]]
+            report = one_round(client, SLUG, wanted(*dear), left=10_000.0)
+            assert (report.trades_attempted, report.trades_executed) == (REFUSALS, 0)
+            assert report.skip_reason is not None
+            assert len(served.posts) == REFUSALS
+            # What is held already was not refused: the round goes on behind it.
+            five = [idea(one) for one in served.markets[:5]]
+            assert one_round(client, SLUG, wanted(*five[:4]), left=100.0, trades=4).amount_usd == 20
+            report = one_round(client, SLUG, wanted(*five), left=100.0)
+            assert (report.trades_attempted, report.trades_executed) == (5, 1)
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+@pytest.mark.parametrize(
+    ("rail", "code"),
+    [({"trading_paused": True}, "paused"), ({"max_trades_per_day": 1}, "daily trade limit")],
+)
+async def test_a_round_ends_at_a_refusal_that_every_idea_would_meet(
+    tmp_path: Path, rail: dict[str, Any], code: str
+) -> None:
+    def script(served: Served) -> None:
+        ideas = [idea(one) for one in served.markets[:5]]
+        with served.client() as client:
+            client.trade(served.markets[5], "yes", 5.0)
+            client.update_settings(**rail)
+            before = len(served.posts)
+            report = one_round(client, SLUG, wanted(*ideas), left=100.0)
+        assert (report.trades_attempted, report.trades_executed) == (1, 0)
+        assert code in str(report.skip_reason)
+        assert len(served.posts) == before + 1
+
+    async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+@pytest.mark.parametrize("given", ["nan", "inf", "-1", "twenty", ""])
+def test_a_budget_that_is_no_amount_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
+    monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
+    monkeypatch.setenv("SERVICE_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv(BUDGET, given)
+    asked: list[ServiceClient] = []
+
+    def ideas(client: ServiceClient) -> list[Idea]:
+        asked.append(client)
+        return []
+
+    with pytest.raises(ValueError, match=f"{BUDGET} is "):
+        run_skill(SLUG, ideas, pause_s=PAUSE_S)
+    assert asked == []
+
+
+async def test_a_rest_that_is_no_number_buys_nothing(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            report = one_round(client, SLUG, wanted(idea(served.market_id)), left=math.nan)
+        assert (report.trades_attempted, report.skip_reason) == (0, USED_UP)
+        assert served.posts == []
 
     async with open_served(tmp_path) as served:
         await off(script, served)

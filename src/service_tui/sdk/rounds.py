@@ -5,6 +5,7 @@ Used by skills: `from service_tui import Idea, ServiceClient, run_skill`.
 """
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -13,12 +14,35 @@ from typing import Final
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.sdk.client import ServiceClient
+from service_tui.sdk.guards import CONFLICT, REBUY
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.wire.base import SignalValue
 
 DAY_S: Final = 86_400.0
 TRADES: Final = 2
 """Buys of one round."""
+
+REFUSALS: Final = 3
+"""Ideas of one round that may be refused; what is held already is passed over and counts not."""
+
+STANDING: Final = frozenset({
+    "AGENT_BROKE",
+    "AGENT_SUSPENDED",
+    "DAILY_LIMIT",
+    "DAILY_TRADES",
+    "HALTED",
+    "LEASH_BUDGET",
+    "LEASH_OBSERVE",
+    "NOT_CLAIMED",
+    "REAL_MONEY",
+    "REAL_TRADING_DISABLED",
+    "SKILL_BUDGET",
+    "TOO_MANY_HELD",
+    "TRADING_HALTED",
+    "TRADING_PAUSED",
+    "VENUE_NOT_SERVED",
+})
+"""Refusals that the next idea would meet too: they end a round."""
 
 USED_UP: Final = "the budget of the day is used up"
 
@@ -81,6 +105,8 @@ def one_round(
 ) -> Report:
     """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
 
+    It ends early where the service refuses too much, or says what it would say to every idea.
+
     Args:
         client: the way to the service.
         slug: the skill's.
@@ -94,13 +120,14 @@ def one_round(
     Raises:
         ServiceError: the service did not answer, or an answer may have been lost.
     """
-    seen = tried = done = 0
+    seen = tried = done = refused = 0
     spent, why = 0.0, None
-    if left <= 0:
+    # Written so that what is no number leaves nothing to spend.
+    if not left > 0:
         return Report(skip_reason=USED_UP)
     for idea in ideas(client):
         seen += 1
-        if round(spent + idea.amount, 2) > left:
+        if not round(spent + idea.amount, 2) <= left:
             why = USED_UP
             continue
         tried += 1
@@ -123,6 +150,9 @@ def one_round(
         )
         if not result.success:
             why = result.skip_reason or result.error
+            refused += result.skip_reason not in {CONFLICT, REBUY}
+            if refused >= REFUSALS or result.error_code in STANDING:
+                break
             continue
         done, spent = done + 1, spent + idea.amount
         if idea.bought is not None:
@@ -152,10 +182,11 @@ def run_skill(
         trades: buys of a round at most.
         clock: time; the machine's own by default.
 
-    A ServiceError ends it: whoever runs it starts it again.
+    A ServiceError ends it: whoever runs it starts it again. A ValueError says that the budget is no
+    amount of money.
     """
     clock = clock or SystemClock()
-    budget = float(os.environ.get(budget_variable(slug), DAILY_BUDGET_USD))
+    budget = _budget(slug)
     day, spent = 0, 0.0
     with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
         while True:
@@ -169,3 +200,23 @@ def run_skill(
             if "--once" in sys.argv:
                 return
             client.pause(pause_s)
+
+
+def _budget(slug: str) -> float:
+    """What a skill may spend in a day.
+
+    Returns:
+        Money, 0 or more.
+
+    Raises:
+        ValueError: what the environment says is no amount of money.
+    """
+    variable = budget_variable(slug)
+    given = os.environ.get(variable, str(DAILY_BUDGET_USD))
+    try:
+        budget = float(given)
+    except ValueError:
+        budget = math.nan
+    if not 0 <= budget < math.inf:
+        raise ValueError(f"{variable} is {given!r}: give a number of money, such as 20")
+    return budget
