@@ -192,6 +192,31 @@ async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
         assert not any(it.is_paused(name) for name in NAMES)
 
 
+async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path: Path) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        desk.submit(Halt())
+        await until(desk, acked, it.stage)
+        heron, gull = it.of("heron"), it.of("gull")
+        lifted: list[httpx.Request] = []
+
+        def again(one: httpx.Request) -> httpx.Response | None:
+            if one.method == "PATCH" and b"false" in one.content:
+                if heron(one) and not lifted:
+                    desk.submit(Halt())
+                lifted.extend([one] if heron(one) or gull(one) else [])
+            return None
+
+        it.line.fault = again
+        await desk.submit(Resume("RESUME")).wait()
+        assert "not resumed: it was halted again" in [one.text for one in desk.state.notices]
+        await until(desk, acked, it.stage)
+        assert len(lifted) == 1
+        assert heron(lifted[0])
+        assert desk.ports.gate.is_closed
+        assert all(it.is_paused(name) for name in NAMES)
+
+
 async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path: Path) -> None:
     async with far(tmp_path) as it, desk_on(it) as desk:
         await it.run_skills(desk)

@@ -224,14 +224,18 @@ class SkillPauses:
         what = "no buy of a skill on this desk's leash rests on a book"
         return (*pauses, Step("skill_orders", what, cancel))
 
-    async def lift(self) -> list[str]:
+    async def lift(self, go_on: Callable[[], None]) -> list[str]:
         """End the pauses that this halt has set, and no other one.
+
+        Args:
+            go_on: asked before each; raises where it was halted again meanwhile.
 
         Returns:
             Who stays paused, and why.
         """
         left: list[str] = []
         for agent in self._known() if self._may_change() else ():
+            go_on()
             if agent.was_paused is None:
                 # Nothing was changed there: the service never said how it was.
                 continue
