@@ -11,6 +11,7 @@ import httpx
 from faults import Line, breaking, ready, said, until
 from service_tui.desk.commands import Halt, Resume
 from service_tui.desk.desk import Desk
+from service_tui.desk.halt_kept import kept_halt
 from service_tui.desk.leash_keeping import KeptLeash
 from service_tui.desk.records_halt import AckState, HaltedAgent
 from service_tui.desk.skill_home import SkillHome
@@ -190,6 +191,66 @@ async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
         desk.submit(Resume("RESUME"))
         await until(desk, resumed, it.stage)
         assert not any(it.is_paused(name) for name in NAMES)
+
+
+async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
+    tmp_path: Path,
+) -> None:
+    async with far(tmp_path) as it:
+        heron, silent = it.of("heron"), {"auto_risk_monitor_enabled": True}
+        it.line.fault = lambda one: (
+            said(silent, content_type="application/json")
+            if heron(one) and one.method == "GET" and one.url.path == SETTINGS
+            else None
+        )
+        async with desk_on(it) as desk:
+            await it.run_skills(desk)
+            desk.submit(Halt())
+            state = await until(desk, acked, it.stage)
+            told = acks(state)["the service has paused heron"]
+            assert told == (AckState.DONE, "how it was before is unsaid")
+        # What was unsaid is kept as that.
+        async with desk_on(it) as desk:
+            await until(desk, acked, it.stage)
+            desk.submit(Resume("RESUME"))
+            state = await until(desk, resumed, it.stage)
+            told = [one.text for one in state.notices if one.text.startswith("heron")]
+            words = "the service never said whether it was paused before the halt"
+            assert told == [f"heron stays paused: {words}; look at its settings there"]
+            assert [it.is_paused(name) for name in NAMES] == [True, False]
+
+
+def test_a_halt_that_an_older_program_wrote_is_read() -> None:
+    kept = kept_halt('{"on": true, "at": 5.0, "was_paused": false, "agents": [["a", "x", true]]}')
+    assert kept is not None
+    assert kept.agents == (HaltedAgent("a", "x", was_paused=True),)
+    also = replace(kept, agents=(HaltedAgent("b", "y", was_paused=True, is_unsaid=True),))
+    assert kept_halt(also.as_text()) == also
+
+
+async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path: Path) -> None:
+    async with far(tmp_path) as it, desk_on(it) as desk:
+        await it.run_skills(desk)
+        desk.submit(Halt())
+        await until(desk, acked, it.stage)
+        heron, gull = it.of("heron"), it.of("gull")
+        lifted: list[httpx.Request] = []
+
+        def again(one: httpx.Request) -> httpx.Response | None:
+            if one.method == "PATCH" and b"false" in one.content:
+                if heron(one) and not lifted:
+                    desk.submit(Halt())
+                lifted.extend([one] if heron(one) or gull(one) else [])
+            return None
+
+        it.line.fault = again
+        await desk.submit(Resume("RESUME")).wait()
+        assert "not resumed: it was halted again" in [one.text for one in desk.state.notices]
+        await until(desk, acked, it.stage)
+        assert len(lifted) == 1
+        assert heron(lifted[0])
+        assert desk.ports.gate.is_closed
+        assert all(it.is_paused(name) for name in NAMES)
 
 
 async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path: Path) -> None:

@@ -149,3 +149,30 @@ async def test_what_keeps_a_result_is_finished_though_nobody_waits(
         await door.finish()
         keeping.cancel()
     assert done == ["ended" if may_stop else "whole", "whole"]
+
+
+async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() -> None:
+    trying, go_on = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def shut() -> AsyncGenerator[Session]:
+        trying.set()
+        await go_on.wait()
+        raise ToolError("there is no repository", "make one")
+        yield
+
+    async def work(session: Session) -> dict[str, object]:
+        return session.told()
+
+    async with asyncio.TaskGroup() as tasks:
+        door = Door(shut, tasks)
+        keeping = tasks.create_task(door.keep())
+        asking = tasks.create_task(door.have_done(work, may_stop=True))
+        await trying.wait()
+        asking.cancel()
+        await asyncio.wait((asking,))
+        go_on.set()
+        with pytest.raises(ToolError, match="there is no repository"):
+            await door.have_done(work, may_stop=True)
+        assert not keeping.done()
+        keeping.cancel()

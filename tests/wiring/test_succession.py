@@ -1,16 +1,25 @@
 """Who takes a data directory over, and what is said when it cannot be had."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from service_tui.clock import ManualClock
+from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Fact, Noticed
+from service_tui.desk.ports import Surroundings
+from service_tui.desk.state import DeskState
 from service_tui.storage.lock import LOCK_FILE, holder_of
+from service_tui.wiring import holding as holding_room
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.rooms import imported
 from service_tui.wiring.succession import AGAIN_S, GRACE_S, LOOK_S, succeeding
+
+ROUNDS = 4_000
 
 
 def options(path: Path, **changes: object) -> Options:
@@ -49,3 +58,32 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
         assert len(told) == 2
         assert succession.address == ""
     assert holder_of(tmp_path) is None
+
+
+@pytest.mark.parametrize("has_desk", [False, True])
+async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_desk: bool
+) -> None:
+    clock, desks, handed = ManualClock(), list[Desk](), list[bool]()
+    open_desk = holding_room.open_desk
+
+    @asynccontextmanager
+    async def seen(state: DeskState, around: Surroundings) -> AsyncGenerator[Desk]:
+        async with open_desk(state, around) as desk:
+            desks.append(desk)
+            yield desk
+
+    monkeypatch.setattr(holding_room, "open_desk", seen)
+    (tmp_path / LOCK_FILE).touch(0o600)
+    async with succeeding(options(tmp_path), clock, signs=not has_desk) as succession:
+        if has_desk:
+            succession.tell(lambda _: None, lambda database: handed.append(database is not None))
+        for _ in range(ROUNDS):
+            await clock.advance(LOOK_S)
+            await asyncio.sleep(0.002)
+            if succession.address and (has_desk or desks[-1].state.redemption.executes):
+                break
+        assert succession.address
+        # One desk signs, and only one: the holder's own where no console was told.
+        assert [desk.state.redemption.executes for desk in desks] == [not has_desk]
+    assert handed == ([False, True, False] if has_desk else [])

@@ -28,7 +28,7 @@ class KeptHalt:
 
     def as_text(self) -> str:
         """What is written."""
-        agents = [[one.agent_id, one.name, one.was_paused] for one in self.agents]
+        agents = [[one.agent_id, one.name, one.was_paused, one.is_unsaid] for one in self.agents]
         said = {"on": self.on, "at": self.at, "was_paused": self.was_paused, "agents": agents}
         return json.dumps(said)
 
@@ -56,8 +56,9 @@ def _agents(found: object) -> Iterator[HaltedAgent]:
     """The agents of skills that a halt has paused, or was about to; halts of before name none."""
     for row in found if _is_list(found) else ():
         match row:
-            case [str(agent_id), str(name), bool() | None as was_paused]:
-                yield HaltedAgent(agent_id, name, was_paused)
+            # A halt of an older program says nothing of what was unsaid.
+            case [str(agent_id), str(name), bool() | None as was_paused, *unsaid]:
+                yield HaltedAgent(agent_id, name, was_paused, is_unsaid=unsaid == [True])
             case _:
                 continue
 

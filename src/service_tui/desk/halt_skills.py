@@ -35,6 +35,9 @@ from service_tui.wire.orders import OrderBody
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 
 _BEFORE: Final = "the service had paused it before the halt"
+_UNSAID: Final = (
+    "the service never said whether it was paused before the halt; look at its settings there"
+)
 _PAUSE: Final = UserSettingsPatch(trading_paused=True)
 _LIFT: Final = UserSettingsPatch(trading_paused=False)
 
@@ -73,9 +76,11 @@ class SkillAgents:
         self._key_of = key_of
         self.present = present
 
-    async def is_paused(self, agent: HaltedAgent) -> bool:
-        """Whether the service says that the agent is paused; unsaid counts as paused."""
-        return (await self._settings(agent, USER_SETTINGS)).trading_paused
+    async def as_found(self, agent: HaltedAgent) -> HaltedAgent:
+        """The agent with what the service says of its pause; unsaid counts as paused."""
+        answer = await self._settings(agent, USER_SETTINGS)
+        is_unsaid = "trading_paused" not in answer.model_fields_set
+        return replace(agent, was_paused=answer.trading_paused or is_unsaid, is_unsaid=is_unsaid)
 
     async def pause(self, agent: HaltedAgent) -> None:
         """`trading_paused` stands on the service for this agent."""
@@ -224,18 +229,26 @@ class SkillPauses:
         what = "no buy of a skill on this desk's leash rests on a book"
         return (*pauses, Step("skill_orders", what, cancel))
 
-    async def lift(self) -> list[str]:
+    async def lift(self, go_on: Callable[[], None]) -> list[str]:
         """End the pauses that this halt has set, and no other one.
+
+        Args:
+            go_on: asked before each; raises where it was halted again meanwhile.
 
         Returns:
             Who stays paused, and why.
         """
         left: list[str] = []
         for agent in self._known() if self._may_change() else ():
+            go_on()
             if agent.was_paused is None:
                 # Nothing was changed there: the service never said how it was.
                 continue
-            why = _BEFORE if agent.was_paused else await self._agents.lift(agent)
+            if agent.is_unsaid:
+                # ours: nobody knows whose pause it is. One that a person has set is never lifted.
+                why = _UNSAID
+            else:
+                why = _BEFORE if agent.was_paused else await self._agents.lift(agent)
             if why:
                 left.append(f"{agent.name} stays paused: {why}")
         return left
@@ -244,13 +257,15 @@ class SkillPauses:
         """Write down how an agent was before the halt, then have it paused."""
         agent = next(one for one in self._known() if one.agent_id == agent_id)
         if agent.was_paused is None:
-            agent = replace(agent, was_paused=await self._agents.is_paused(agent))
+            agent = await self._agents.as_found(agent)
             self._remember(agent)
         try:
             await self._keep(ports)
         finally:
             # A disk that refuses holds up no pause.
             await self._agents.pause(agent)
+        if agent.is_unsaid:
+            return "how it was before is unsaid"
         return "as it was before" if agent.was_paused else ""
 
     def _remember(self, agent: HaltedAgent) -> None:

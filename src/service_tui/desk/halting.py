@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from service_tui.client.errors import ReadOnlyError, RefusedError, ServiceError
@@ -280,7 +281,7 @@ class Halting:
         if not service.read_only and service.embedded:
             await steps.resume_service(ports)
             self._check(number)
-        left = await self._skills.lift()
+        left = await self._skills.lift(partial(self._check, number))
         self._check(number)
         await self._open(known, number)
         ports.say(Noticed("good", "resumed: entries pass again", _HALT))

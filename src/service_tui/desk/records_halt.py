@@ -47,11 +47,15 @@ class ExitAllView:
 
 @dataclass(frozen=True, slots=True)
 class HaltedAgent:
-    """An agent of a skill of this desk. `was_paused` before the halt; None: not known yet."""
+    """An agent of a skill of this desk. `was_paused` before the halt; None: not known yet.
+
+    `is_unsaid`: the service answered without a word on it. It is left as one that was paused.
+    """
 
     agent_id: str
     name: str
     was_paused: bool | None = None
+    is_unsaid: bool = False
 
 
 @dataclass(frozen=True, slots=True)

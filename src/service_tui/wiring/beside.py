@@ -51,7 +51,7 @@ async def attached_parts(
     transport = HolderTransport(options.data_dir)
     async with (
         open_beside(options.data_dir, clock) as data,
-        succeeding(options, clock) as succession,
+        succeeding(options, clock, signs=False) as succession,
         client_of_holder(transport, keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)

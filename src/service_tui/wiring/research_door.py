@@ -128,9 +128,11 @@ class Door:
             try:
                 await self._hold(answer)
             except ToolError as error:
-                if answer.done():
+                if self._session is not None:
                     raise
-                answer.set_exception(error)
+                # Whoever asked may have gone meanwhile: the next one is to find the door.
+                if not answer.done():
+                    answer.set_exception(error)
 
     async def _hold(self, answer: "asyncio.Future[Session]") -> None:
         async with self._opened() as session:

@@ -44,10 +44,11 @@ _REASONS: Final = (StorageError, KeysError, NewerJournalError, OSError)
 class Succession:
     """Waits for the end of the holder, and then holds. Says nothing before `tell`."""
 
-    def __init__(self, options: Options, clock: Clock) -> None:
+    def __init__(self, options: Options, clock: Clock, *, signs: bool) -> None:
         self.address = ""
         self._options = options
         self._clock = clock
+        self._signs = signs
         self._say: Callable[[Fact], None] = lambda _: None
         self._hold_desk: Callable[[Database | None], None] = lambda _: None
         self._database: Database | None = None
@@ -107,8 +108,7 @@ class Succession:
         from service_tui.wiring.holding import holding  # noqa: PLC0415
 
         with bind_wanted(options.listen or 0) as listener:
-            # One desk signs for a wallet: the console's, on which a person unlocks its key.
-            async with holding(options, self._clock, listener=listener, signs=False) as held:
+            async with holding(options, self._clock, listener=listener, signs=self._signs) as held:
                 self.address = held.address
                 log.info("took over, serving %s", held.address)
                 self._say(Served(held.address))
@@ -129,9 +129,22 @@ class Succession:
 
 
 @asynccontextmanager
-async def succeeding(options: Options, clock: Clock) -> AsyncGenerator[Succession]:
-    """Stand ready to take over while the context lasts; who only looks, or serves nobody, never."""
-    succession = Succession(options, clock)
+async def succeeding(
+    options: Options, clock: Clock, *, signs: bool = True
+) -> AsyncGenerator[Succession]:
+    """Stand ready to take over while the context lasts; who only looks, or serves nobody, never.
+
+    Args:
+        options: which directory, and how.
+        clock: time.
+        signs: what earlier holders have signed is followed by the new holder itself. One desk
+            signs for a wallet: a console with a desk of its own, on which a person unlocks the
+            key, says no here and is handed the database by `Succession.tell`.
+
+    Yields:
+        The one who waits.
+    """
+    succession = Succession(options, clock, signs=signs)
     if options.read_only or options.listen is None:
         yield succession
         return
