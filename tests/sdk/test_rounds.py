@@ -195,6 +195,50 @@ async def test_a_skill_has_its_budget_anew_each_day(
     assert [one.get("skip_reason") for one in told] == [None, USED_UP, None, USED_UP]
 
 
+class At(SystemClock):
+    """A clock that stands at one moment."""
+
+    def __init__(self, now: float) -> None:
+        self._at = now
+
+    def now(self) -> float:
+        return self._at
+
+
+async def test_a_skill_that_is_started_again_has_what_is_left_of_the_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
+    # A page holds one trade, so that what was spent lies on several.
+    monkeypatch.setattr("service_tui.sdk.rounds.PAGE", 1)
+    monkeypatch.setenv(BUDGET, "12")
+    async with open_served(tmp_path) as served:
+        monkeypatch.setenv("SERVICE_API_KEY", served.stage.key)
+        monkeypatch.setenv("SERVICE_API_URL", served.url)
+        markets = iter(served.markets)
+        now = served.stage.clock.now()
+
+        def start(at: float = now) -> dict[str, Any]:
+            run_skill(SLUG, wanted(idea(next(markets))), pause_s=PAUSE_S, clock=At(at))
+            return json.loads(capsys.readouterr().out)["automaton"]
+
+        def others() -> None:
+            with served.client() as client:
+                client.trade(next(markets), "yes", 50.0, skill_slug="another")
+                bought = client.trade(next(markets), "yes", 50.0)
+                client.trade(
+                    bought.market_id, "yes", action="sell", shares=bought.shares_bought,
+                    skill_slug=SLUG,
+                )  # fmt: skip
+
+        assert (await off(start))["trades_executed"] == 1
+        await off(others)
+        assert (await off(start))["trades_executed"] == 1
+        third = await off(start)
+        assert (third["trades_executed"], third["skip_reason"]) == (0, USED_UP)
+        assert (await off(start, now + DAY_S))["trades_executed"] == 1
+
+
 async def test_without_live_a_skill_trades_on_paper_and_once_is_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

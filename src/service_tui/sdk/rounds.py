@@ -4,6 +4,7 @@ Knows the client. Must not know why anything is bought.
 Used by skills: `from service_tui import Idea, ServiceClient, run_skill`.
 """
 
+import itertools
 import json
 import math
 import os
@@ -16,9 +17,14 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.sdk.client import ServiceClient
 from service_tui.sdk.guards import CONFLICT, REBUY
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
-from service_tui.wire.base import SignalValue
+from service_tui.terms import Action
+from service_tui.units import Timestamp
+from service_tui.wire.base import SignalValue, moment
 
 DAY_S: Final = 86_400.0
+PAGE: Final = 200
+"""Trades of one reading; the most that the service gives."""
+
 TRADES: Final = 2
 """Buys of one round."""
 
@@ -173,7 +179,8 @@ def run_skill(
     """Be a skill: look, buy, report a line, wait, and again; with `--once` a single time.
 
     Without `--live` it trades on paper. SERVICE_<SLUG>_DAILY_BUDGET_USD is what it may spend from
-    midnight to midnight UTC.
+    midnight to midnight UTC: what it bought before it was started again counts, by the trades of
+    the service; on paper nothing outlives the process.
 
     Args:
         slug: the skill's.
@@ -192,7 +199,7 @@ def run_skill(
         while True:
             today = int(clock.now() // DAY_S)
             if today != day:
-                day, spent = today, 0.0
+                day, spent = today, spent_on(client, slug, today)
             report = one_round(client, slug, ideas, left=budget - spent, trades=trades)
             spent += report.amount_usd
             sys.stdout.write(f"{report.line()}\n")
@@ -200,6 +207,35 @@ def run_skill(
             if "--once" in sys.argv:
                 return
             client.pause(pause_s)
+
+
+def spent_on(client: ServiceClient, slug: str, day: int) -> float:
+    """Money of a skill's buys of one UTC day, by the trades that the service remembers.
+
+    Args:
+        client: the way to the service.
+        slug: the skill's.
+        day: days since 1970-01-01.
+
+    Returns:
+        The money, with fees.
+
+    Raises:
+        ServiceError: the service did not answer.
+    """
+    since, until = (moment(Timestamp(one * DAY_S)) for one in (day, day + 1))
+    money: dict[str, float] = {}
+    for offset in itertools.count(step=PAGE):
+        page = client.get_trades(limit=PAGE, offset=offset, since=since, until=until).trades
+        # Pages overlap where something is traded meanwhile; one that tells nothing new is the last.
+        is_new = any(row.id not in money for row in page)
+        for row in page:
+            is_own = slug == row.skill_slug or row.source == f"sdk:{slug}"
+            counts = is_own and row.action == Action.BUY.value and since <= row.created_at < until
+            money[row.id] = row.cost + row.fee if counts else 0.0
+        if not is_new or len(page) < PAGE or page[-1].created_at < since:
+            break
+    return round(sum(money.values()), 6)
 
 
 def _budget(slug: str) -> float:
