@@ -280,7 +280,9 @@ async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path)
 
         desk._memory.keep_halt = keep
         desk.submit(Halt())
-        state = await until(desk, lambda s: s.halt.missing == 3, it.stage)
+        state = await until(
+            desk, lambda s: [one.state for one in s.halt.acks].count(AckState.FAILED) == 3, it.stage
+        )
         assert all(it.is_paused(name) for name in NAMES)
         assert acks(state)["the service has paused heron"] == (AckState.FAILED, "the disk is full")
         full.clear()

@@ -558,11 +558,14 @@ async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path
 
 
 @asynccontextmanager
-async def beside(stage: Setting, path: Path, signer: CountingSigner) -> AsyncGenerator[Desk]:
+async def beside(
+    stage: Setting, path: Path, signer: CountingSigner, initial: DeskState | None = None
+) -> AsyncGenerator[Desk]:
     """A console on the same service that holds nothing, with a database of its own."""
     async with open_directory(path / "attached", stage.clock) as own:
         other = replace(stage, database=own)
-        async with open_wallet_desk(other, signer, executes=False, initial=allowed()) as desk:
+        known_before = initial or allowed()
+        async with open_wallet_desk(other, signer, executes=False, initial=known_before) as desk:
             await known(desk, stage)
             yield desk
             assert ChainRuns(own).recent(100) == []
@@ -624,6 +627,32 @@ async def test_who_holds_the_directory_no_longer_begins_nothing(tmp_path: Path) 
             assert any(HOLDER in one.text for one in desk.state.notices)
         assert signer.count == 0
         assert on_chain(stage) == []
+
+
+async def test_who_holds_the_directory_again_follows_what_others_did_meanwhile(
+    tmp_path: Path,
+) -> None:
+    async with won(tmp_path) as (stage, _, held):
+        await operate(stage, DESK_PATCH_CHAIN, json={"block_s": 600})
+        first, second = CountingSigner(), CountingSigner()
+        async with beside(stage, tmp_path, second, first_state()) as desk:
+            desk.hold(stage.database)
+            await until(desk, lambda s: s.redemption.executes, stage)
+            desk.hold(None)
+            await until(desk, lambda s: not s.redemption.executes, stage)
+            async with open_wallet_desk(stage, first, initial=allowed()) as holder:
+                await until(
+                    holder,
+                    lambda s: (run := run_of(s, held)) is not None and run.at(Step.BROADCAST),
+                    stage,
+                )
+            assert run_of(desk.state, held) is None
+            desk.hold(stage.database)
+            await until(desk, lambda s: s.redemption.executes, stage)
+            await operate(stage, DESK_PATCH_CHAIN, json={"block_s": 2})
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
+        assert (first.count, second.count) == (1, 0)
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
 # -- a service that means ill -------------------------------------------------------------------

@@ -11,11 +11,14 @@ from autoresearch.driven import SKILL, new_repository
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.session import Session
 from service_tui.clock import ManualClock
+from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import holder_of
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.research_tools import InitArguments, LogArguments
 from service_tui.wiring.attached import address_of
+from service_tui.wiring.closed import only_reason
 from service_tui.wiring.holding import holding
+from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.research_door import Door
 from service_tui.wiring.research_opening import opened
@@ -176,3 +179,28 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
             await door.have_done(work, may_stop=True)
         assert not keeping.done()
         keeping.cancel()
+
+
+async def test_what_fails_in_a_session_is_not_told_as_a_door_that_stays_shut(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, asked = ManualClock(), options(tmp_path)
+    wish = Wish(folder=new_repository(tmp_path / "skill"), cap=50)
+    full, orderly = StorageError("the disk is full"), ToolError("it is capped", "begin another")
+    async with time_passing(clock):
+        with pytest.raises((StorageError, ExceptionGroup)) as caught:
+            async with opened(asked, wish, clock):
+                raise full
+        assert only_reason(caught.value) is full
+        assert "stays closed" not in caplog.text
+        # An orderly no is that, whatever was open around it.
+        with pytest.raises(ToolError) as said:
+            async with opened(asked, wish, clock):
+                raise orderly
+        assert said.value is orderly
+        # Only the opening is told in plain words.
+        (asked.data_dir / DESK_FILE).write_text("no keys")
+        with pytest.raises(ToolError, match=DESK_FILE):
+            async with opened(asked, wish, clock):
+                pass
+    assert "stays closed" in caplog.text

@@ -57,8 +57,10 @@ def _agents(found: object) -> Iterator[HaltedAgent]:
     for row in found if _is_list(found) else ():
         match row:
             # A halt of an older program says nothing of what was unsaid.
-            case [str(agent_id), str(name), bool() | None as was_paused, *unsaid]:
-                yield HaltedAgent(agent_id, name, was_paused, is_unsaid=unsaid == [True])
+            case [str(agent_id), str(name), bool() | None as was_paused]:
+                yield HaltedAgent(agent_id, name, was_paused)
+            case [str(agent_id), str(name), bool() | None as was_paused, bool() as is_unsaid]:
+                yield HaltedAgent(agent_id, name, was_paused, is_unsaid=is_unsaid)
             case _:
                 continue
 

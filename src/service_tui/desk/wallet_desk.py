@@ -28,7 +28,7 @@ from service_tui.desk.commands_wallet import (
     WalletCommand,
 )
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.facts_wallet import QueueSeen, WalletSeen
+from service_tui.desk.facts_wallet import AutoChanged, QueueSeen, WalletSeen
 from service_tui.desk.handlers.payments import Payments
 from service_tui.desk.handlers.redemption import Redemptions
 from service_tui.desk.handlers.wallet import WalletKeeper
@@ -59,10 +59,14 @@ class WalletDesk:
     def hold(self, runs: ChainRuns | None) -> None:
         """Sign from now on by this journal, beginning with what it holds; None: no longer."""
         if runs is None:
-            self._holds.clear()
+            if self._holds.is_set():
+                self._holds.clear()
+                self._ports.say(AutoChanged(executes=False))
             return
         self._line.runs = runs
         self._holds.set()
+        self._redemptions.take_up()
+        self._keeper.take_up()
 
     def close(self) -> None:
         """Begin nothing further."""

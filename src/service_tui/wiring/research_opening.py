@@ -9,7 +9,7 @@ import random
 import secrets
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,16 +52,24 @@ async def opened(options: Options, wish: Wish, clock: Clock) -> AsyncGenerator[S
         ToolError: there is no repository, or it or the data directory cannot be used.
     """
     try:
-        with closed_in_plain_words():
-            async with _opened(options, wish, clock) as session:
-                yield session
+        async with AsyncExitStack() as stack:
+            session = await _entered(stack, _opened(options, wish, clock))
+            # What fails from here on is no door that stays shut.
+            yield session
     except Exception as error:
         reason = only_reason(error)
         if isinstance(reason, ToolError):
             raise reason from None
-        if isinstance(reason, DeskClosedError):
-            raise ToolError(str(reason)) from None
         raise
+
+
+async def _entered(stack: AsyncExitStack, opening: AbstractAsyncContextManager[Session]) -> Session:
+    """Open, and say plainly why it cannot be."""
+    try:
+        with closed_in_plain_words():
+            return await stack.enter_async_context(opening)
+    except DeskClosedError as error:
+        raise ToolError(str(error)) from None
 
 
 @asynccontextmanager

@@ -78,7 +78,7 @@ class Redemptions:
         self._awake = asyncio.Event()
         self._word = asyncio.Lock()
         self._closing = False
-        self._loaded = False
+        self._unread = True
 
     @property
     def is_busy(self) -> bool:
@@ -88,6 +88,13 @@ class Redemptions:
     def close(self) -> None:
         """Begin no further redemption."""
         self._closing = True
+
+    def take_up(self) -> None:
+        """This desk signs anew: what the journal holds now comes first, not what was known."""
+        # A step that is being taken goes on: what it does next is in the journal before it does.
+        self._turns = {key: turn for key, turn in self._turns.items() if key in self._busy}
+        self._unread = True
+        self._awake.set()
 
     def nudge(self) -> None:
         """Something changed that a redemption may have waited for."""
@@ -214,17 +221,33 @@ class Redemptions:
 
     async def run(self) -> None:
         """Go on with what the journal holds, then with what the person or the cycle begins."""
-        # A word that came before is carried out first: what it began is nothing left over.
-        async with self._word:
-            await self._load()
+        await self._read()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._cycle())
             while True:
                 await self._awake.wait()
                 self._awake.clear()
+                await self._read_again()
                 for turn in self._idle():
                     self._busy.add(turn.view.key)
                     tasks.create_task(self._go(turn))
+
+    async def _read(self) -> None:
+        # A word that came before is carried out first: what it began is nothing left over.
+        async with self._word:
+            self._unread = False
+            await self._load()
+
+    async def _read_again(self) -> None:
+        """Read the journal where this desk has begun to sign anew; tried until it is read."""
+        if not (self._unread and self._executes()):
+            return
+        try:
+            await self._read()
+        except StorageError as error:
+            # The cycle asks for it again.
+            self._unread = True
+            log.warning("the journal of runs is not read: %s", error)
 
     def _idle(self) -> list[Redeeming]:
         """Runs that can go on now, and that nobody works on."""
@@ -235,8 +258,8 @@ class Redemptions:
         ]
 
     def _may_begin(self) -> bool:
-        """Whether this desk signs, and is to go on doing so."""
-        return self._executes() and not self._closing
+        """Whether this desk signs, knows what lies in the journal, and is to go on doing so."""
+        return self._executes() and not (self._closing or self._unread)
 
     async def _cycle(self) -> None:
         while True:
@@ -254,7 +277,8 @@ class Redemptions:
         finally:
             self._busy.discard(key)
         if turn.view.state in {ChainRunState.REFUSED, ChainRunState.FAILED, ChainRunState.DONE}:
-            self._forget(key)
+            if self._turns.get(key) is turn:
+                self._forget(key)
             self._count(turn.view)
         if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
             self._pause(f"too little gas: {turn.view.fix}")
@@ -291,9 +315,8 @@ class Redemptions:
             if run.settled_at is None and not await self._dropped(turn):
                 self._turns[key] = turn
             turn.say()
-        self._loaded = True
         said = self._ports.state().preferences.get(ALLOWED, "")
-        self._ports.say(AutoChanged(allowed=bool(said), executes=True))
+        self._ports.say(AutoChanged(allowed=bool(said), executes=self._executes()))
         self._awake.set()
 
     async def _dropped(self, turn: Redeeming) -> bool:

@@ -72,6 +72,8 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         self._executes = executes
         self._doing = asyncio.Lock()
         self._begun: asyncio.Queue[Approving] = asyncio.Queue(SHOWN)
+        self._under_way: set[int] = set()
+        self._anew = asyncio.Event()
 
     @property
     def _wallet(self) -> WalletView:
@@ -86,12 +88,29 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     async def run(self) -> None:
         """Go on with approvals under way, and watch the gas."""
+        self._anew.clear()
         await self._load()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_gas())
+            tasks.create_task(self._load_anew())
             while True:
                 turn = await self._begun.get()
                 tasks.create_task(self._approve(turn))
+
+    def take_up(self) -> None:
+        """This desk signs anew: approvals that another holder has sent are followed from here."""
+        self._anew.set()
+
+    async def _load_anew(self) -> None:
+        while True:
+            await self._anew.wait()
+            self._anew.clear()
+            try:
+                # No approval of this desk is half begun meanwhile.
+                async with self._doing:
+                    await self._load()
+            except StorageError as error:
+                log.warning("the journal of runs is not read: %s", error)
 
     # -- the key ---------------------------------------------------------------------------------
 
@@ -336,10 +355,17 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
             turn = Approving(self._ports, self._line, replace(run, number=number), body)
             if not await turn.signed():
                 raise ChainError(turn.view.words)
-            await self._begun.put(turn)
+            await self._put(turn)
+
+    async def _put(self, turn: Approving) -> None:
+        self._under_way.add(turn.number)
+        await self._begun.put(turn)
 
     async def _approve(self, turn: Approving) -> None:
-        await turn.go()
+        try:
+            await turn.go()
+        finally:
+            self._under_way.discard(turn.number)
         try:
             await self._read_approvals()
         except (ServiceError, SigningError) as error:
@@ -349,14 +375,14 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
     async def _load(self) -> None:
         """Go on with approvals that were sent; what was not signed is let go."""
         for run in await asyncio.to_thread(self._line.runs.unsettled):
-            if not run.subject.startswith(SUBJECT):
+            if not run.subject.startswith(SUBJECT) or run.number in self._under_way:
                 continue
             try:
                 turn = Approving(self._ports, self._line, run, thawed(run.body))
                 if turn.step in {ASK, CHECK, PREPARED, SIGN}:
                     await turn.drop("the program ended before it was signed")
                 else:
-                    await self._begun.put(turn)
+                    await self._put(turn)
             except (ValueError, StorageError) as error:
                 log.warning("an approval of the journal is left as it is: %s", error)
 
