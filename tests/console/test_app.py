@@ -227,13 +227,27 @@ async def test_a_trade_on_stale_prices_is_refused_in_plain_words() -> None:
 async def test_the_world_is_paused_and_sped_up_by_keys() -> None:
     async with running(STATE) as seen:
         await seen.press("p", "greater_than_sign", "less_than_sign")
-        assert seen.doors.submitted == [SetSpeed(0), SetSpeed(10), SetSpeed(0)]
+        assert seen.doors.submitted == [SetSpeed(0), SetSpeed(1), SetSpeed(0)]
         await seen.bring(replace(STATE, world=replace(STATE.world, speed=60)))
         await seen.press("greater_than_sign", "p")
         assert seen.doors.submitted[3:] == [SetSpeed(60), SetSpeed(0)]
         await seen.bring(replace(STATE, world=replace(STATE.world, speed=0)))
         await seen.press("p")
         assert seen.doors.submitted[-1] == SetSpeed(60)
+
+
+async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
+    async with running(STATE) as seen:
+        await seen.press("greater_than_sign", "greater_than_sign")
+        assert seen.doors.submitted == [SetSpeed(10), SetSpeed(60)]
+        # The first of the two is answered: the second is still what counts.
+        await seen.bring(replace(STATE, world=replace(STATE.world, speed=10)))
+        await seen.press("less_than_sign")
+        assert seen.doors.submitted[2:] == [SetSpeed(10)]
+        # What never came counts no longer.
+        seen.clock[0] += 60.0
+        await seen.press("less_than_sign")
+        assert seen.doors.submitted[3:] == [SetSpeed(1)]
 
 
 async def test_a_remote_service_has_no_speed() -> None:

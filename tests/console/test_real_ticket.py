@@ -141,6 +141,7 @@ async def test_only_venues_on_which_the_market_trades_are_offered() -> None:
     async with ticket(alone) as t:
         await turned(t, alone)
         assert t.app.said == ["this market trades on sim only"]
+        assert t.text("problem") == "this market trades on sim only"
         assert t.text("unit") == "spend $SIM"
 
 

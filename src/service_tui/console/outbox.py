@@ -15,6 +15,7 @@ from service_tui.desk.commands import (
     Halt,
     PlaceTrade,
     SetPreference,
+    SetSpeed,
     WatchMarket,
 )
 from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog
@@ -24,6 +25,8 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 OPENING: Final = "the desk is still opening: press it again in a moment"
+PACE_S: Final = 3.0
+"""A pace that was asked for and has not come by then is not coming."""
 
 
 class Outbox:
@@ -35,6 +38,9 @@ class Outbox:
         self._kept: dict[str, Command] = {}
         self._preferences: dict[str, str] = {}
         self._halted_at: Timestamp | None = None
+        self._paces: list[int] = []
+        self._pace_at = Timestamp(0.0)
+        self._speed: int | None = None
 
     def open(self, desk: DeskDoors) -> None:
         """The desk is open: what was kept for it goes first, and of that a halt."""
@@ -64,8 +70,14 @@ class Outbox:
             why = why_not_traded(state, TRADED_ON[command.action], now)
             if why:
                 return f"{command.in_words()}: not sent. {why}"
+        if isinstance(command, SetSpeed):
+            self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
         self._submit(command)
         return ""
+
+    def pace(self, speed: int, now: Timestamp) -> int:
+        """The pace that was asked for last, while it is on its way; else `speed`, the world's."""
+        return next(reversed(self._asked_paces(now)), speed)
 
     def laid_over(self, state: DeskState) -> DeskState:
         """The state with what the operator prefers and halted since, until the desk says it too."""
@@ -73,11 +85,21 @@ class Outbox:
             self._halted_at = None
         elif self._halted_at is not None:
             state = replace(state, halt=HaltView(self._halted_at))
+        self._hear_speed(None if state.world is None else state.world.speed)
         said = state.preferences
         self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
         if not self._preferences:
             return state
         return replace(state, preferences={**said, **self._preferences})
+
+    def _asked_paces(self, now: Timestamp) -> list[int]:
+        return self._paces if now - self._pace_at < PACE_S else []
+
+    def _hear_speed(self, speed: int | None) -> None:
+        """A pace that came answers all asked before it; one that nobody here asked for, all."""
+        if speed != self._speed:
+            answered = self._paces.index(speed) + 1 if speed in self._paces else len(self._paces)
+            self._speed, self._paces = speed, self._paces[answered:]
 
     def _halt(self, command: Halt, now: Timestamp) -> str:
         """A halt is never late: a desk that is still opening is halted before it does anything."""

@@ -83,6 +83,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._quoting = Quoting()
         self._quiet: Timer | None = None
         self._before = ""
+        self._no_venue = ""
         self._far_seen: tuple[Side, Action, Micros] | None = None
         self._is_ready = False
         self._is_done = False
@@ -174,6 +175,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             self._venue = venue
             self._turned()
         else:
+            # In the ticket as well: what is said in a corner of the screen is easily missed.
+            self._no_venue = venue
+            self._show()
             self.post_message(Said(venue, "warn"))
 
     def _ask_for_real(self, order: PlaceTrade) -> None:
@@ -318,7 +322,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _changed(self) -> None:
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
-        self._before, self._far_seen = "", None
+        self._before, self._no_venue, self._far_seen = "", "", None
         if self._quiet is not None:
             self._quiet.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)
@@ -367,9 +371,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        problem.tell(order if is_refused else self._before)
+        problem.tell(self._no_venue or (order if is_refused else self._before))
         # An empty line is no mistake: it is told what to do, not what is wrong.
-        problem.set_class(bool(draft.amount) and is_refused, "-wrong")
+        problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", Door)
         words = draft.action.value if is_refused else ticket_words.order_words(order)
         place.tell(f"{words}  enter")
