@@ -18,8 +18,10 @@ from service_tui.console.dialogs.monitor_form import MonitorForm
 from service_tui.console.dialogs.monitor_many import MonitorMany
 from service_tui.console.dialogs.price_alert import PriceAlertForm
 from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.exit_estimate import guarded
 from service_tui.console.screens.markets import MarketsScreen
 from service_tui.console.screens.monitor_columns import nearest, percent_short, track
+from service_tui.console.screens.monitor_text import guard_line
 from service_tui.console.screens.monitors import MonitorsScreen
 from service_tui.console.screens.portfolio import PortfolioScreen
 from service_tui.console.screens.risk_rows import RiskRow, key_of
@@ -35,8 +37,8 @@ from service_tui.desk.commands import (
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_risk import AlertState, Condition, MonitorState, RiskView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
-from service_tui.units import Timestamp
+from service_tui.terms import Action, Venue
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = guarded_state()
 SMALL, WIDE = (80, 24), (120, 40)
@@ -248,7 +250,7 @@ async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> N
     async with monitors() as view:
         await view.press("j", "e")
         row = view.here
-        rest = tuple(each for each in STATE.positions if each.key != row.holding)
+        rest = tuple(each for each in STATE.positions if each.key != row.key)
         risk = replace(STATE.risk, monitors=())
         view.app.bring(replace(STATE, positions=rest, risk=risk))
         await view.pilot.pause()
@@ -766,3 +768,58 @@ def test_the_bar_shows_where_the_mark_is() -> None:
         "400%",
         "12k%",
     ]
+
+
+# -- one market on two venues -------------------------------------------------------------------
+
+
+PLAY = STATE.positions[6]
+REAL = replace(PLAY, venue=Venue.EVM, shares=Micros(7 * ONE), question="for real money")
+BOTH = replace(STATE, on_venues=(REAL,))
+
+
+async def test_a_form_of_a_real_position_stays_with_it_when_play_money_is_held_as_well() -> None:
+    app = Host(BOTH, PortfolioScreen)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert app.front is not None
+        app.front.focus_row(REAL.key)
+        await pilot.press("m")
+        await pilot.pause()
+        form = app.screen
+        assert isinstance(form, MonitorForm)
+        form.take(replace(BOTH), NOW)
+        await pilot.pause()
+        assert "on evm" in str(form.query_one("#form-about", Static).content)
+        await pilot.press("enter")
+        await pilot.pause()
+        orders = [each for each in app.given if isinstance(each, SetMonitor)]
+        assert [each.venue for each in orders] == [Venue.EVM]
+
+
+def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
+    own = replace(STATE.risk.monitors[0], market_id=PLAY.market_id, side=PLAY.side)
+    real = replace(own, venue=Venue.EVM)
+    state = replace(BOTH, risk=replace(BOTH.risk, monitors=(real,)))
+    assert guarded(state, REAL.key) == real
+    found = guarded(state, PLAY.key)
+    assert found is not None
+    assert (found.venue, found.stop_pct) == (Venue.SIM, None)
+    assert guard_line(state).plain.startswith("! 0 of")
+    both = replace(state, risk=replace(state.risk, monitors=(own, real)))
+    assert guarded(both, REAL.key) == real
+    assert guarded(both, PLAY.key) == own
+
+
+async def test_an_exit_of_an_alert_says_what_its_own_venue_brings() -> None:
+    alert = replace(
+        STATE.risk.alerts[0],
+        market_id=PLAY.market_id, side=PLAY.side, venue=Venue.EVM, shares=REAL.shares,
+    )  # fmt: skip
+    real = replace(REAL, exit_value=Micros(3_210_000))
+    state = replace(BOTH, on_venues=(real,), risk=replace(BOTH.risk, monitors=(), alerts=(alert,)))
+    async with monitors(state, size=WIDE) as view:
+        await view.press("o", "x")
+        assert isinstance(view.app.screen, Confirm)
+        for words in ("3.21", "LIVE", "real money on evm"):
+            assert words in view.text

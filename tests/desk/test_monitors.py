@@ -164,7 +164,7 @@ def test_a_monitor_of_a_service_that_says_the_least_has_its_entry() -> None:
     view = monitor_view(body)
     assert (view.entry, view.mark, view.exit_value) == (0.5, None, None)
     assert view.stop_price == pytest.approx(0.45)
-    assert (view.target_pct, view.key) == (None, "m:no:sim")
+    assert (view.target_pct, view.key) == (None, "m:no")
 
 
 # -- commands -----------------------------------------------------------------------------------

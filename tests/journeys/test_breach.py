@@ -100,7 +100,7 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
         state = await walk.until(
             lambda s: (
                 s.risk.monitor(guarded.key) is None
-                and s.position(guarded.holding) is None
+                and s.position(guarded.key) is None
                 and any(ticket.kind == "exit" and not ticket.in_flight for ticket in s.tickets)
             )
         )
@@ -140,7 +140,7 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
         state = await walk.until(lambda s: s.risk.open_alerts)
         alert = state.risk.open_alerts[0]
         assert alert.state is AlertState.PENDING
-        assert state.position(guarded.holding) is not None
+        assert state.position(guarded.key) is not None
         await walk.press("o")
         assert "◷ pending" in walk.text
         assert "1 alert waits for an exit" in walk.text
@@ -155,11 +155,11 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
         assert f"{wanted.value}" in walk.text
         exits = [ticket for ticket in state.tickets if ticket.kind == "exit"]
         if minutes < 60:
-            await walk.until(lambda s: s.position(guarded.holding) is None)
+            await walk.until(lambda s: s.position(guarded.key) is None)
             assert [ticket.state for ticket in exits] == [TicketState.DONE]
         else:
             assert exits == []
-            assert state.position(guarded.holding) is not None
+            assert state.position(guarded.key) is not None
             await walk.press("0")
             assert "expired" in walk.text
             said = [need.advice for need in needs(walk.state, clock.now())]

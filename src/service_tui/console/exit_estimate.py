@@ -44,7 +44,7 @@ def unguarded(held: PositionView) -> MonitorView:
 
 def guarded(state: DeskState, holding: str) -> MonitorView | None:
     """The monitor of a position, or what one would begin with; None if it is not held."""
-    found = state.risk.monitor_of(holding)
+    found = state.risk.monitor(holding)
     if found is not None:
         return found
     held = state.position(holding)

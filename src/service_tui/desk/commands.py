@@ -19,6 +19,7 @@ from service_tui.desk.commands_research import (
     StartSession,
 )
 from service_tui.desk.commands_wallet import WalletCommand
+from service_tui.desk.records import holding_key
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import Action, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal
@@ -51,7 +52,7 @@ class PlaceTrade:
     @property
     def holding(self) -> str:
         """Row key of the position that the order adds to or takes from."""
-        return f"{self.market_id}:{self.side.value}"
+        return holding_key(self.market_id, self.side, self.venue)
 
     def in_words(self) -> str:
         """The order as a person would say it."""

@@ -10,9 +10,11 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
+from service_tui.desk.advice import ADVICE
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
+from service_tui.desk.records import holding_key
 from service_tui.desk.records_rails import Rail
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.records_wallet import Ownership
@@ -52,7 +54,7 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     if not wallet.real_trading:
         yield (
             "the service does not allow real trades (sdk_real_trading_enabled)",
-            "allow it in the settings of the service",
+            ADVICE["REAL_TRADING_DISABLED"],
         )
     if wallet.restricted:
         yield (
@@ -120,10 +122,13 @@ def real_cash(state: DeskState) -> Micros | None:
 
 def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
     """What is held of the order's side on its venue."""
-    row = state.redemption.row(order.holding)
-    if row is None or row.venue is not order.venue or row.stage is not Stage.ACTIVE:
-        return Micros(0)
-    return row.shares
+    found = (
+        row.shares
+        for row in state.redemption.rows
+        if holding_key(row.market_id, row.side, row.venue) == order.holding
+        and row.stage is Stage.ACTIVE
+    )
+    return next(found, Micros(0))
 
 
 async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:

@@ -21,6 +21,7 @@ from service_tui.desk.records import (
     TicketView,
     Topic,
     TradeView,
+    is_holding,
 )
 from service_tui.desk.records_reactor import MIRROR
 from service_tui.desk.sending import settle
@@ -146,9 +147,7 @@ def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
         return "it carries no reference to know it by"
     action = Action.BUY if ticket.amount else Action.SELL
     if any(
-        trade.action == action
-        and trade.at >= before
-        and f"{trade.market_id}:{trade.side.value}" == ticket.holding
+        trade.action == action and trade.at >= before and is_holding(ticket.holding, trade)
         for trade in look.unsigned
     ):
         return look.doubt or "a trade like it is there, without a reference"

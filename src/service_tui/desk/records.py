@@ -29,6 +29,12 @@ NOT_FOUND: Final = "not found after 10 minutes"
 """How the outcome begins where it was looked for as long, but not everything could be read."""
 
 
+def holding_key(market_id: str, side: Side, venue: Venue) -> str:
+    """What a position is known by: a market can be held on both sides, and on several venues."""
+    own = f"{market_id}:{side.value}"
+    return own if venue is Venue.SIM else f"{own}:{venue.value}"
+
+
 class TicketState(StrEnum):
     """How far a command has come. `unknown`: sent, no answer; nobody repeats it by himself."""
 
@@ -136,9 +142,8 @@ class PositionView:
 
     @property
     def key(self) -> str:
-        """Identity of the row: a market can be held on both sides, and on two venues."""
-        own = f"{self.market_id}:{self.side.value}"
-        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
+        """Identity of the row."""
+        return holding_key(self.market_id, self.side, self.venue)
 
     @property
     def pnl(self) -> Micros:
@@ -182,6 +187,18 @@ class TradeView:
     client_ref: str = ""
     skill_slug: str = ""
     signal_data: tuple[tuple[str, str], ...] = ()
+
+
+def is_holding(key: str, trade: TradeView) -> bool:
+    """Whether a trade is of the position that an order named.
+
+    An order that an older version wrote down names no venue: then market and side decide.
+
+    Returns:
+        True where market and side are those of the order, and so is the venue that it names.
+    """
+    venues = {trade.venue, Venue.SIM}
+    return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
 
 
 @dataclass(frozen=True, slots=True)

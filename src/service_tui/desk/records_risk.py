@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.records import holding_key
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -109,13 +110,8 @@ class MonitorView:
 
     @property
     def key(self) -> str:
-        """Identity of the row."""
-        return f"{self.market_id}:{self.side.value}:{self.venue.value}"
-
-    @property
-    def holding(self) -> str:
-        """Row key of its position."""
-        return f"{self.market_id}:{self.side.value}"
+        """Identity of the row: that of its position."""
+        return holding_key(self.market_id, self.side, self.venue)
 
     @property
     def stop_price(self) -> float | None:
@@ -193,7 +189,7 @@ class AlertView:
     @property
     def holding(self) -> str:
         """Row key of the position that it is about."""
-        return f"{self.market_id}:{self.side.value}"
+        return holding_key(self.market_id, self.side, self.venue)
 
     @property
     def exit_name(self) -> str:
@@ -285,12 +281,8 @@ class RiskView:
     briefing_late: str = ""
 
     def monitor(self, key: str) -> MonitorView | None:
-        """The monitor with this row key."""
+        """The monitor with this row key, which is that of its position."""
         return next((one for one in self.monitors if one.key == key), None)
-
-    def monitor_of(self, holding: str) -> MonitorView | None:
-        """The monitor of the position with this row key."""
-        return next((one for one in self.monitors if one.holding == holding), None)
 
     def alert(self, alert_id: str) -> AlertView | None:
         """The alert with this id."""

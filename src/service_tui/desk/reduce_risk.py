@@ -41,7 +41,7 @@ from service_tui.desk.records_risk import (
     RiskView,
 )
 from service_tui.desk.rows import in_place
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action
 from service_tui.units import ONE, Micros
 
 ALERTS_MAX: Final = 200
@@ -92,19 +92,19 @@ def marked(
     risk: RiskView, positions: tuple[PositionView, ...], markets: Mapping[str, MarketView]
 ) -> RiskView:
     """The slice with every monitor at the prices of now; unchanged, it is the same object."""
-    alerts = {(one.holding, one.venue): one for one in reversed(risk.alerts) if one.state.is_open}
+    alerts = {one.holding: one for one in reversed(risk.alerts) if one.state.is_open}
     if not risk.monitors and not alerts:
         return risk
     held = {position.key: position for position in positions if position.shares > 0}
     watching = [one for one in risk.monitors if not one.is_spent]
-    listed = {(one.holding, one.venue) for one in watching}
+    listed = {one.key for one in watching}
     spent = [_spent(alert) for place, alert in alerts.items() if place not in listed]
     monitors = tuple(
         _marked(
             one,
-            held.get(one.holding) if one.venue is Venue.SIM else None,
+            held.get(one.key),
             markets.get(one.market_id),
-            alerts.get((one.holding, one.venue)),
+            alerts.get(one.key),
         )
         for one in (*watching, *spent)
     )

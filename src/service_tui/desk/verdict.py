@@ -12,7 +12,7 @@ from typing import Final
 
 from service_tui.desk.advice import advice_of
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import TicketState, TicketView, TradeView
+from service_tui.desk.records import TicketState, TicketView, TradeView, is_holding
 from service_tui.desk.translate import amount, filled_words, shares_of
 from service_tui.terms import Action, TradeStatus
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
@@ -76,8 +76,7 @@ def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
 
 def strayed_words(ticket: TicketView, trade: TradeView) -> str:
     """What of a trade that was found is not as it was ordered; empty when all of it is."""
-    holding = f"{trade.market_id}:{trade.side.value}"
-    if ticket.holding and holding != ticket.holding:
+    if ticket.holding and not is_holding(ticket.holding, trade):
         return f"it is {trade.side.value.upper()} of {trade.market_id}, which was not ordered"
     if ticket.amount and not trade.cost <= _most(ticket.amount, FEE_MAX_BPS):
         return f"it cost more than the {decimal(ticket.amount):,.2f} ordered"

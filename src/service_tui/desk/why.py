@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.desk.records import PositionView, TicketView, TradeView
+from service_tui.desk.records import PositionView, TicketView, TradeView, holding_key
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
 from service_tui.desk.records_risk import AlertView, ExitView
@@ -83,8 +83,7 @@ class _Known:
     def holding(self) -> str:
         if self.side is None:
             return ""
-        own = f"{self.market_id}:{self.side.value}"
-        return own if self.venue is Venue.SIM else f"{own}:{self.venue.value}"
+        return holding_key(self.market_id, self.side, self.venue)
 
     @property
     def trades(self) -> tuple[TradeView, ...]:

@@ -87,7 +87,7 @@ class MonitorForm(Form[Change]):
 
     def renew(self) -> None:
         """The position as it is now; it may have been sold meanwhile."""
-        found = guarded(self.state, self._monitor.holding)
+        found = guarded(self.state, self._monitor.key)
         self._is_gone = found is None
         if found is not None and found != self._monitor:
             self._monitor = found

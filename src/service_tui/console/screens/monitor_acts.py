@@ -31,7 +31,7 @@ from service_tui.desk.commands import (
     SetPriceAlert,
 )
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
-from service_tui.terms import Action, Mode
+from service_tui.terms import Action, Mode, Venue
 
 Part = TypeVar("Part")
 
@@ -182,7 +182,7 @@ class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
         """Object, side, shares, price, proceeds, wallet, venue, mode, and what happens next."""
         masked, held = is_private(self.state), guarded(self.state, alert.holding)
         brings = formats.money(None if held is None else held.exit_value, masked=masked)
-        mode = self.state.service.mode
+        mode = self.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE
         wallet = "the service signs" if alert.managed else "this desk signs"
         return Text.assemble(
             (formats.plain(alert.question, 200).plain, "bold"),

@@ -92,7 +92,7 @@ def why_empty(state: DeskState, place: int) -> str:
 def guard_line(state: DeskState) -> Text:
     """How many positions are guarded."""
     held = {position.key for position in state.positions}
-    guarded_count = len(held & {monitor.holding for monitor in state.risk.monitors})
+    guarded_count = len(held & {monitor.key for monitor in state.risk.monitors})
     is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
     words = f"{'! ' if is_less else ''}{guarded_count} of {len(held)} guarded"
     return Text(words, "warn" if is_less else "muted")
@@ -200,7 +200,7 @@ def _becomes(row: MonitorView, state: DeskState, now: Timestamp) -> Text:
     lines = [
         Text.assemble(alert_state_text(alert), "  ", _breach(alert), "  ", left_text(alert, now))
         for alert in state.risk.alerts
-        if alert.holding == row.holding
+        if alert.holding == row.key
     ]
     lines += [
         Text.assemble(
@@ -209,7 +209,7 @@ def _becomes(row: MonitorView, state: DeskState, now: Timestamp) -> Text:
             formats.pnl(each.pnl, masked=masked),
         )
         for each in state.risk.exits
-        if each.market_id == row.market_id and each.side is row.side
+        if (each.market_id, each.side, each.venue) == (row.market_id, row.side, row.venue)
     ]
     if lines:
         blocks.append(section("before", Text("\n").join(lines[:_EXITS_MAX])))

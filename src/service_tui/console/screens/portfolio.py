@@ -40,7 +40,7 @@ from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
 from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action
 from service_tui.units import ONE, Micros, Timestamp, decimal
 
 SHORT_BELOW: Final = 17
@@ -224,13 +224,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         """Open the form for the stop and target of the position that is highlighted."""
         held = self.row_in_focus()
         if held is not None:
-            # The row key of a monitor on a venue is that of its position.
-            known = (
-                guarded(self.state, held.key)
-                if held.venue is Venue.SIM
-                else self.state.risk.monitor(held.key)
-            )
-            self.open_monitor(known or unguarded(held))
+            self.open_monitor(guarded(self.state, held.key) or unguarded(held))
 
     def action_why(self) -> None:
         """Why it traded: the chain of this position, as far as it is known."""

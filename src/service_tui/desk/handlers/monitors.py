@@ -12,7 +12,7 @@ from service_tui.desk.commands import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import MonitorChanged, MonitorGone
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import Topic
+from service_tui.desk.records import Topic, holding_key
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.desk.translate_risk import monitor_view
@@ -39,7 +39,7 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     if market is not None and not market.is_open:
         yield "this market has ended: there is nothing left to monitor"
     # Of other venues the desk does not know what is held: there the service answers.
-    held = state.position(f"{order.market_id}:{order.side.value}")
+    held = state.position(holding_key(order.market_id, order.side, order.venue))
     if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
         yield "this side is not held: buy first, then set a monitor"
 
@@ -76,7 +76,7 @@ async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
     except (ServiceError, ValueError) as error:
         ports.say(Noticed("bad", f"{order.in_words()}: {_words(error)}"))
         return
-    ports.say(MonitorGone(f"{order.market_id}:{order.side.value}:{order.venue.value}"))
+    ports.say(MonitorGone(holding_key(order.market_id, order.side, order.venue)))
     ports.say(_done(order.in_words()))
     ports.poke(Topic.MONITORS)
 
