@@ -161,6 +161,7 @@ class TradeView:
     """One accepted order, or a payout (`action` redeem).
 
     `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    `fee` is what the venue took beside `cost`, None where it is not told.
     """
 
     trade_id: str
@@ -182,6 +183,7 @@ class TradeView:
     client_ref: str = ""
     skill_slug: str = ""
     signal_data: tuple[tuple[str, str], ...] = ()
+    fee: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,8 @@ class TicketView:
     """One command and how it ended: a row of the blotter.
 
     `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
-    may spend `amount`; a sale may take `shares` from the position with the row key `holding`.
+    may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
+    order goes to `venue`; what is none stands under sim.
     """
 
     ticket_id: str
@@ -207,6 +210,7 @@ class TicketView:
     question: str = ""
     holding: str = ""
     shares: Micros = Micros(0)
+    venue: Venue = Venue.SIM
 
     @property
     def has_no_trace(self) -> bool:
