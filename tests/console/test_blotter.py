@@ -9,11 +9,13 @@ from doors import Running, running, seen_before
 from samples import NOW, sample_state
 from service_tui.console.screens.blotter import BlotterScreen
 from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.desk.records_redemption import ChainRunState, RunView
 from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
-from service_tui.units import Micros, Timestamp
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
 from wallet_samples import HASH, redemption_of, run_of
 
 STATE = seen_before(sample_state())
@@ -234,3 +236,20 @@ def test_a_run_of_an_earlier_version_and_one_without_an_amount_have_a_row_too() 
     assert early.opened_at == run_of(0).steps[0].at
     assert bare.what == "redeem YES"
     assert bare.state is TicketState.QUEUED
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_a_real_order_tells_its_money_its_venue_and_that_it_is_real(
+    size: tuple[int, int],
+) -> None:
+    order = PlaceTrade("m-1", Side.YES, Action.BUY, Venue.EVM, Micros(20 * ONE))
+    real = replace(REFUSED, ticket_id="real", what=order.in_words(), venue=Venue.EVM)
+    play = replace(REFUSED, what=replace(order, venue=Venue.SIM).in_words())
+    async with running(replace(STATE, tickets=(real, play)), first="blotter", size=size) as seen:
+        shown = [line for line in seen.text.splitlines() if "buy YES" in line]
+        assert any("LIVE buy YES" in line and "USDC.e evm_venue" in line for line in shown)
+        assert any(" buy YES for 20.00 " in line and "USDC.e evm" not in line for line in shown)
+        assert "LIVE buy YES for 20.00 USDC.e on evm_venue" in detail(seen)
+        assert "money      USDC.e on evm_venue" in detail(seen)
+        screen(seen).focus_row(play.ticket_id)
+        assert "USDC.e" not in detail(seen)

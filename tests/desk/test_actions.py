@@ -58,6 +58,32 @@ async def test_an_order_is_written_from_the_wish_to_its_end(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None:
+    actions, _ = opened(tmp_path)
+    actions.ordered(ORDER)
+    actions.ordered(replace(ORDER, venue=Venue.EVM))
+    actions.ordered(
+        replace(
+            ORDER, venue=Venue.SOL, action=Action.SELL, amount=Micros(0), shares=Micros(4 * ONE)
+        )
+    )
+    fill = STATE.fills[0]
+    bought = replace(
+        fill, seq=9_000_000, side=Side.YES, action=Action.BUY, market_id="m-1", price=0.25
+    )
+    bought = replace(bought, money=Micros(2 * ONE))
+    actions.heard(STATE, FillsHeard((bought,)))
+    actions.heard(STATE, FillsHeard((replace(bought, venue=Venue.EVM),)))
+    await actions.write()
+    assert [one["words"] for one in entries(tmp_path)] == [
+        "buy YES for 5.00",
+        "LIVE buy YES for 5.00 USDC.e on evm_venue",
+        "LIVE sell 4.00 YES on sol_venue",
+        "buy yes m-1 for 2.00 at 0.2500",
+        "LIVE buy yes m-1 for 2.00 USDC.e on evm_venue at 0.2500",
+    ]
+
+
 async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
     actions, _ = opened(tmp_path)
     state = replace(STATE, fills=())

@@ -1,4 +1,6 @@
+import json
 import sqlite3
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -24,11 +26,14 @@ from faults import (
     until,
     world_holds,
 )
+from samples import sample_state
+from service_tui.desk.blotter import intent_of, ticket_of
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.records import NO_TRACE, TicketState
-from service_tui.storage.blotter import Blotter
+from service_tui.storage.blotter import Blotter, StoredTicket
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageFullError
+from service_tui.terms import Venue
 from service_tui.units import ONE
 from support import open_stage, open_test_desk
 
@@ -266,3 +271,15 @@ async def test_closing_leaves_an_unanswered_order_to_the_next_start(
             await until(desk, lambda s: s.tickets[0].state is TicketState.DONE, stage)
         assert len(line.orders()) == 1
         assert stage.world.cash(stage.agent) == CASH - 25 * ONE
+
+
+@pytest.mark.parametrize("venue", list(Venue))
+def test_a_row_keeps_on_which_venue_its_order_was(venue: Venue) -> None:
+    ticket = replace(sample_state().tickets[0], venue=venue)
+    intent = intent_of(ticket, "{}")
+    row = StoredTicket(
+        **asdict(intent), state=StoredState.DONE, sent_at=None, settled_at=None, outcome=None
+    )
+    assert ticket_of(row).venue is venue
+    body = {key: value for key, value in json.loads(row.body).items() if key != "venue"}
+    assert ticket_of(replace(row, body=json.dumps(body))).venue is Venue.SIM

@@ -88,6 +88,16 @@ def test_the_trades_of_every_agent_are_exported_with_their_reasons() -> None:
     assert json.loads(rows[0]["signal_data"]) == {"edge": 0.1}
 
 
+def test_a_fee_has_its_own_column_and_is_empty_where_it_is_not_told() -> None:
+    past = AgentDetailView(
+        "a-2", (traded(fee=Micros(1_080_000)), traded(fee=Micros(0)), traded(fee=None)), ()
+    )
+    files = files_of(FULL, NOW, {"a-2": past})
+    assert [row["fee"] for row in json.loads(files["trades.json"])] == [1.08, 0.0, None]
+    read = csv.DictReader(io.StringIO(files["trades.csv"]))
+    assert [row["fee"] for row in read] == ["1.08", "0.0", ""]
+
+
 def test_a_day_counts_what_happened_since_midnight() -> None:
     reports = {one.agent.agent_id: one for one in day_reports(FULL, NOW, PASTS)}
     day = reports["a-2"]

@@ -444,6 +444,34 @@ def test_an_order_that_went_through_in_words(
     assert filled_words(answer(**fields), action) == words
 
 
+@pytest.mark.parametrize(
+    ("fee", "action", "words"),
+    [
+        ({"fee": 1.08}, Action.BUY,
+         "for 20.00 USDC.e (average 0.400), fee 1.08 USDC.e on top; price"),
+        ({"fee": 0.93}, Action.SELL,
+         "brought 20.00 USDC.e (average 0.400), fee 0.93 USDC.e taken off; price"),
+        ({"fee": 0.0}, Action.BUY, "(average 0.400), no fee; price"),
+        ({"fee_rate_bps": 550}, Action.BUY, "fee not told, its rate is 5.5%; price"),
+        ({}, Action.BUY, "(average 0.400), fee not told; price"),
+    ],
+)  # fmt: skip
+def test_a_real_trade_tells_its_money_and_its_fee(
+    fee: dict[str, Any], action: Action, words: str
+) -> None:
+    assert words in filled_words(answer(**FILLED, **fee), action, Venue.EVM)
+
+
+@pytest.mark.parametrize(("fee", "known"), [({"fee": 1.08}, 1_080_000), ({}, None)])
+def test_a_listed_trade_has_its_fee_or_says_that_it_is_not_told(
+    fee: dict[str, Any], known: int | None
+) -> None:
+    row = TradeRow(
+        id="t", market_id="m", side=Side.YES, action="buy", venue=Venue.EVM, created_at=AT, **fee
+    )
+    assert trade_view(row).fee == known
+
+
 @given(st.floats(-1e9, 1e9))
 def test_an_amount_of_the_wire_becomes_the_nearest_micro(value: float) -> None:
     assert abs(amount(value) / ONE - value) <= 0.5e-6 + abs(value) * 1e-15

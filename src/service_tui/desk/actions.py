@@ -29,6 +29,7 @@ from service_tui.desk.records import TicketState
 from service_tui.desk.records_log import ActionView, Deed, LogView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE, ActionLog, Entry, Line, Verdict, newest, verify
+from service_tui.terms import MONEY_OF, Mode, Venue
 from service_tui.units import Timestamp, decimal
 
 log = logging.getLogger(__name__)
@@ -205,7 +206,11 @@ def _trades(before: DeskState, fact: FillsHeard) -> Iterator[Told]:
     for fill in fact.fills:
         if fill.seq not in known:
             what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
-            words = f"{what} for {decimal(fill.money):.2f} at {fill.price:.4f}"
+            words = f"{what} for {decimal(fill.money):.2f}"
+            if fill.venue is not Venue.SIM:
+                unit, venue = MONEY_OF[fill.venue], fill.venue.value
+                words = f"{Mode.LIVE.value} {words} {unit} on {venue}"
+            words = f"{words} at {fill.price:.4f}"
             yield fill.agent_name, Deed.TRADE, fill.source, words
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.storage.blotter import Intent, StoredTicket
+from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 
 _ODD: Final = "its row in the blotter is damaged: how it ended is looked up"
@@ -27,6 +28,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
             "sent": sent,
             "holding": ticket.holding,
             "shares": ticket.shares,
+            "venue": ticket.venue.value,
         }),
         amount_micros=ticket.amount,
         client_ref=ticket.client_ref or None,
@@ -66,6 +68,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         question=str(what.get("question", "")),
         holding=str(what.get("holding", "")),
         shares=_shares(what.get("shares")),
+        venue=_venue(what.get("venue")),
     )
 
 
@@ -75,6 +78,11 @@ def _timestamp(value: object) -> Timestamp | None:
 
 def _shares(value: object) -> Micros:
     return Micros(value) if isinstance(value, int) else Micros(0)
+
+
+def _venue(value: object) -> Venue:
+    """Where it went; a row of an earlier version does not say."""
+    return next((venue for venue in Venue if venue.value == value), Venue.SIM)
 
 
 def _texts(body: str | None) -> dict[str, object]:

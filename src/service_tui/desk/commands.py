@@ -21,7 +21,7 @@ from service_tui.desk.commands_research import (
 from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.records import holding_key
 from service_tui.desk.records_risk import Condition
-from service_tui.terms import Action, Plan, Side, Venue, counted
+from service_tui.terms import MONEY_OF, Action, Mode, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal
 
 
@@ -55,7 +55,14 @@ class PlaceTrade:
         return holding_key(self.market_id, self.side, self.venue)
 
     def in_words(self) -> str:
-        """The order as a person would say it."""
+        """The order as a person would say it; one for real money says so, and names its venue."""
+        if self.venue is Venue.SIM:
+            return self.bare_words()
+        unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
+        return f"{Mode.LIVE.value} {self.bare_words()}{unit} on {self.venue.value}"
+
+    def bare_words(self) -> str:
+        """The order without its money and its venue."""
         if self.action is Action.BUY:
             return f"buy {self.side.value.upper()} for {decimal(self.amount):,.2f}"
         size = "all" if self.everything else _shares_in_words(self.shares)

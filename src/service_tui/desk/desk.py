@@ -191,6 +191,7 @@ class Desk:
                 amount=command.amount,
                 holding=command.holding,
                 shares=command.shares,
+                venue=command.venue,
             )
         ticket = Ticket(command, view)
         if isinstance(command, Halt):

@@ -87,6 +87,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "action": trade.action,
         "shares": _money(trade.shares),
         "cost": _money(trade.cost),
+        "fee": _money(trade.fee),
         "average": trade.average,
         "pnl": _money(trade.pnl),
         "status": trade.status.value,

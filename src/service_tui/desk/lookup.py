@@ -25,9 +25,9 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_reactor import MIRROR
 from service_tui.desk.sending import settle
-from service_tui.desk.translate import trade_view
+from service_tui.desk.translate import fee_words, trade_view
 from service_tui.desk.verdict import strayed_words
-from service_tui.terms import Action, TradeStatus
+from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.endpoints import TRADES
 from service_tui.wire.trades import TradesQuery
@@ -200,6 +200,9 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         await settle(ports, ticket, TicketState.DONE, said)
         return
     said = f"it did happen: {decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
+    if trade.venue is not Venue.SIM and trade.action in set(Action):
+        fee = fee_words(trade.fee, Action(trade.action), trade.venue)
+        said = f"{said} {MONEY_OF[trade.venue]}, {fee}"
     strayed = strayed_words(ticket, trade)
     if strayed:
         said = f"{said}, but {strayed}"

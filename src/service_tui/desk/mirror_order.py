@@ -68,6 +68,7 @@ def ticket_of_mirror(signal: SignalView, now: Timestamp) -> TicketView:
         amount=signal.amount,
         question=signal.question,
         holding=order.holding,
+        venue=order.venue,
     )
 
 

@@ -166,6 +166,7 @@ class TradeView:
     """One accepted order, or a payout (`action` redeem).
 
     `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    `fee` is what the venue took beside `cost`, None where it is not told.
     """
 
     trade_id: str
@@ -187,6 +188,7 @@ class TradeView:
     client_ref: str = ""
     skill_slug: str = ""
     signal_data: tuple[tuple[str, str], ...] = ()
+    fee: Micros | None = None
 
 
 def is_holding(key: str, trade: TradeView) -> bool:
@@ -206,7 +208,8 @@ class TicketView:
     """One command and how it ended: a row of the blotter.
 
     `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
-    may spend `amount`; a sale may take `shares` from the position with the row key `holding`.
+    may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
+    order goes to `venue`; what is none stands under sim.
     """
 
     ticket_id: str
@@ -224,6 +227,7 @@ class TicketView:
     question: str = ""
     holding: str = ""
     shares: Micros = Micros(0)
+    venue: Venue = Venue.SIM
 
     @property
     def has_no_trace(self) -> bool:

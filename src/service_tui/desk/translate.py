@@ -22,6 +22,7 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.terms import (
+    MONEY_OF,
     VENUE_ALIASES,
     Action,
     AgentStatus,
@@ -31,7 +32,7 @@ from service_tui.terms import (
     TradeStatus,
     Venue,
 )
-from service_tui.units import ONE, Micros, Probability, Timestamp
+from service_tui.units import ONE, Micros, Probability, Timestamp, decimal
 from service_tui.wire.agents import AgentBody
 from service_tui.wire.base import Moment, timestamp
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
@@ -238,6 +239,8 @@ def trade_view(row: TradeRow) -> TradeView:
         source=row.source or "",
         at=timestamp(row.created_at),
         pnl=_amount_or_none(row.pnl),
+        # A service that does not tell it has not said that there was none.
+        fee=amount(row.fee) if "fee" in row.model_fields_set else None,
         client_ref=str(signal.get(CLIENT_REF, "")),
         skill_slug=row.skill_slug or "",
         signal_data=tuple((name, str(said)) for name, said in signal.items() if name != CLIENT_REF),
@@ -458,8 +461,8 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
     )
 
 
-def filled_words(body: TradeBody, action: Action) -> str:
-    """The outcome of a trade in one sentence."""
+def filled_words(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> str:
+    """The outcome of a trade in one sentence; on a real venue with its money and its fee."""
     shares = shares_of(body, action)
     state = body.fill_status or body.status or body.order_status
     if state is not None and shares <= 0:
@@ -467,4 +470,22 @@ def filled_words(body: TradeBody, action: Action) -> str:
     average = body.cost / shares if shares > 0 else 0.0
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
     after = f"; price now {body.new_price:.3f}" if body.new_price else ""
-    return f"{verb} {shares:,.2f} shares, {tail} {body.cost:,.2f} (average {average:.3f}){after}"
+    paid = f"{body.cost:,.2f} (average {average:.3f})"
+    if venue is not Venue.SIM:
+        unit = MONEY_OF[venue]
+        fee = amount(body.fee) if "fee" in body.model_fields_set else None
+        told = fee_words(fee, action, venue)
+        if fee is None and body.fee_rate_bps:
+            told = f"fee not told, its rate is {body.fee_rate_bps / 100:g}%"
+        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {told}"
+    return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
+
+
+def fee_words(fee: Micros | None, action: Action, venue: Venue) -> str:
+    """What a real venue took beside the price; a buy pays it on top, a sale is paid less."""
+    if fee is None:
+        return "fee not told"
+    if fee <= 0:
+        return "no fee"
+    how = "on top" if action is Action.BUY else "taken off"
+    return f"fee {decimal(fee):,.2f} {MONEY_OF[venue]} {how}"

@@ -165,7 +165,7 @@ def _done_words(order: PlaceTrade, body: TradeBody) -> str:
     shares = shares_of(body, order.action)
     if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
         return "done; the service does not say how many shares"
-    words = filled_words(body, order.action)
+    words = filled_words(body, order.action, order.venue)
     asked = decimal(order.shares)
     if order.action is Action.SELL and 0 < shares < asked - SHARE_QUANTUM / ONE:
         return f"{words}; {asked - shares:,.2f} of them were not sold"

@@ -109,7 +109,7 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     trade = next((one for one in state.trades if ref and one.client_ref == ref), None)
     _, _, side = ticket.holding.partition(":")
     known_side = trade.side if trade is not None else Side(side) if side in set(Side) else None
-    venue = Venue.SIM if trade is None else trade.venue
+    venue = ticket.venue if trade is None else trade.venue
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))

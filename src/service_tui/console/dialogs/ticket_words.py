@@ -78,7 +78,7 @@ def unit_words(draft: Draft) -> str:
 def order_words(order: PlaceTrade) -> str:
     """The order as a person would say it, with its money."""
     unit = f" {MONEY_OF[order.venue]}" if order.action is Action.BUY else ""
-    return f"{order.in_words()}{unit}"
+    return f"{order.bare_words()}{unit}"
 
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:

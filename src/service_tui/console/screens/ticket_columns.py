@@ -11,7 +11,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
-from service_tui.console.screens.ticket_text import STATES, took_s
+from service_tui.console.screens.ticket_text import STATES, marked, took_s, with_venue
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records import TicketView
 from service_tui.desk.state import DeskState
@@ -37,14 +37,14 @@ def ticket_columns(state: Callable[[], DeskState]) -> tuple[Column[TicketView], 
             "what",
             "command",
             20,
-            lambda ticket: plainly(ticket.what),
+            lambda ticket: marked(plainly(ticket.what)),
             sort_key=lambda ticket: ticket.what,
         ),
         Column(
             "market",
             "market",
             16,
-            lambda ticket: formats.plain(state().question_of(ticket)),
+            lambda ticket: with_venue(ticket, formats.plain(state().question_of(ticket))),
             sort_key=lambda ticket: state().question_of(ticket),
             flex=True,
         ),

@@ -14,6 +14,7 @@ from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Mode, Venue
 from service_tui.units import Timestamp, decimal
 
 STATES: Final = {
@@ -57,6 +58,7 @@ def words_of(ticket: TicketView, state: DeskState) -> str:
         ticket.outcome,
         ticket.client_ref,
         ticket.kind,
+        "" if ticket.venue is Venue.SIM else f"{MONEY_OF[ticket.venue]} {ticket.venue.value}",
     )
     return "\n".join(parts).casefold()
 
@@ -73,16 +75,31 @@ def number_of(ticket: TicketView, column: str, now: Timestamp) -> float | None:
             return now - ticket.opened_at
 
 
+def marked(words: Text) -> Text:
+    """The words of a command; what says that its money is real stands out."""
+    words.highlight_words([f"{Mode.LIVE.value} "], "bold live")
+    return words
+
+
+def with_venue(ticket: TicketView, question: Text) -> Text:
+    """What a command is about, behind its money and its venue where that is a real one."""
+    if ticket.venue is Venue.SIM:
+        return question
+    return Text.assemble((f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live"), "  ", question)
+
+
 def ticket_detail(ticket: TicketView, state: DeskState, now: Timestamp, *, width: int) -> Text:
     """One command whole: what, where, when, how it ended, what to do, by which reference."""
     masked = is_private(state)
     glyph, word, tone = STATES[ticket.state]
     head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
-    head.append(formats.plain(told(ticket.what, masked=masked)).plain, "bold")
+    head.append_text(marked(Text(formats.plain(told(ticket.what, masked=masked)).plain, "bold")))
     parts = [head]
     question = formats.plain(state.question_of(ticket)).plain
     if question:
         parts.append(Text(question))
+    if ticket.venue is not Venue.SIM:
+        parts.append(_sentence("money", f"{MONEY_OF[ticket.venue]} on {ticket.venue.value}", width))
     ending = told(ticket.outcome, masked=masked) or _WAITS.get(ticket.state, "")
     if ending:
         parts.append(_sentence("outcome", ending, width))

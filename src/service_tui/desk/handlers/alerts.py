@@ -383,6 +383,7 @@ class _Turn:
             question=order.question,
             holding=order.holding,
             shares=order.shares,
+            venue=order.venue,
         )
 
     def _leaving(self) -> int:
