@@ -1,3 +1,4 @@
+import pytest
 from textual import events
 from textual.widgets import Input
 
@@ -59,3 +60,15 @@ async def test_pasted_text_keeps_its_place_among_the_keys() -> None:
         typed(seen, "3")
         await settled(seen)
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "123"
+
+
+@pytest.mark.parametrize("leaves", ["enter", "down", "escape"])
+async def test_the_key_right_behind_the_one_that_leaves_the_search_is_not_typed_into_it(
+    leaves: str,
+) -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "slash", "r", "i", leaves, "b")
+        await settled(seen)
+        assert isinstance(seen.app.screen, TradeForm)
+        line = seen.app.front.query_one("#filter-typed", Input)
+        assert line.value == ("" if leaves == "escape" else "ri")

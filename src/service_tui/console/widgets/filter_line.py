@@ -17,6 +17,15 @@ from service_tui.console.messages import Said
 from service_tui.console.widgets.plain_input import PlainInput
 
 
+class SearchLine(PlainInput):
+    """A line that gives the focus away in the moment in which it is entered."""
+
+    async def action_submit(self) -> None:
+        """Enter it: the key right behind is no letter of the search."""
+        self.screen.set_focus(None)
+        await super().action_submit()
+
+
 class FilterLine(Horizontal):
     """One line to search with; hidden while it is neither in use nor narrows anything."""
 
@@ -48,7 +57,7 @@ class FilterLine(Horizontal):
     def __init__(self, typed: str = "") -> None:
         super().__init__(classes="-on" if typed else "")
         self._first = typed
-        self._line = PlainInput(
+        self._line = SearchLine(
             placeholder="words, !word, price:>0.6", compact=True, id="filter-typed"
         )
         self._line.cursor_blink = False
@@ -84,11 +93,16 @@ class FilterLine(Horizontal):
     def action_clear(self) -> None:
         """Empty the line and go back."""
         self.clear()
-        self.post_message(self.Left())
+        self._leave()
 
     def action_leave(self) -> None:
         """Go back to the rows; what was typed stays in force."""
         self.set_class(bool(self._line.value), "-on")
+        self._leave()
+
+    def _leave(self) -> None:
+        # At once: until the rows have the focus, a key waits, instead of being typed here.
+        self.screen.set_focus(None)
         self.post_message(self.Left())
 
     @on(Input.Submitted)
