@@ -13,7 +13,10 @@ import pytest
 from sdk.served import Served, open_served
 from service_tui import Idea, ServiceClient, run_skill
 from service_tui.clock import SystemClock
-from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, one_round
+from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, WAITS, one_round
+from service_tui.terms import LeashMode
+from service_tui.wire.endpoints_fleet import DESK_SET_LEASH
+from service_tui.wire.fleet import LeashRequest
 
 SLUG = "rain-maker"
 BUDGET = "SERVICE_RAIN_MAKER_DAILY_BUDGET_USD"
@@ -119,6 +122,24 @@ async def test_a_round_ends_at_a_refusal_that_every_idea_would_meet(
         assert len(served.posts) == before + 1
 
     async with open_served(tmp_path) as served:
+        await off(script, served)
+
+
+async def test_what_waits_for_the_operator_is_asked_for_and_not_bought(tmp_path: Path) -> None:
+    def script(served: Served) -> None:
+        with served.client() as client:
+            ideas = [idea(one) for one in served.markets[:3]]
+            report = one_round(client, SLUG, wanted(*ideas), left=20.0)
+        assert (report.trades_attempted, report.trades_executed) == (2, 0)
+        assert (report.amount_usd, report.asked_usd, report.skip_reason) == (0.0, 10.0, WAITS)
+        assert json.loads(report.line())["automaton"] == {
+            "signals": 2, "trades_attempted": 2, "trades_executed": 0, "amount_usd": 0.0,
+            "skip_reason": WAITS,
+        }  # fmt: skip
+
+    async with open_served(tmp_path) as served:
+        stage, asks = served.stage, LeashRequest(mode=LeashMode.ASK)
+        await stage.client.call(DESK_SET_LEASH, path={"agent_id": stage.agent_id}, body=asks)
         await off(script, served)
 
 

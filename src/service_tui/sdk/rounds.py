@@ -16,8 +16,9 @@ from typing import Final
 from service_tui.clock import Clock, SystemClock
 from service_tui.sdk.client import ServiceClient
 from service_tui.sdk.guards import CONFLICT, REBUY
+from service_tui.sdk.result import TradeResult
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
-from service_tui.terms import Action
+from service_tui.terms import Action, TradeStatus
 from service_tui.units import Timestamp
 from service_tui.wire.base import SignalValue, moment
 
@@ -51,6 +52,7 @@ STANDING: Final = frozenset({
 """Refusals that the next idea would meet too: they end a round."""
 
 USED_UP: Final = "the budget of the day is used up"
+WAITS: Final = "it waits: nothing of it is bought yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Idea:
         more: further signal data, flat.
         price: bound, 0.001 to 0.999.
         allow_rebuy: buy although the market is held already.
-        bought: called once it was.
+        bought: called once the order was taken, though it may wait still.
     """
 
     market_id: str
@@ -92,17 +94,22 @@ Ideas = Callable[[ServiceClient], Iterable[Idea]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a round came to, in the names of the report. Source: wire reference, section 10."""
+    """What a round came to, in the names of the report. Source: wire reference, section 10.
+
+    `asked_usd` is money of buys that wait for the operator or rest on a book: no trades yet.
+    """
 
     signals: int = 0
     trades_attempted: int = 0
     trades_executed: int = 0
     amount_usd: float = 0.0
     skip_reason: str | None = None
+    asked_usd: float = 0.0
 
     def line(self) -> str:
         """As the desk reads it."""
         said = {name: value for name, value in asdict(self).items() if value is not None}
+        del said["asked_usd"]
         return json.dumps({"automaton": said})
 
 
@@ -126,14 +133,14 @@ def one_round(
     Raises:
         ServiceError: the service did not answer, or an answer may have been lost.
     """
-    seen = tried = done = refused = 0
-    spent, why = 0.0, None
+    seen = tried = taken = done = refused = 0
+    spent, waiting, why = 0.0, 0.0, None
     # Written so that what is no number leaves nothing to spend.
     if not left > 0:
         return Report(skip_reason=USED_UP)
     for idea in ideas(client):
         seen += 1
-        if not round(spent + idea.amount, 2) <= left:
+        if not round(spent + waiting + idea.amount, 2) <= left:
             why = USED_UP
             continue
         tried += 1
@@ -160,12 +167,25 @@ def one_round(
             if refused >= REFUSALS or result.error_code in STANDING:
                 break
             continue
-        done, spent = done + 1, spent + idea.amount
-        if idea.bought is not None:
-            idea.bought()
-        if done >= trades:
+        taken += 1
+        if _waits(result):
+            waiting, why = waiting + idea.amount, WAITS
+        else:
+            done, spent = done + 1, spent + idea.amount
+        (idea.bought or _nothing)()
+        if taken >= trades:
             break
-    return Report(seen, tried, done, round(spent, 2), why)
+    return Report(seen, tried, done, round(spent, 2), why, round(waiting, 2))
+
+
+def _nothing() -> None:
+    """Nobody wants to be told."""
+
+
+def _waits(result: TradeResult) -> bool:
+    """Whether an order was taken and nothing of it is carried out yet."""
+    states = {result.status, result.fill_status}
+    return TradeStatus.SUBMITTED in states and not result.shares_filled
 
 
 def run_skill(
@@ -201,7 +221,8 @@ def run_skill(
             if today != day:
                 day, spent = today, spent_on(client, slug, today)
             report = one_round(client, slug, ideas, left=budget - spent, trades=trades)
-            spent += report.amount_usd
+            # What waits may yet be bought.
+            spent += report.amount_usd + report.asked_usd
             sys.stdout.write(f"{report.line()}\n")
             sys.stdout.flush()
             if "--once" in sys.argv:
