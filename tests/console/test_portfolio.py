@@ -150,6 +150,27 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         assert view.rows() == [BOOK]
 
 
+async def test_a_venue_that_was_traded_on_keeps_its_line_with_nothing_left_there() -> None:
+    left = replace(SUM, positions=0, value=Micros(0), reserved=Micros(0), pnl=Micros(0))
+    sold = replace(
+        BOOK,
+        status=MarketStatus.RESOLVED,
+        shares=Micros(0),
+        cost=Micros(0),
+        mark_value=Micros(0),
+        unrealized=Micros(0),
+        realized=Micros(-13_710_000),
+    )
+    gone = replace(STATE, on_venues=(sold,), venue_sums=(replace(left, trades=2),))
+    async with portfolio(gone, WIDE) as view:
+        assert view.part("#portfolio-venues").startswith("evm_venue USDC.e  P&L")
+        counts = view.part("#portfolio-which")
+        assert f"open {len(STATE.positions)}" in counts
+        assert f"closed {len(STATE.closed) + 1}" in counts
+    async with portfolio(replace(gone, venue_sums=(left,)), WIDE) as view:
+        assert not view.screen.query_one("#portfolio-venues").display
+
+
 async def test_a_position_on_a_real_venue_is_sold_there() -> None:
     async with portfolio(REAL, WIDE) as view:
         for held in (BOOK, STATE.positions[0]):

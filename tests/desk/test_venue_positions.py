@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from samples import sample_state
+from samples import NOW, sample_state
+from service_tui.desk.exports import position_rows
 from service_tui.desk.facts import PositionsSeen
 from service_tui.desk.frozen import freeze, thaw
 from service_tui.desk.records import Phase
 from service_tui.desk.reduce import reduce
 from service_tui.desk.translate import position_views
-from service_tui.terms import MarketStatus, Side, Venue
-from service_tui.units import ONE
+from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
+from service_tui.units import ONE, decimal
+from service_tui.wire.base import moment
 from service_tui.wire.endpoints import PLACE_TRADE
-from service_tui.wire.positions import PositionBody
+from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.trades import TradeRequest
 from support import Stage, first_state, open_stage, open_test_desk, until
 
@@ -63,6 +65,37 @@ async def test_what_is_held_on_a_venue_is_told_apart_from_play_money(tmp_path: P
             assert kept.from_cache
 
 
+async def test_what_was_sold_on_a_venue_is_closed_and_its_loss_stays_in_sight(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        market_id = await bought(stage)
+        shares = stage.world.venues.free_shares(stage.agent.agent_id, market_id, Side.YES)
+        sale = TradeRequest(
+            market_id=market_id,
+            side=Side.YES,
+            action=Action.SELL,
+            shares=decimal(shares),
+            venue=Venue.EVM,
+            order_type=OrderType.FAK,
+        )
+        assert (await stage.client.call(PLACE_TRADE, body=sale)).answer.success
+        async with open_test_desk(stage) as desk:
+            state = await until(
+                desk, lambda seen: seen.account and seen.on_venues and seen.markets, stage.clock
+            )
+            (sold,) = state.on_venues
+            assert (sold.venue, sold.is_closed, sold.outcome) == (Venue.EVM, True, None)
+            assert sold.made == sold.realized < 0
+            assert sold.unrealized == sold.shares == 0
+            (evm,) = (one for one in state.venue_sums if one.is_used)
+            assert (evm.venue, evm.positions, evm.trades) == (Venue.EVM, 0, 2)
+            rows = [row for row in position_rows(state) if row["venue"] == "evm_venue"]
+            assert [(row["status"], row["realized"]) for row in rows] == [
+                ("sold", decimal(sold.made))
+            ]
+
+
 def test_what_an_older_program_kept_is_read_without_them() -> None:
     state = sample_state(6)
     text = freeze(state).replace('"on_venues":[],"venue_sums":[],', "")
@@ -106,3 +139,44 @@ def test_a_position_on_a_venue_makes_what_its_payout_will_bring(
     (view,) = position_views(body, None)
     assert (view.is_closed, view.outcome) == (is_closed, outcome)
     assert view.made == view.pnl == made * ONE
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_was_redeemed_is_realized_and_counts_for_no_value(*, waits: bool) -> None:
+    body = PositionBody(
+        market_id="m-1",
+        shares_yes=20.04,
+        shares_no=5.0,
+        current_price=1.0,
+        current_value=20.04,
+        cost_basis=20.0,
+        venue=Venue.EVM,
+        status="won",
+        outcome=True,
+        redeemable=waits,
+        redeemable_side="yes" if waits else None,
+        lifecycle="ready_to_redeem" if waits else "redeemed",
+        sides=(side_of("yes", 20.04, 20.0, 1.0), side_of("no", 5.0, 3.0, 0.0)),
+    )
+    held = position_views(body, None)
+    state = replace(sample_state(6), positions=(), closed=(), on_venues=held)
+    won, lost = position_rows(state)
+    told = (won["mark_value"], won["exit_value"], won["unrealized"], won["realized"])
+    assert told == ((20.04, 20.04, 0.04, 0.0) if waits else (0.0, 0.0, 0.0, 0.04))
+    # A side that lost has nothing to wait for.
+    assert (lost["mark_value"], lost["unrealized"], lost["realized"]) == (0.0, 0.0, -3.0)
+    assert [view.made for view in held] == [40_000, -3 * ONE]
+
+
+def side_of(side: str, shares: float, cost: float, price: float) -> PositionSideBody:
+    return PositionSideBody(
+        side=side,
+        shares=shares,
+        cost_basis=cost,
+        avg_cost=cost / 25.0,
+        mark_price=price,
+        current_value=shares * price,
+        exit_value=shares * price,
+        realized_pnl=0.0,
+        opened_at=moment(NOW),
+    )

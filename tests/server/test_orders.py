@@ -536,6 +536,8 @@ async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR09
         assert won, "the seed must let both sides be bought"
         assert briefing["actions"] == briefing["evm_venue"]["actions"]
         assert "1 won position on evm_venue to redeem" in briefing["actions"][0]
+        before = (await own.ask("GET", "portfolio"))["evm_venue"]
+        await stage.clock.advance(2.0)
 
         world = stage.world
         times = (world.at, world.world_at)
@@ -545,6 +547,10 @@ async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR09
         assert redeemed is not None
         assert (redeemed["lifecycle"], redeemed["redeemable"]) == ("redeemed", False)
         assert await own.cash() == pytest.approx(cash + bought[winner]["shares"])
+        # The venue's P&L is of the same moment as the cash that the redemption brought.
+        after = (await own.ask("GET", "portfolio"))["evm_venue"]
+        assert after["pnl_as_of"] > before["pnl_as_of"]
+        assert after["pnl"] == pytest.approx(after["balance"] - 1_000)
         past = (await own.ask("GET", "trades?venue=evm_venue"))["trades"][0]
         assert (past["action"], past["shares"]) == ("redeem", bought[winner]["shares"])
         assert (await own.ask("GET", "briefing"))["evm_venue"]["redeemable_count"] == 0

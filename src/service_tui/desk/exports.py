@@ -112,7 +112,7 @@ def position_rows(state: DeskState) -> Rows:
             "venue": held.venue.value,
             "money": MONEY_OF[held.venue],
             "side": held.side.value,
-            "status": held.status.value,
+            "status": "sold" if held.is_closed and held.outcome is None else held.status.value,
             "shares": _money(held.shares),
             "cost": _money(held.cost),
             "average": held.average,

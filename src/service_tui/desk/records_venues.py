@@ -19,7 +19,7 @@ class VenueSumView:
     """One real venue, micros of its money; `reserved` is kept by open buys.
 
     `value` is what the open positions are marked at. `pnl` is the venue's own figure, taken at
-    `pnl_at`, wall time; None where it tells none.
+    `pnl_at`, wall time; None where it tells none. `trades` counts the orders that ever traded.
     """
 
     venue: Venue
@@ -29,6 +29,7 @@ class VenueSumView:
     positions: int
     pnl: Micros | None
     pnl_at: Timestamp | None
+    trades: int = 0
 
     @property
     def money(self) -> str:
@@ -38,4 +39,4 @@ class VenueSumView:
     @property
     def is_used(self) -> bool:
         """Whether anything was ever done there."""
-        return bool(self.positions or self.reserved or self.pnl)
+        return bool(self.positions or self.reserved or self.pnl or self.trades)

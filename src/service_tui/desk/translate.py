@@ -136,6 +136,13 @@ def _position_view(
     value, cost = amount(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
+    unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
+    left = _amount_or_none(side.exit_value)
+    if closed and not _waits(body, side):
+        # Nothing is left to come: what was paid is cash by now, and no value beside it.
+        realized, unrealized = Micros(realized + unrealized), Micros(0)
+        if body.venue is not Venue.SIM:
+            value, left = Micros(0), None if left is None else Micros(0)
     return PositionView(
         market_id=body.market_id,
         question=body.question,
@@ -148,14 +155,18 @@ def _position_view(
         average=side.avg_cost,
         mark_price=side.mark_price,
         mark_value=value,
-        exit_value=_amount_or_none(side.exit_value),
-        # What was paid on sim is realized; on a venue it waits to be redeemed.
-        unrealized=Micros(0 if closed and body.venue is Venue.SIM else value - cost),
+        exit_value=left,
+        unrealized=unrealized,
         realized=realized,
         resolves_at=_at(body.resolved_at or body.resolves_at),
         opened_at=_at(side.opened_at),
         outcome=_outcome_of(body, Side(side.side)),
     )
+
+
+def _waits(body: PositionBody, side: PositionSideBody) -> bool:
+    """Whether the payout of a side waits to be redeemed; on sim it is paid at the outcome."""
+    return body.redeemable and body.redeemable_side in {None, side.side}
 
 
 def _outcome_of(body: PositionBody, side: Side) -> bool | None:

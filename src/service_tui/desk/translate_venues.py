@@ -26,4 +26,5 @@ def _venue_sum(venue: Venue, row: PortfolioVenue) -> VenueSumView:
         positions=row.positions_count,
         pnl=None if row.pnl is None else amount(row.pnl),
         pnl_at=None if row.pnl_as_of is None else timestamp(row.pnl_as_of),
+        trades=row.trades_count,
     )

@@ -332,3 +332,49 @@ def venue_positions(
         if holding.state in statuses and holding.is_held()
     ]
     return sorted(found, key=lambda body: -body.current_value)
+
+
+def sold_on_venue(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
+    """Sides that were sold whole on a venue: what they brought, until the oracle settles."""
+    return [
+        _sold_body(world, venue, holding, side)
+        for holding in world.venues.account(agent.agent_id, venue).holdings.values()
+        if holding.outcome is None
+        for side in Side
+        if not (held := holding.position.on(side)).shares and held.opened_at
+    ]
+
+
+def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> PositionBody:
+    held = holding.position.on(side)
+    market_id = holding.position.market_id
+    price = world.venues.price(holding, (world.at, world.world_at))
+    return PositionBody(
+        market_id=market_id,
+        question=holding.question,
+        current_price=price,
+        pnl=decimal(held.realized),
+        realized_pnl=decimal(held.realized),
+        venue=venue,
+        currency=CURRENCY,
+        # The word that a position sold whole has on sim as well.
+        status="sold",
+        lifecycle=holding.state.value,
+        sources=holding.sources,
+        neg_risk=holding.neg_risk,
+        **chain_ids(market_id, venue)._asdict(),
+        simulated=True,
+        sides=(
+            PositionSideBody(
+                side=side.value,
+                shares=0.0,
+                cost_basis=0.0,
+                avg_cost=None,
+                mark_price=price if side is Side.YES else 1.0 - price,
+                current_value=0.0,
+                exit_value=0.0,
+                realized_pnl=decimal(held.realized),
+                opened_at=moment(held.opened_at),
+            ),
+        ),
+    )

@@ -17,11 +17,15 @@ REFRESH_S: Final = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Total P&L is realized plus unrealized, both of the same moment `at`."""
+    """Total P&L is realized plus unrealized, both of the same moment `at`.
+
+    `paid` is what redemptions had brought by then.
+    """
 
     at: Timestamp
     realized: Micros
     unrealized: Micros
+    paid: Micros = Micros(0)
 
     @property
     def total(self) -> Micros:
@@ -41,9 +45,11 @@ class ReportedPnl:
         """The figure that the venue reports now."""
         key = (agent_id, venue)
         kept = self._kept.get(key)
+        account = world.venues.account(agent_id, venue)
+        paid = Micros(sum(holding.paid for holding in account.holdings.values()))
+        # ours: a redemption asks anew, or its cash would stand beside a P&L from before it.
         # A clock that was set back must not keep a figure for longer than it is good.
-        if kept is None or not 0 <= now - kept.at < REFRESH_S:
-            account = world.venues.account(agent_id, venue)
+        if kept is None or kept.paid != paid or not 0 <= now - kept.at < REFRESH_S:
             floating = world.venues.unrealized(account, (now, world.world_at))
-            kept = self._kept[key] = Reported(now, account.realized, floating)
+            kept = self._kept[key] = Reported(now, account.realized, floating, paid)
         return kept

@@ -129,9 +129,11 @@ class PortfolioVenue(WireModel):
     pnl: Money | None = None
     positions_count: Count = 0
     total_exposure: Amount = 0.0
-    # ours: money in open orders, when `pnl` was taken, and that the venue is simulated.
+    # ours: money in open orders, when `pnl` was taken, orders that traded, and that the venue is
+    # simulated.
     reserved: Amount = 0.0
     pnl_as_of: Moment | None = None
+    trades_count: Count = 0
     simulated: bool = False
 
 

@@ -14,7 +14,7 @@ from service_tui.server.present import (
     time_left,
     unrealized,
 )
-from service_tui.server.present_venues import venue_positions
+from service_tui.server.present_venues import sold_on_venue, venue_positions
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, decimal
@@ -56,17 +56,18 @@ def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
     world, agent = asked.world, asked.agent
     found: list[PositionBody] = []
     open_too, closed_too = query.status in {"active", "all"}, query.status != "active"
+    sold_too = query.status in {"closed", "all"}
     if query.venue in {None, "all", Venue.SIM}:
         if open_too:
             found += _open(world, agent)
-        if query.status in {"closed", "all"}:
-            found += sold_bodies(world, agent)
+        found += sold_bodies(world, agent) if sold_too else []
         if closed_too:
             found += [closed_body(closed) for closed in reversed(agent.closed[-CLOSED_MAX:])]
     states = frozenset((*(UNSETTLED if open_too else ()), *(SETTLED if closed_too else ())))
     for venue in REAL:
         if query.venue in {None, "all", venue}:
             found += venue_positions(world, agent, venue, states)
+            found += sold_on_venue(world, agent, venue) if sold_too else []
     if query.source:
         found = [body for body in found if any(query.source in tag for tag in body.sources)]
     return found
@@ -150,6 +151,7 @@ def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVe
         total_exposure=sum(own),
         reserved=decimal(venues.reserved(agent.agent_id, venue)),
         pnl_as_of=pnl.as_of,
+        trades_count=venues.account(agent.agent_id, venue).trades_count,
         simulated=True,
     )
 
