@@ -18,7 +18,7 @@ from service_tui.server.access import BODY_MAX
 from service_tui.server.embedded import BASE_URL
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import Micros
-from service_tui.wire.base import WireModel
+from service_tui.wire.base import OperatorModel, WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
     ALL,
@@ -818,6 +818,8 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
             f"{name} {literal[:40]}": written(good, name, literal)
             for name, literal in cases_of(BAD_BODIES[endpoint])
         } | {name: content.replace(b"@", inner) for name, content in NOT_BODIES.items()}
+        if issubclass(endpoint.asks or WireModel, OperatorModel):
+            bodies["a misspelt field"] = json.dumps({**good, "size": 5}).encode()
         claim(stage)
         await hold(stage)
         before = dumps(fields_of(stage.world))

@@ -275,7 +275,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
 
     def _pace(self) -> int | None:
-        """The world's speed, or the one asked for since; None, and said, where there is no such thing."""
+        """The world's speed, or what was asked since; None, and said, where there is none."""
         world = self.desk_state.world
         if self.desk_state.service.embedded and world is not None:
             return self._outbox.pace(world.speed, self._wall_time())

@@ -59,6 +59,15 @@ class WireModel(BaseModel):
     )
 
 
+class OperatorModel(WireModel):
+    """What the operator asks for: a misspelt field is refused, not passed over.
+
+    ours: of an approval's `{"size": 5}` nothing would be left but the approval, at the full size.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class LenientModel(WireModel):
     """An answer in which a null where none may be says nothing, so that the default counts.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, StringConstraints, WithJsonSchema, model_serializer
 
-from service_tui.wire.base import Count, Line, WireModel
+from service_tui.wire.base import Count, Line, OperatorModel, WireModel
 
 CHAIN_ID: Final = 137
 """The one chain on which we redeem and trade. Source: spec, "Venues"."""
@@ -123,7 +123,7 @@ class ChainBody(WireModel):
     pending: Count = 0
 
 
-class ChainPatch(WireModel):
+class ChainPatch(OperatorModel):
     """ours: delays and failures on demand, for a rehearsal; null leaves a figure as it is.
 
     `faults` are taken one a transaction: `revert` fails it on the chain, `drop` loses it,

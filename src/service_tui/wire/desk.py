@@ -15,6 +15,7 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    OperatorModel,
     SentLine,
     WireModel,
 )
@@ -80,7 +81,7 @@ class AccountBody(WireModel):
     agents_max: Count
 
 
-class AccountPatch(WireModel):
+class AccountPatch(OperatorModel):
     """Another plan for new agents, and on request for those that are here already."""
 
     plan: Plan | None = None
@@ -94,7 +95,7 @@ class DeskAgentsBody(WireModel):
     account: AccountBody
 
 
-class DeskAgentPatch(WireModel):
+class DeskAgentPatch(OperatorModel):
     """What the operator may change of an agent; null leaves it as it is."""
 
     name: Annotated[SentLine, StringConstraints(min_length=1)] | None = None

@@ -17,6 +17,7 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    OperatorModel,
     Price,
     Prose,
     SentLine,
@@ -48,7 +49,7 @@ WAIT_MAX_S = 86_400
 WAIT_DEFAULT_S = 300
 
 
-class LeashRequest(WireModel):
+class LeashRequest(OperatorModel):
     """How free an agent is, or one of its skills. It replaces what stood there before.
 
     A buy above `threshold` waits in `ask`; `daily_budget` is money of buys since midnight UTC,
@@ -134,13 +135,13 @@ class HeldTradesBody(WireModel):
     waiting_count: Count = 0
 
 
-class ApproveRequest(WireModel):
+class ApproveRequest(OperatorModel):
     """Let a trade go out; with `amount` at another size."""
 
     amount: Resized | None = None
 
 
-class RefuseRequest(WireModel):
+class RefuseRequest(OperatorModel):
     """Decline a trade; the agent is told the reason."""
 
     reason: SentLine = ""

@@ -9,6 +9,7 @@ from service_tui.wire.base import (
     LenientModel,
     Line,
     Moment,
+    OperatorModel,
     Prose,
     SentLine,
     WireModel,
@@ -160,7 +161,7 @@ class WalletBody(LenientModel):
     simulated: bool = False
 
 
-class DeskWalletPatch(WireModel):
+class DeskWalletPatch(OperatorModel):
     """ours: the operator's hand in the simulated wallet; null leaves a figure as it is."""
 
     # POL, and play USDC of the chain on which calls are paid.

@@ -7,7 +7,17 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from service_tui.wire.base import Amount, Count, Line, Moment, Money, Price, Prose, WireModel
+from service_tui.wire.base import (
+    Amount,
+    Count,
+    Line,
+    Moment,
+    Money,
+    OperatorModel,
+    Price,
+    Prose,
+    WireModel,
+)
 
 SPEEDS: Final = (0, 1, 10, 60)
 
@@ -73,7 +83,7 @@ class WorldBody(WireModel):
     halted_at: Moment | None = None
 
 
-class SpeedRequest(WireModel):
+class SpeedRequest(OperatorModel):
     """How fast the world shall move from now on."""
 
     speed: Speed

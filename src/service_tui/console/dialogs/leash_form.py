@@ -41,6 +41,7 @@ _MEANINGS: Final = {
     LeashMode.AUTO: "It buys by itself, within its budget and every limit.",
     None: "No leash: it buys by itself within every limit, without a budget.",
 }
+_SKILL_ONLY: Final = " It binds only trades that name the skill; the agent's own binds all."
 _FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2, None: 3}
 
 
@@ -136,8 +137,9 @@ class LeashForm(Form[SetLeash]):
         self.query_one("#leash-whose", Choice).show(names, self._place)
         self.query_one("#leash-mode", Choice).show(_WORDS, _MODES.index(self._mode))
         words = "" if result is None else f"{result.in_words()}. "
+        reach = _SKILL_ONLY if self._whose[self._place] else ""
         self.query_one("#form-preview", Words).tell(
-            Text(f"{words}{_MEANINGS[self._mode]}", "muted")
+            Text(f"{words}{_MEANINGS[self._mode]}{reach}", "muted")
         )
 
     def action_whose(self) -> None:
