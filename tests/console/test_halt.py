@@ -13,7 +13,7 @@ from doors import RecordingDoors, Running, running, seen_before
 from samples import NOW, sample_state
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.halt import EXIT_WORD, HaltPanel
-from service_tui.console.dialogs.halt_text import exits_question, halt_text
+from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.dialogs.typed_word import TypedWord
@@ -22,10 +22,11 @@ from service_tui.console.needs import needs
 from service_tui.console.widgets.banner import lasting_things
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.commands import ExitAll, Halt, PlaceTrade, Resume, SetPreference
+from service_tui.desk.exit_all import sale_of
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 STATE = seen_before(sample_state())
@@ -363,3 +364,21 @@ async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
         await seen.app.push_screen(panel)
         await seen.press("x")
         assert "press F9 once more" in seen.toasts[-1]
+
+
+def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
+    real = replace(DONE.positions[0], venue=Venue.EVM, question="for real money")
+    off = replace(DONE, on_venues=(real,), wallet=replace(DONE.wallet, live=False))
+    sold, kept = sold_and_kept(off)
+    assert (sold, kept) == (DONE.positions, (real,))
+    said = exits_question(off, sold).plain
+    assert "NOT sold, real money, 1 on evm" in said
+    assert "LIVE is off" in said
+    on = replace(off, wallet=replace(off.wallet, live=True))
+    sold, kept = sold_and_kept(on)
+    assert (sold, kept) == ((*DONE.positions, real), ())
+    said = exits_question(on, sold).plain
+    assert "with real money: 1 on evm" in said
+    assert "NOT sold" not in said
+    assert sale_of(real).confirmed
+    assert not sale_of(DONE.positions[0]).confirmed

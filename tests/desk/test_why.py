@@ -5,11 +5,11 @@ from dataclasses import replace
 from fleet_samples import held_of
 from reactor_samples import reactor_state
 from samples import NOW, sample_state
-from service_tui.desk.records import TicketState, TradeView
+from service_tui.desk.records import TicketState, TradeView, holding_key
 from service_tui.desk.records_risk import ExitView, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.desk.why import Chain, Link, why_position, why_ticket
-from service_tui.terms import HeldStatus, TradeStatus
+from service_tui.terms import HeldStatus, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), trades=(), closed=())
@@ -138,3 +138,20 @@ def test_a_position_that_resolved_tells_its_outcome() -> None:
     ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
     chain = why_position(replace(with_trades(BUY), positions=(), closed=(ended,)), ended)
     assert told(chain, "exit") == {"outcome": "YES", "realized": 29 * ONE}
+
+
+def test_a_real_order_without_a_trade_shows_nothing_of_play_money() -> None:
+    monitor = MonitorView(
+        HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, HELD.cost, 0.42, 0.40,
+        None, 0.2, None,
+    )  # fmt: skip
+    state = replace(STATE, risk=replace(STATE.risk, monitors=(monitor,)))
+    key = holding_key(HELD.market_id, HELD.side, Venue.EVM)
+    ticket = replace(
+        STATE.tickets[0], client_ref="ref-404", market_id=HELD.market_id, holding=key,
+        state=TicketState.REFUSED,
+    )  # fmt: skip
+    assert link(why_ticket(state, ticket), "monitor").missing
+    assert "held" not in told(why_ticket(state, ticket), "exit")
+    play = replace(ticket, holding=HELD.key)
+    assert told(why_ticket(state, play), "monitor")["stop at"]

@@ -16,7 +16,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records import PositionView, TicketState
 from service_tui.desk.records_halt import ExitAllView
 from service_tui.desk.tickets import Ticket
-from service_tui.terms import Action
+from service_tui.terms import Action, Venue
 
 AT_ONCE: Final = 4
 """ours: so many exits are under way at one time; more would only wait for their turn."""
@@ -60,7 +60,7 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
 
 
 def sale_of(held: PositionView) -> PlaceTrade:
-    """The order that sells a position whole."""
+    """The order that sells a position whole; the word that was typed confirms real money too."""
     return PlaceTrade(
         held.market_id,
         held.side,
@@ -70,6 +70,7 @@ def sale_of(held: PositionView) -> PlaceTrade:
         reasoning="exit of everything while halted",
         question=held.question,
         everything=True,
+        confirmed=held.venue is not Venue.SIM,
     )
 
 

@@ -21,12 +21,11 @@ from service_tui.desk.records import (
     TicketView,
     Topic,
     TradeView,
-    is_holding,
 )
 from service_tui.desk.records_reactor import MIRROR
 from service_tui.desk.sending import settle
 from service_tui.desk.translate import fee_words, trade_view
-from service_tui.desk.verdict import strayed_words
+from service_tui.desk.verdict import is_holding, strayed_words
 from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.endpoints import TRADES

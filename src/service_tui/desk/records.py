@@ -191,18 +191,6 @@ class TradeView:
     fee: Micros | None = None
 
 
-def is_holding(key: str, trade: TradeView) -> bool:
-    """Whether a trade is of the position that an order named.
-
-    An order that an older version wrote down names no venue: then market and side decide.
-
-    Returns:
-        True where market and side are those of the order, and so is the venue that it names.
-    """
-    venues = {trade.venue, Venue.SIM}
-    return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
-
-
 @dataclass(frozen=True, slots=True)
 class TicketView:
     """One command and how it ended: a row of the blotter.

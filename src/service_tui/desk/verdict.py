@@ -12,9 +12,9 @@ from typing import Final
 
 from service_tui.desk.advice import advice_of
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import TicketState, TicketView, TradeView, is_holding
+from service_tui.desk.records import TicketState, TicketView, TradeView, holding_key
 from service_tui.desk.translate import amount, filled_words, shares_of
-from service_tui.terms import Action, TradeStatus
+from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.trades import TradeBody
 
@@ -72,6 +72,18 @@ def quote_doubt(order: PlaceTrade, body: TradeBody) -> str:
         return "the service gives a trade number for a quote: it may have traded"
     doubts = chain(_other_order(order, body), _strayed(order, body))
     return next(doubts, "") if body.success else ""
+
+
+def is_holding(key: str, trade: TradeView) -> bool:
+    """Whether a trade is of the position that an order named.
+
+    An order that an older version wrote down names no venue: then market and side decide.
+
+    Returns:
+        True where market and side are those of the order, and so is the venue that it names.
+    """
+    venues = {trade.venue, Venue.SIM}
+    return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
 
 
 def strayed_words(ticket: TicketView, trade: TradeView) -> str:

@@ -107,9 +107,15 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     """The chain of an order: of the trade that bears its reference, where there is one."""
     ref = ticket.client_ref
     trade = next((one for one in state.trades if ref and one.client_ref == ref), None)
-    _, _, side = ticket.holding.partition(":")
-    known_side = trade.side if trade is not None else Side(side) if side in set(Side) else None
-    venue = ticket.venue if trade is None else trade.venue
+    named = (
+        (side, venue)
+        for side in Side
+        for venue in Venue
+        if holding_key(ticket.market_id, side, venue) == ticket.holding
+    )
+    known_side, venue = next(named, (None, Venue.SIM))
+    if trade is not None:
+        known_side, venue = trade.side, trade.venue
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
@@ -294,7 +300,11 @@ def _exits(known: _Known) -> Iterator[Link]:
         for one in known.trades
         if one.action in {SELL, REDEEM} and (since is None or one.at >= since)
     ]
-    exits = [one for one in known.state.risk.exits if known.is_here(one.market_id, one.side)]
+    exits = [
+        one
+        for one in known.state.risk.exits
+        if one.venue is known.venue and known.is_here(one.market_id, one.side)
+    ]
     for sale in reversed(sales[:OTHERS_MAX]):
         yield _sale(sale, exits)
     if not sales:

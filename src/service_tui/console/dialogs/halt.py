@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
-from service_tui.console.dialogs.halt_text import exits_question, halt_text
+from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
@@ -82,7 +82,7 @@ class HaltPanel(ModalScreen[None]):
         if why:
             self.post_message(Said(why, "warn"))
             return
-        held = self._state.positions
+        held, _ = sold_and_kept(self._state)
         keys = tuple(one.key for one in held)
 
         def answered(word: str | None) -> None:
@@ -131,7 +131,10 @@ class HaltPanel(ModalScreen[None]):
             return "it is under way already"
         if self._state.service.read_only:
             return "this desk is read-only: it sells nothing"
-        return "" if self._state.positions else "nothing is held"
+        sold, kept = sold_and_kept(self._state)
+        if not sold and kept:
+            return "what is held for real money cannot be sold now: LIVE is off, or it has closed"
+        return "" if sold else "nothing is held"
 
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped

@@ -16,6 +16,7 @@ from service_tui.console.freshness import is_private
 from service_tui.desk.records import PositionView, TicketState, TicketView
 from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Venue, counted
 from service_tui.units import Micros, Timestamp
 
 DETAIL_MAX: Final = 160
@@ -97,7 +98,7 @@ def _next(state: DeskState, halt: HaltView) -> str:
         return "Resuming: the gate opens once everybody has let go."
     if halt.exits is not None and not halt.exits.is_over:
         return "Entries stay blocked while positions are sold."
-    held = len(state.positions)
+    held = len(sold_and_kept(state)[0])
     open_ones = "the open position" if held == 1 else f"the {held} open positions"
     sells = f"x sells {open_ones}, R" if held else "R"
     return f"{sells} ends the halt with a typed word; esc leaves it halted."
@@ -133,6 +134,24 @@ def _exit(state: DeskState, ticket: TicketView, *, masked: bool) -> Text:
     return Text.assemble((f" {sign} ", tone), question, "  ", (outcome.plain, "muted"))
 
 
+def sold_and_kept(
+    state: DeskState,
+) -> tuple[tuple[PositionView, ...], tuple[PositionView, ...]]:
+    """What the word EXIT sells, and what is held for real money and stays.
+
+    Returns:
+        The positions of both; real ones are sold while LIVE is on and their market is open.
+    """
+    real = [one for one in state.on_venues if not one.is_closed and one.shares > 0]
+    able = [one for one in real if state.wallet.live and one.status is MarketStatus.ACTIVE]
+    return (*state.positions, *able), tuple(one for one in real if one not in able)
+
+
+def _by_venue(held: Sequence[PositionView]) -> str:
+    counts = Counter(one.venue.value for one in held)
+    return ", ".join(f"{count} on {venue}" for venue, count in counts.items())
+
+
 def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
     """What will be sold, and what it brings by its exit value of now."""
     masked = is_private(state)
@@ -143,9 +162,11 @@ def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
     lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]
     if len(held) > LISTED_MAX:
         lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
+    real = [one for one in held if one.venue is not Venue.SIM]
     body = Text.assemble(
-        "Every open position is sold whole, each with an order of its own, on ",
+        f"{counted(len(held), 'position')} sold whole, each with an order of its own, on ",
         (f"{service.venue.value} ({service.mode.value})", service.mode.value.lower()),
+        (f"; of these with real money: {_by_venue(real)}" if real else "", "bold live"),
         ". Together they bring about ",
         total,
         " by their exit values of now",
@@ -153,6 +174,10 @@ def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
         "; each sale moves its price. Entries stay blocked. This cannot be undone.\n\n",
     )
     body.append_text(Text("\n").join(lines))
+    if kept := sold_and_kept(state)[1]:
+        why = "its market has closed" if state.wallet.live else "LIVE is off: 5, W, L"
+        body.append(f"\n\nNOT sold, real money, {_by_venue(kept)} ({why}):\n", "bold warn")
+        body.append_text(Text("\n").join(_holding(one, masked=masked) for one in kept))
     return body
 
 
@@ -161,6 +186,7 @@ def _holding(held: PositionView, *, masked: bool) -> Text:
     brings = formats.money(held.exit_value, masked=masked)
     return Text.assemble(
         (f"   {side.upper():<4}", side),
+        "" if held.venue is Venue.SIM else f"{held.venue.value}  ",
         formats.shares(held.shares, masked=masked),
         (" shares bring ", "muted"),
         brings,
