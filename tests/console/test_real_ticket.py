@@ -1,5 +1,6 @@
 """The order ticket on a real venue: its units, its fee, what is held there, and where it leads."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -23,7 +24,7 @@ from service_tui.desk.records import QuoteView
 from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Probability
 from wallet_samples import row_of
 
 __all__ = ["short_quiet"]
@@ -83,6 +84,36 @@ async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_th
         assert t.text("unit") == "spend USDC.e"
         row = t.pilot.app.screen._compositor.render_strips()[t.amount.region.y].text
         assert "spend USDC.e 10" in row
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [((80, 24), "YES sim 0.300   ○ NO sim 0.700"), ((60, 18), "YES   ○ NO   ")],
+)
+async def test_a_real_ticket_never_shows_the_price_of_sim_as_its_venues(
+    size: tuple[int, int], words: str
+) -> None:
+    market = replace(MARKET, price=Probability(0.3), venues=BOTH)
+    state = replace(REAL, markets={**REAL.markets, MARKET.market_id: market})
+    async with ticket(state, size=size, side=Side.YES) as t:
+        t.app.bring(state)
+        await t.pilot.pause()
+        assert "YES 0.300   ○ NO 0.700" in t.text("side")
+        await t.pilot.press("f7")
+        assert words in t.text("side")
+        rows = t.pilot.app.screen._compositor.render_strips()
+        assert any(words.strip() in row.text for row in rows)
+
+
+def test_the_dialog_for_real_money_sums_what_a_buy_costs_with_its_fee() -> None:
+    order = PlaceTrade(MARKET.market_id, Side.YES, Action.BUY, Venue.EVM, Micros(20 * ONE))
+    quote = QuoteView(
+        1, ok=True, shares=Micros(40 * ONE), money=Micros(20 * ONE), fee=Micros(1_080_000)
+    )
+    body = live_question(order, REAL, quote)._question.body.plain
+    assert re.search(r"total +about 21\.08 USDC\.e", body)
+    masked = replace(REAL, preferences={**REAL.preferences, "privacy": "on"})
+    assert "21.08" not in live_question(order, masked, quote)._question.body.plain
 
 
 async def test_figures_of_one_venue_are_never_shown_in_the_money_of_another() -> None:

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from service_tui.desk.records_risk import (
     exit_name,
 )
 from service_tui.desk.reduce import reduce
-from service_tui.desk.reduce_risk import BY_HOLDER, reduce_risk
+from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate_risk import alert_view, exit_views, monitor_view
 from service_tui.terms import MarketStatus, Side, Venue
@@ -118,6 +119,26 @@ def test_why_this_desk_ended_an_alert_is_not_replaced_by_the_services_word_for_a
     over = tuple(alert_of(one, state=AlertState.ENDED, words="dismissed") for one in ("a", "b"))
     risk = reduce_risk(risk, AlertsSeen(AT, (), over))
     assert [risk.alert(one).words for one in ("a", "b")] == ["3 shares are left", "dismissed"]
+
+
+@pytest.mark.parametrize(
+    ("venue", "words"),
+    [
+        (Venue.SIM, "stop loss, YES at 0.3900, Rain?: sold by the service, brought 19.00"),
+        (
+            Venue.EVM,
+            (
+                "LIVE stop loss, YES at 0.3900 on evm_venue, Rain?: "
+                "sold by the service, brought 19.00 USDC.e"
+            ),
+        ),
+    ],
+)
+def test_a_sale_for_real_money_by_the_service_is_told_so(venue: Venue, words: str) -> None:
+    alert = alert_of(venue=venue, state=AlertState.EXECUTED)
+    before = RiskView(exits=(exit_of(venue=venue, by_service=True),))
+    after = replace(before, alerts=(alert,))
+    assert [one.text for one in news_of(before, after, is_first=False)] == [words]
 
 
 def test_an_alert_of_which_nothing_is_said_any_more_comes_to_an_end() -> None:

@@ -34,13 +34,18 @@ from service_tui.desk.handlers.redemption import ALLOWED, HOLDER
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records_redemption import ChainRunState, NoReason, RunView, Stage, Step
+from service_tui.desk.records_wallet import WalletView
+from service_tui.desk.redeeming import priced
 from service_tui.desk.state import DeskState
+from service_tui.desk.translate_wallet import wallet_view
 from service_tui.desk.vault import Vault
+from service_tui.engine.chain import POL_PRICE
 from service_tui.engine.chain_events import TxStatus
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.terms import Venue
+from service_tui.units import Micros
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints_wallet import (
     BROADCAST,
@@ -50,8 +55,10 @@ from service_tui.wire.endpoints_wallet import (
     REDEEM,
     REPORT_REDEMPTION,
 )
+from service_tui.wire.wallet import WalletBody
 from support import OPERATOR, first_state, open_directory, open_stage
 from support import Stage as Setting
+from wallet_samples import call_of
 from wallets import operate, ready, winner_of
 
 ALL_STEPS = [step.value for step in Step]
@@ -133,6 +140,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
             assert run.call is not None
             assert run.call.contract == "conditional tokens"
             assert 0 < run.call.fee_max <= 500_000
+            assert run.call.fee_money == round(run.call.fee_max * POL_PRICE)
             run = await redeemed(desk, stage, held, run)
             assert run.state is ChainRunState.DONE
             assert [one.step.value for one in run.steps] == ALL_STEPS
@@ -758,3 +766,15 @@ async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
             await stage.clock.advance(120)
             assert run_of(desk.state, held) == first
         assert signer.count == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "served", "money"),
+    [("", 0.45, 45_000), ("2", 0.45, 200_000), ("no price", 0.45, 45_000), ("", 0.0, 25_000)],
+)
+def test_gas_is_told_in_money_by_the_price_of_the_person_else_of_the_service(
+    said: str, served: float, money: int
+) -> None:
+    wallet = wallet_view(WalletBody(pol_usd=served), WalletView())
+    call = priced(call_of(fee_max=Micros(100_000)), said, wallet.pol_price)
+    assert call.fee_money == money

@@ -82,6 +82,14 @@ def test_a_sale_after_the_buy_is_an_exit_and_one_before_it_is_not() -> None:
     assert told(chain, "exit")["P&L"] == 2 * ONE
 
 
+def test_a_fee_is_told_with_the_fill_and_with_the_sale() -> None:
+    bought, sold = replace(BUY, fee=Micros(1_080_000)), replace(SALE, fee=Micros(930_000))
+    chain = why_position(with_trades(sold, bought), HELD)
+    assert told(chain, "fill")["fee"] == 1_080_000
+    assert told(chain, "exit")["fee"] == 930_000
+    assert "fee" not in told(why_position(with_trades(replace(BUY, fee=Micros(0))), HELD), "fill")
+
+
 def test_an_alerts_exit_says_its_cause() -> None:
     monitor = MonitorView(
         HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, HELD.cost, 0.42, 0.40,

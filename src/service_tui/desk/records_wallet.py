@@ -129,7 +129,8 @@ class WalletView:
 
     `address` is the one that the service knows, `key_address` the one that this machine can sign
     for; both empty where there is none. Balances are micros of their money, None until known:
-    `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own.
+    `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own,
+    of which one is worth `pol_price` in money, None where the service does not say.
     `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
     switched real money on in this session. `served` is what the service says is needed for real
     trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
@@ -147,6 +148,7 @@ class WalletView:
     gas: Micros | None = None
     gas_gwei: float | None = None
     gas_needed: Micros | None = None
+    pol_price: float | None = None
     approvals: tuple[ApprovalView, ...] = ()
     approvals_at: Timestamp | None = None
     has_credentials: bool | None = None

@@ -51,8 +51,8 @@ from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportRequest
 
 POL_PRICE: Final = "wallet.pol_price"
 POL_PRICE_USUAL: Final = 0.25
-"""ours: money for one POL until the person says another figure; the service tells none. It is for
-the eye only: every cap is in POL."""
+"""ours: money for one POL where neither the person nor the service says a figure. It is for the eye
+only: every cap is in POL."""
 
 _ID_BYTES: Final = 32
 _PRICE_MAX: Final = 1e6
@@ -175,6 +175,7 @@ class Redeeming(RunTurn):
                 call = priced(
                     shown(transaction, judged, note),
                     self.ports.state().preferences.get(POL_PRICE, ""),
+                    self.ports.state().wallet.pol_price,
                 )
                 self.body = replace(self.body, to_sign=call_of(transaction))
                 pays = f"pays {decimal(self.view.amount):,.2f}"
@@ -300,13 +301,18 @@ class Redeeming(RunTurn):
             self.ports.poke(topic)
 
 
-def priced(call: CallView, said: str) -> CallView:
-    """The call with its fee in money, by the price of POL that the person gave."""
+def priced(call: CallView, said: str, served: float | None = None) -> CallView:
+    """The call with its fee in money, by the price of POL that the person gave, else the service's.
+
+    Returns:
+        The call.
+    """
     try:
-        price = float(said)
+        own = float(said)
     except ValueError:
-        price = POL_PRICE_USUAL
-    price = price if 0 < price < _PRICE_MAX else POL_PRICE_USUAL
+        own = 0.0
+    known = (price for price in (own, served or 0.0) if 0 < price < _PRICE_MAX)
+    price = next(known, POL_PRICE_USUAL)
     return replace(call, fee_money=Micros(round(call.fee_max * price)))
 
 

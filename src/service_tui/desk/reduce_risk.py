@@ -41,7 +41,7 @@ from service_tui.desk.records_risk import (
     RiskView,
 )
 from service_tui.desk.rows import in_place
-from service_tui.terms import Action
+from service_tui.terms import MONEY_OF, Action, Mode, Venue
 from service_tui.units import ONE, Micros
 
 ALERTS_MAX: Final = 200
@@ -287,13 +287,17 @@ def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
         told = (one.market_id, one.side, one.venue, one.trigger_price)
         if told == sale and one.at >= alert.breached_at:
             by_whom = " by the service" if one.by_service or alert.managed else ""
-            return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}"
+            unit = "" if one.venue is Venue.SIM else f" {MONEY_OF[one.venue]}"
+            return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}{unit}"
     return "sold, not by this desk"
 
 
 def _about(alert: AlertView) -> str:
     at = "" if alert.trigger_price is None else f" at {alert.trigger_price:.4f}"
-    return f"{alert.reason}, {alert.side.value.upper()}{at}, {alert.question or alert.market_id}"
+    what = f"{alert.reason}, {alert.side.value.upper()}{at}"
+    if alert.venue is not Venue.SIM:
+        what = f"{Mode.LIVE.value} {what} on {alert.venue.value}"
+    return f"{what}, {alert.question or alert.market_id}"
 
 
 # -- exits -------------------------------------------------------------------------------------

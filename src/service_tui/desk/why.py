@@ -249,6 +249,8 @@ def _fill(known: _Known) -> Link:
     ]
     if entry.average is not None:
         said.insert(2, Said("average", entry.average, Unit.PRICE))
+    if entry.fee:
+        said.append(Said("fee", entry.fee, Unit.MONEY))
     if entry.average is not None and entry.price_before is not None:
         said.append(Said("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
@@ -337,6 +339,8 @@ def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
     said.append(Said("for", sale.cost, Unit.MONEY))
     if sale.average is not None:
         said.append(Said("average", sale.average, Unit.PRICE))
+    if sale.fee:
+        said.append(Said("fee", sale.fee, Unit.MONEY))
     if sale.pnl is not None:
         said.append(Said("P&L", sale.pnl, Unit.PNL))
     cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")

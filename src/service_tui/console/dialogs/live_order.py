@@ -21,6 +21,7 @@ from service_tui.desk.records import QuoteView
 from service_tui.desk.records_wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
+from service_tui.units import Micros
 
 SLACK: Final = 0.02
 """How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
@@ -66,6 +67,9 @@ def live_question(
         lines.append(("brings", Text.assemble("about ", *expected)))
         fee = formats.money(quote.fee, masked=masked)
         lines.append(("fee", Text.assemble("about ", fee, unit, ", on top" if buys else "")))
+        if buys:
+            total = formats.money(Micros(quote.money + quote.fee), masked=masked)
+            lines.append(("total", Text.assemble("about ", total, unit, style="bold")))
     signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
     follows = (
         "Your key signs this order for the venue's exchange, and it is sent once. What does not "

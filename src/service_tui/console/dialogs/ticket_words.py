@@ -28,6 +28,9 @@ from service_tui.units import Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _SIMULATED: Final = "simulated, no real money,"
+SIM_NAMED: Final = 68
+"""Cells from which a ticket for a real venue shows the prices of sim, by that name."""
+
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
 
@@ -52,9 +55,19 @@ def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
     )
 
 
-def side_labels(market: MarketView) -> tuple[str, ...]:
-    """The sides with their prices."""
-    return tuple(f"{side.value.upper()} {formats.price(market.price_of(side))}" for side in Side)
+def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]:
+    """The sides with their prices, which are those of sim.
+
+    Returns:
+        A label for each side. A real venue has prices of its own, and the quote tells them: there
+        sim's is called so, and left out of a ticket that has no room for its name.
+    """
+    if venue is not Venue.SIM and 0 < width < SIM_NAMED:
+        return tuple(side.value.upper() for side in Side)
+    where = "" if venue is Venue.SIM else f"{Venue.SIM.value} "
+    return tuple(
+        f"{side.value.upper()} {where}{formats.price(market.price_of(side))}" for side in Side
+    )
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:

@@ -386,7 +386,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_choices(self, draft: Draft) -> None:
         at = _SIDES.index(draft.side)
-        self.query_one("#ticket-side", Choice).show(ticket_words.side_labels(draft.market), at)
+        width = self.query_one("#ticket-choices").size.width
+        sides = ticket_words.side_labels(draft.market, draft.venue, width)
+        self.query_one("#ticket-side", Choice).show(sides, at)
         labels = ticket_words.action_labels(self._state, draft)
         self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
         self.query_one("#ticket-unit", Words).tell(ticket_words.unit_words(draft))
