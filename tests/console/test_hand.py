@@ -5,15 +5,17 @@ from dataclasses import replace
 import pytest
 
 from doors import Running, running, seen_before
-from fleet_samples import held_of, leash_of, run_of, sample_supervision
+from fleet_samples import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
 from samples import NOW, sample_state
 from service_tui.console.dialogs.approval import ApprovalForm
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.report import report_text
 from service_tui.console.dialogs.start_skill import StartSkillForm
+from service_tui.console.formats import MASK, NOT_KNOWN
 from service_tui.console.needs import needs
-from service_tui.console.screens.agent_text import agent_detail
+from service_tui.console.screens.agent_columns import agent_columns
+from service_tui.console.screens.agent_text import agent_detail, number_of
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import (
@@ -24,8 +26,10 @@ from service_tui.desk.commands_fleet import (
     StartSkill,
     StopSkill,
 )
+from service_tui.desk.fleet import AgentView, VenueMoneyView
 from service_tui.desk.records import Phase
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
+from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -277,3 +281,34 @@ def test_the_detail_tells_leash_and_skills() -> None:
     text = agent_detail(agent, STATE, NOW).plain
     assert "ask above 10.00" in text
     assert "running  mean-reversion" in text
+
+
+def test_what_was_spent_stands_apart_by_money() -> None:
+    state = fleet_state()
+    assert state.fleet is not None
+    heron = state.fleet.agents[0]
+    both = replace(
+        heron, spent_today=Micros(90 * ONE), limits=limits_of(day_spent=Micros(40 * ONE))
+    )
+    free = replace(state, supervision=SupervisionView())
+
+    def told(agent: AgentView, state: DeskState) -> str:
+        (spent,) = (one for one in agent_columns(lambda: state, lambda: NOW) if one.id == "spent")
+        return str(spent.cell(agent))
+
+    assert told(both, free) == "50+40"
+    assert told(replace(both, limits=limits_of()), free) == "90"
+    assert told(replace(both, spent_today=Micros(40 * ONE)), free) == f"{NOT_KNOWN}+40"
+    assert number_of(both, "spent") == 50
+    assert told(both, replace(free, preferences={"privacy": "on"})) == MASK
+    # A budget counts all money alike.
+    leash = leash_of(heron.agent_id, spent=Micros(90 * ONE))
+    bound = replace(free, supervision=SupervisionView(leashes=(leash,)))
+    assert told(both, bound) == "90/100"
+    venue = VenueMoneyView(
+        Venue.EVM, Micros(0), Micros(0), Micros(0), Micros(0), positions_count=0, orders_count=0
+    )
+    play = agent_detail(replace(both, venues=(venue,)), free, NOW).plain
+    play = play.partition("money, $SIM")[2].partition("evm_venue")[0]
+    assert "50.00" in play
+    assert "won" in play

@@ -83,6 +83,16 @@ class AgentView:
         decided = self.wins + self.losses
         return self.wins / decided if decided else None
 
+    @property
+    def spent_real(self) -> Micros:
+        """What of `spent_today` went to real venues."""
+        return Micros(0) if self.limits is None else self.limits.day_spent
+
+    @property
+    def spent_play(self) -> Micros:
+        """What of `spent_today` was $SIM."""
+        return Micros(max(0, self.spent_today - self.spent_real))
+
 
 @dataclass(frozen=True, slots=True)
 class FleetView:

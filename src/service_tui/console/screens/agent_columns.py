@@ -28,7 +28,7 @@ from service_tui.desk.agent_health import (
 from service_tui.desk.fleet import AgentView, FillView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, decimal
 
 _STATUSES: Final = {
     AgentStatus.UNCLAIMED: ("○", "muted"),
@@ -98,6 +98,14 @@ def buys_text(agent: AgentView) -> Text:
         return Text(f"{limits.buys_today:,}")
     tone = "warn" if limits.buys_today > _NEAR * limits.buys_max else ""
     return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
+
+
+def spent_text(agent: AgentView, spent: Micros, budget: Micros | None, *, masked: bool) -> Text:
+    """What its buys of the day cost: a budget counts all money alike, else $SIM and real apart."""
+    if masked or budget is not None or not agent.spent_real:
+        return spend_text(spent, budget, masked=masked)
+    play = formats.NOT_KNOWN if not agent.spent_play else f"{decimal(agent.spent_play):,.0f}"
+    return Text.assemble((play, "muted"), (f"+{decimal(agent.spent_real):,.0f}", "live"))
 
 
 def agent_columns(
@@ -224,8 +232,8 @@ def agent_columns(
             "spent",
             "spent",
             7,
-            lambda row: spend_text(*spend(row), masked=masked()),
-            sort_key=lambda row: spend(row)[0],
+            lambda row: spent_text(row, *spend(row), masked=masked()),
+            sort_key=lambda row: row.spent_play if spend(row)[1] is None else spend(row)[0],
             numeric=True,
             tier=78,
         ),

@@ -65,7 +65,7 @@ def number_of(agent: AgentView, column: str) -> float:
         "equity": agent.equity,
         "cash": agent.cash,
         "today": agent.day_pnl,
-        "spent": agent.spent_today,
+        "spent": agent.spent_play,
     }
     return decimal(amounts.get(column, agent.total_pnl))
 
@@ -233,12 +233,18 @@ def _standing(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
 
 
 def _money(agent: AgentView, *, masked: bool) -> tuple[Figure, ...]:
+    """What it has in $SIM; who has real money besides is told what of the table is $SIM alone."""
+    alone: tuple[Figure, ...] = (
+        ("spent today", formats.money(agent.spent_play, masked=masked)),
+        ("won", formats.percent(agent.win_rate, 0)),
+    )
     return (
         ("equity", formats.money(agent.equity, masked=masked)),
         ("cash", formats.money(agent.cash, masked=masked)),
         ("P&L", formats.pnl(agent.total_pnl, masked=masked)),
         ("P&L today", formats.pnl(agent.day_pnl, masked=masked)),
         ("held", formats.count(agent.positions_count)),
+        *(alone if agent.venues else ()),
     )
 
 
