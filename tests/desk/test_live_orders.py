@@ -1,4 +1,5 @@
 import random
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,11 @@ async def test_an_order_on_the_chain_venue_is_signed_and_filled(
             state, words = await placed(desk, stage, buy(market))
             assert state is TicketState.DONE, words
             assert signer.count == 1
+            assert re.search(
+                r"for [0-9.]+ USDC\.e \(.*, (no fee|fee [0-9.]+ USDC\.e on top)", words
+            )
+            head = "LIVE buy YES for 30.00 USDC.e on evm_venue: bought"
+            assert any(one.text.startswith(head) for one in desk.state.notices)
             row = await until(desk, lambda s: s.redemption.row(f"{market.market_id}:yes"), stage)
             held = row.redemption.row(f"{market.market_id}:yes").shares
             assert held > 0
