@@ -4,7 +4,7 @@ import pytest
 from textual.widgets import Button, Static
 
 from doors import Running, running, seen_before
-from fleet_samples import sample_supervision
+from fleet_samples import fleet_state, leash_of, sample_supervision
 from samples import NOW, sample_state
 from service_tui.console import formats
 from service_tui.console.dialogs.about import About
@@ -13,10 +13,12 @@ from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.leash_form import LeashForm
 from service_tui.console.dialogs.secret import Secret
 from service_tui.console.keys import KEYS
+from service_tui.console.screens.agent_text import agent_story
 from service_tui.console.screens.agents import AgentsScreen
 from service_tui.desk.commands import AgentAct, Forget, Govern, SetPreference
 from service_tui.desk.commands_fleet import WatchAgent
 from service_tui.desk.fleet import FleetView, RevealedView, VenueMoneyView
+from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue
@@ -133,6 +135,39 @@ async def test_who_has_no_agents_learns_how_one_registers() -> None:
         text = seen.text
         assert "No agents yet" in text
         assert "http://127.0.0.1:8017/api/sdk/agents/register" in text
+
+
+async def test_before_the_first_answer_it_is_asked_and_nothing_is_said_of_agents() -> None:
+    service = replace(STATE.service, phase=Phase.CONNECTING, address="")
+    state = replace(without_rows(STATE), service=service)
+    async with running(state, first="agents", size=(160, 50)) as seen:
+        assert "Asking the service for its agents" in seen.text
+        assert "No agents yet" not in seen.text
+        assert "no address yet" not in seen.text
+
+
+def test_what_a_skill_made_is_said_to_be_realized() -> None:
+    state = fleet_state(STATE)
+    detail = state.supervision.detail
+    assert detail is not None
+    story = agent_story(replace(HERON, agent_id=detail.agent_id), state, 70).plain
+    for one in detail.results:
+        assert f"{one.skill_slug or 'no skill named'}  realized " in story
+
+
+async def test_a_leash_of_a_skill_says_whom_it_binds() -> None:
+    leash = leash_of(skill_slug="mean-reversion")
+    view = replace(STATE.supervision, leashes=(leash_of(), leash))
+    async with running(replace(STATE, supervision=view), first="agents") as seen:
+        await at(seen, HERON.agent_id, "l")
+        form = seen.app.screen
+        assert isinstance(form, LeashForm)
+        form.write("leash-threshold", "5")
+        for slug, says in (("", False), ("mean-reversion", True)):
+            while form._whose[form._place] != slug:
+                await seen.press("f5")
+            preview = str(form.query_one("#form-preview", Static).render())
+            assert ("only trades that name the skill" in preview) is says
 
 
 async def test_another_service_keeps_its_agents_to_itself() -> None:

@@ -12,11 +12,12 @@ from console.host import Host, until
 from console.snapshot import assert_snapshot
 from samples import NOW, sample_state
 from service_tui.console.dialogs.trade_form import TradeForm
-from service_tui.console.screens import market_pane
+from service_tui.console.screens import market_pane, market_text
+from service_tui.console.screens.market_text import ON_ITS_WAY
 from service_tui.console.screens.markets import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference, SetStar, WatchMarket
-from service_tui.desk.records import MarketView, Phase, QuoteView
+from service_tui.desk.records import DetailView, MarketView, Phase, QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus
 from service_tui.units import Micros, Probability
@@ -376,3 +377,13 @@ async def test_titles_of_markup_and_escapes_are_shown_as_they_are() -> None:
         assert nasty in view.part(".detail-head")
         await view.pilot.click(MarketsScreen, offset=(10, 2))
         assert view.app.is_running
+
+
+def test_criteria_that_are_on_their_way_are_not_said_to_be_missing() -> None:
+    market = replace(next(iter(STATE.markets.values())), criteria="")
+    assert "no criteria given" not in market_text.rules(market, None, 40).plain
+    assert ON_ITS_WAY in market_text.rules(market, None, 40).plain
+    there = DetailView(market.market_id, 0, "", (), (), ())
+    assert "no criteria given" in market_text.rules(market, there, 40).plain
+    late = replace(there, problem="it did not answer")
+    assert "not available" in market_text.rules(market, late, 40).plain

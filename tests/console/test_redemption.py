@@ -81,6 +81,15 @@ async def test_the_queue_is_seen_at_every_size(size: tuple[int, int]) -> None:
             assert "1.840 POL" in text
 
 
+async def test_what_is_under_way_is_counted_as_such() -> None:
+    async with running(READY, first="redemption", size=(160, 50)) as seen:
+        assert "1 ready" in seen.text
+        assert "under way" not in seen.text
+        await seen.bring(with_run(STATE))
+        assert "0 ready" in seen.text
+        assert "1 under way" in seen.text
+
+
 async def test_what_can_be_redeemed_stands_first() -> None:
     async with running(STATE, first="redemption") as seen:
         screen = seen.app.front

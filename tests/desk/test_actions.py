@@ -177,6 +177,9 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     )
     (two,) = acts_of(EventBody.model_validate_json(json.dumps(ended)))
     assert (two.who, two.deed, two.words) == ("tide", Deed.ORDER, "expired: 3.00 shares of m")
+    paid = {**ended, "order": {**order, "state": "claimed", "question": "Rain?"}}
+    (three,) = acts_of(EventBody.model_validate_json(json.dumps(paid)))
+    assert (three.deed, three.words) == (Deed.RESULT, "redeemed the position in Rain?")
 
 
 async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:

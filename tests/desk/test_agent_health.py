@@ -16,6 +16,7 @@ from service_tui.desk.agent_health import (
     leash_mode,
     spend_of,
 )
+from service_tui.desk.leashing import still_waiting
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import AgentStatus, HeldStatus, LeashMode
 from service_tui.units import ONE, Micros, Timestamp
@@ -52,7 +53,7 @@ def runs(**other: object) -> SupervisionView:
          "nothing for 11 minutes"),
         (HERON, runs(live=False), Health.OBSERVES, "on paper"),
         (HERON, runs(), Health.RUNNING, "mean-reversion: running"),
-        (HERON, runs(state=SkillRunState.STOPPED, why="stopped by hand"), Health.STOPPED,
+        (HERON, runs(state=SkillRunState.STOPPED, why="by hand"), Health.STOPPED,
          "by hand"),
         (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPED),)),
          Health.STOPPED, "mean-reversion"),
@@ -127,3 +128,11 @@ def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> No
     words = (f"{fill.action.value} {fill.side.value.upper()} {fill.money / ONE:,.2f}", NOW - 20)
     assert last_action(early, NONE, (fill,)) == words
     assert last_action(replace(early, last_trade_at=None), NONE, ()) is None
+
+
+def test_what_still_waits_of_an_agent_or_a_skill_is_counted() -> None:
+    one = held_of(skill_slug="mean-reversion")
+    view = SupervisionView(held=(one, replace(one, held_id="other", skill_slug="")))
+    assert still_waiting(view, one.agent_id) == "; 2 trades still wait for you (&)"
+    assert still_waiting(view, one.agent_id, "mean-reversion").startswith("; 1 trade still waits")
+    assert still_waiting(view, "nobody") == ""

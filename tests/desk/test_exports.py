@@ -160,7 +160,7 @@ def test_no_sum_holds_two_monies() -> None:
     assert [row["money"] for row in rows] == ["$SIM", "USDC.e"]
     # What has no money stands once, or a sum over the column would count it twice.
     assert rows[1]["waiting"] is rows[1]["approved"] is None
-    assert "- Traded in USDC.e: 1 buys for 4.00, 1 sales for 6.00" in report_markdown(reports)
+    assert "- Traded in USDC.e: 1 buy for 4.00, 1 sale for 6.00" in report_markdown(reports)
     assert "| all |  |  | USDC.e | 1,974.00 |" in day_in_markdown(state, NOW, {"a-2": past})
 
 
@@ -171,7 +171,7 @@ EVM_MONEY = VenueMoneyView(
 
 def test_a_day_tells_of_each_agent_and_no_text_breaks_out_of_it() -> None:
     told = report_markdown(day_reports(FULL, NOW, PASTS))
-    assert "Traded in $SIM: 1 buys for 25.00, 2 sales for 39.00; realized +3.00" in told
+    assert "Traded in $SIM: 1 buy for 25.00, 2 sales for 39.00; realized +3.00" in told
     assert "- Best in $SIM: +5.00" in told
     assert "- It said: =cheap \\# enough" in told
     assert "- Not known: refused with 404" in told

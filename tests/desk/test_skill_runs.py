@@ -136,6 +136,7 @@ async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
         hand.runs.look()
         assert hand.view.state is SkillRunState.STOPPING
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
+        assert f"{hand.view.state.value} {hand.view.why}" == "stopped by hand"
         assert hand.view.exit_code == -signal.SIGKILL
 
 

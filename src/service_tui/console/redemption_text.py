@@ -53,6 +53,9 @@ def sums_bits(state: DeskState) -> tuple[Bit, ...]:
     counts = dict.fromkeys(Stage, 0)
     for row in view.rows:
         counts[row.stage] += not (row.lost and row.stage is Stage.READY)
+    # Their transaction is on its way: they are no longer to be had, and not redeemed yet.
+    open_keys = {run.key for run in view.runs if run.state.is_open}
+    under_way = sum(row.stage is Stage.READY and row.key in open_keys for row in view.rows)
     total = Micros(sum(row.amount for row in ready))
     label, tone = auto_words(state)
     bits = [
@@ -63,6 +66,7 @@ def sums_bits(state: DeskState) -> tuple[Bit, ...]:
                 formats.money(total, masked=masked) if ready else Text(),
             )
         ),
+        *([Bit(Text(f"{under_way} under way", "warn"), 2)] if under_way else []),
         Bit(Text(f"{counts[Stage.AWAITING]} awaiting", "muted"), 4),
         Bit(Text(f"{counts[Stage.ACTIVE]} active", "muted"), 5),
         Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),

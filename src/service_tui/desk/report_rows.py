@@ -133,7 +133,9 @@ def _section(one: DayReport) -> list[str]:
 
 def _of_money(day: MoneyDay) -> list[str]:
     """What was traded in one money, with the best and the worst of it, and by skill."""
-    traded = f"{day.buys} buys for {_sum(day.bought)}, {day.sales} sales for {_sum(day.sold)}"
+    buys = "1 buy" if day.buys == 1 else f"{day.buys} buys"
+    sales = "1 sale" if day.sales == 1 else f"{day.sales} sales"
+    traded = f"{buys} for {_sum(day.bought)}, {sales} for {_sum(day.sold)}"
     lines = [f"- Traded in {day.money}: {traded}; realized {_sum(day.realized, signed=True)}"]
     lines += [
         f"- {label} in {day.money}: {_trade(trade)}"

@@ -128,7 +128,7 @@ class SkillRuns:
         self._gate.watch(run)
         self._tell(run)
 
-    def stop(self, run_id: str, why: str = "stopped by hand") -> bool:
+    def stop(self, run_id: str, why: str = "by hand") -> bool:
         """Ask a run to end; False where there is none that lives."""
         run = self._runs.get(run_id)
         if run is None or not run.view.state.is_alive:

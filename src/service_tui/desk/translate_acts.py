@@ -15,8 +15,13 @@ def acts_of(body: EventBody) -> Iterator[Acted]:
     """What an event says of an agent; a fill is told as a trade, and not here."""
     if body.order is not None and body.fill is None:
         order = body.order
-        words = f"{order.state}: {order.shares:.2f} shares of {order.market_id}"
-        yield Acted(order.agent_name, Deed.ORDER, order.order_id, words)
+        if order.state == "claimed":
+            # No order at all: a position was redeemed, its money told by the event before.
+            words = f"redeemed the position in {order.question or order.market_id}"
+            yield Acted(order.agent_name, Deed.RESULT, order.market_id, words)
+        else:
+            words = f"{order.state}: {order.shares:.2f} shares of {order.market_id}"
+            yield Acted(order.agent_name, Deed.ORDER, order.order_id, words)
     if body.agent is not None:
         agent = body.agent
         new = body.kind == EventKind.AGENT_REGISTERED

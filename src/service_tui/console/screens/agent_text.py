@@ -21,6 +21,7 @@ from service_tui.console.screens.hand_text import hand_parts, leash_text, story_
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
+from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, Plan
 from service_tui.units import Micros, Timestamp, decimal
@@ -191,6 +192,8 @@ def _limits(limits: AgentLimitsView, *, masked: bool) -> tuple[Figure, ...]:
 def how_to_register(state: DeskState) -> Text:
     """How an agent comes here."""
     address = state.service.address
+    if not address and state.service.phase is Phase.CONNECTING:
+        return Text("Asking the service for its address.", "muted")
     if not address:
         return Text("The service has no address yet: agents cannot reach it.", "muted")
     return Text.assemble(
@@ -207,6 +210,8 @@ def empty_words(state: DeskState) -> str:
             "The agents of another service are governed on its own dashboard.\n\n"
             "Start without --url to see those of this machine."
         )
+    if state.service.phase is Phase.CONNECTING:
+        return "Asking the service for its agents."
     return f"No agents yet.\n\n{how_to_register(state).plain}"
 
 

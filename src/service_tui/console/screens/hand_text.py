@@ -130,7 +130,7 @@ def _result_lines(one: SkillResultView, width: int, *, masked: bool) -> Text:
     plural = "" if one.trades_count == 1 else "s"
     head = Text.assemble(
         (name, "bold"),
-        ("  P&L ", "muted"),
+        ("  realized ", "muted"),
         formats.pnl(one.pnl, masked=masked),
         (f"  {one.trades_count} trade{plural}", "muted"),
     )

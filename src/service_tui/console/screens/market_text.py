@@ -96,6 +96,8 @@ def trades(detail: DetailView | None, now: Timestamp, width: int) -> Text:
 def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
     """When and how the market resolves, and what it is made of."""
     told = market.criteria or (detail.criteria if detail is not None else "")
+    unknown = "not available" if detail is not None and detail.problem else "no criteria given"
+    shown = Text(told) if told else Text(ON_ITS_WAY if detail is None else unknown, "muted")
     facts: tuple[Figure, ...] = (
         ("resolves, UTC", formats.date_time(market.resolves_at, UTC)),
         ("resolves, local", formats.date_time(market.resolves_at)),
@@ -105,7 +107,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
         ("status", Text(market.status.value)),
     )
     return Text("\n\n").join((
-        section("resolution", Text(told) if told else Text("no criteria given", "muted")),
+        section("resolution", shown),
         section("market", figures(facts, across=1, width=width)),
         Text(market.market_id, "muted"),
     ))

@@ -7,7 +7,7 @@ Used by desk.desk.
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.desk.commands_fleet import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
-from service_tui.desk.leashing import set_leash
+from service_tui.desk.leashing import set_leash, still_waiting
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.units import decimal
@@ -43,7 +43,9 @@ async def _done(order: HandOrder, ports: Ports) -> Noticed:
     match order:
         case SetLeash():
             await set_leash(order, ports)
-            return Noticed("good", order.in_words())
+            view = ports.state().supervision
+            left = still_waiting(view, order.agent_id, order.skill_slug)
+            return Noticed("good", f"{order.in_words()}{left}")
         case ApproveHeld():
             return await _approve(order, ports)
         case RefuseHeld():

@@ -24,7 +24,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_fleet import SkillsSeen
 from service_tui.desk.leash_keeping import KeptLeash
 from service_tui.desk.leash_line import LeashLines
-from service_tui.desk.leashing import set_leash
+from service_tui.desk.leashing import set_leash, still_waiting
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
@@ -91,7 +91,10 @@ async def _done(order: SkillOrder, own: SkillPorts, ports: Ports) -> tuple[str, 
             return "good", await _start(order, own, ports)
         case StopSkill():
             did = own.runs.stop(order.run_id)
-            return ("good", order.in_words()) if did else ("warn", "it does not run")
+            view = ports.state().supervision
+            whose = next((run.agent_id for run in view.runs if run.run_id == order.run_id), "")
+            left = still_waiting(view, whose)
+            return ("good", f"{order.in_words()}{left}") if did else ("warn", "it does not run")
         case RestartSkill():
             return "good", await _restart(order, own, ports)
         case DetachSkill():
