@@ -5,7 +5,8 @@ from dataclasses import replace
 from fleet_samples import held_of
 from reactor_samples import reactor_state
 from samples import NOW, sample_state
-from service_tui.desk.records import TicketState, TradeView, holding_key
+from service_tui.desk.holding_key import holding_key
+from service_tui.desk.records import TicketState, TradeView
 from service_tui.desk.records_risk import ExitView, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.desk.why import Chain, Link, why_position, why_ticket

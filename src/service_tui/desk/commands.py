@@ -19,7 +19,7 @@ from service_tui.desk.commands_research import (
     StartSession,
 )
 from service_tui.desk.commands_wallet import WalletCommand
-from service_tui.desk.records import holding_key
+from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import MONEY_OF, Action, Mode, Plan, Side, Venue, counted
 from service_tui.units import Micros, decimal

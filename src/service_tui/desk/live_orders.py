@@ -12,9 +12,9 @@ from typing import Final
 
 from service_tui.desk.advice import ADVICE
 from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.holding_key import holding_key
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
-from service_tui.desk.records import holding_key
 from service_tui.desk.records_rails import Rail
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.records_wallet import Ownership

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.holding_key import holding_key
 from service_tui.terms import (
     Action,
     AgentStatus,
@@ -27,12 +28,6 @@ NO_TRACE: Final = "no trace of it after 10 minutes"
 
 NOT_FOUND: Final = "not found after 10 minutes"
 """How the outcome begins where it was looked for as long, but not everything could be read."""
-
-
-def holding_key(market_id: str, side: Side, venue: Venue) -> str:
-    """What a position is known by: a market can be held on both sides, and on several venues."""
-    own = f"{market_id}:{side.value}"
-    return own if venue is Venue.SIM else f"{own}:{venue.value}"
 
 
 class TicketState(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.desk.records import holding_key
+from service_tui.desk.holding_key import holding_key
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 

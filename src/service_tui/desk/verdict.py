@@ -12,7 +12,8 @@ from typing import Final
 
 from service_tui.desk.advice import advice_of
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import TicketState, TicketView, TradeView, holding_key
+from service_tui.desk.holding_key import holding_key
+from service_tui.desk.records import TicketState, TicketView, TradeView
 from service_tui.desk.translate import amount, filled_words, shares_of
 from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal

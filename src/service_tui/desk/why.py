@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.desk.records import PositionView, TicketView, TradeView, holding_key
+from service_tui.desk.holding_key import holding_key
+from service_tui.desk.records import PositionView, TicketView, TradeView
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
 from service_tui.desk.records_risk import AlertView, ExitView

@@ -11,8 +11,9 @@ from service_tui.client.errors import NotFoundError, RefusedError, ServiceError
 from service_tui.desk.commands import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import MonitorChanged, MonitorGone
+from service_tui.desk.holding_key import holding_key
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import Topic, holding_key
+from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.desk.translate_risk import monitor_view

@@ -1,0 +1,13 @@
+"""What a position is known by, on every floor of the desk.
+
+Knows terms. Must not know anything else.
+Used by records, handlers and screens, so that no two places write it differently.
+"""
+
+from service_tui.terms import Side, Venue
+
+
+def holding_key(market_id: str, side: Side, venue: Venue) -> str:
+    """A market can be held on both sides, and on several venues; play money has no suffix."""
+    own = f"{market_id}:{side.value}"
+    return own if venue is Venue.SIM else f"{own}:{venue.value}"
