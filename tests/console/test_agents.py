@@ -4,7 +4,7 @@ import pytest
 from textual.widgets import Button, Static
 
 from doors import Running, running, seen_before
-from fleet_samples import leash_of, sample_supervision
+from fleet_samples import fleet_state, leash_of, sample_supervision
 from samples import NOW, sample_state
 from service_tui.console import formats
 from service_tui.console.dialogs.about import About
@@ -147,11 +147,11 @@ async def test_before_the_first_answer_it_is_asked_and_nothing_is_said_of_agents
 
 
 def test_what_a_skill_made_is_said_to_be_realized() -> None:
-    view = sample_supervision()
-    assert view.detail is not None
-    agent = replace(HERON, agent_id=view.detail.agent_id)
-    story = agent_story(agent, replace(STATE, supervision=view), 70).plain
-    for one in view.detail.results:
+    state = fleet_state()
+    detail = state.supervision.detail
+    assert detail is not None
+    story = agent_story(replace(HERON, agent_id=detail.agent_id), state, 70).plain
+    for one in detail.results:
         assert f"{one.skill_slug or 'no skill named'}  realized " in story
 
 
