@@ -147,7 +147,7 @@ async def test_before_the_first_answer_it_is_asked_and_nothing_is_said_of_agents
 
 
 def test_what_a_skill_made_is_said_to_be_realized() -> None:
-    state = fleet_state(STATE)
+    state = fleet_state()
     detail = state.supervision.detail
     assert detail is not None
     story = agent_story(replace(HERON, agent_id=detail.agent_id), state, 70).plain
