@@ -113,7 +113,8 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         # Switched off, no ticket has another venue than the one it was opened on.
         await on.ticket("30")
         await walk.press("f7")
-        assert "LIVE" not in on.text()
+        assert "LIVE simulated" not in on.text()
+        assert "real money is switched off" in on.text()
         await walk.press("escape")
 
         await walk.press("W", "L")
