@@ -256,8 +256,15 @@ async def test_the_desks_own_cap_holds_whatever_the_service_lists(tmp_path: Path
         line.fault = lambda one: said(body) if one.url.path == PENDING else None
         await until(desk, has(SignalState.PENDING, 5), stage)
         desk.submit(MirrorAllFrom(ANN))
-        await until(desk, has(SignalState.SKIPPED), stage)
-        await stage.clock.advance(6.0)
+        await until(
+            desk,
+            lambda s: (
+                signals(s, SignalState.SKIPPED)
+                and not signals(s, SignalState.PENDING)
+                and not signals(s, SignalState.MIRRORING)
+            ),
+            stage,
+        )
         spent = sum(one["amount"] for one in bought(line))
         assert 25.0 - row["amount"] < spent <= 25.0
         skipped = signals(desk.state, SignalState.SKIPPED)
