@@ -185,6 +185,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def venue_marked(words: str, venue: Venue, unit: str = "") -> str:
+    """Words of an order or a fill: one for real money says so, with its unit and its venue."""
+    if venue is Venue.SIM:
+        return words
+    return f"{Mode.LIVE.value} {words}{unit} on {venue.value}"
+
+
 class ExperimentStatus(StrEnum):
     """How an experiment ended. Source: spec, "Experiment outcomes"; wire reference, section 0."""
 

@@ -29,7 +29,7 @@ from service_tui.desk.records import TicketState
 from service_tui.desk.records_log import ActionView, Deed, LogView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE, ActionLog, Entry, Line, Verdict, newest, verify
-from service_tui.terms import MONEY_OF, Mode, Venue
+from service_tui.terms import MONEY_OF, venue_marked
 from service_tui.units import Timestamp, decimal
 
 log = logging.getLogger(__name__)
@@ -207,11 +207,8 @@ def _trades(before: DeskState, fact: FillsHeard) -> Iterator[Told]:
         if fill.seq not in known:
             what = f"{fill.action.value} {fill.side.value} {fill.market_id}"
             words = f"{what} for {decimal(fill.money):.2f}"
-            if fill.venue is not Venue.SIM:
-                unit, venue = MONEY_OF[fill.venue], fill.venue.value
-                words = f"{Mode.LIVE.value} {words} {unit} on {venue}"
-            words = f"{words} at {fill.price:.4f}"
-            yield fill.agent_name, Deed.TRADE, fill.source, words
+            words = venue_marked(words, fill.venue, f" {MONEY_OF[fill.venue]}")
+            yield fill.agent_name, Deed.TRADE, fill.source, f"{words} at {fill.price:.4f}"
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[Told]:

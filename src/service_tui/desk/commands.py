@@ -21,7 +21,7 @@ from service_tui.desk.commands_research import (
 from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records_risk import Condition
-from service_tui.terms import MONEY_OF, Action, Mode, Plan, Side, Venue, counted
+from service_tui.terms import MONEY_OF, Action, Plan, Side, Venue, counted, venue_marked
 from service_tui.units import Micros, decimal
 
 
@@ -56,10 +56,8 @@ class PlaceTrade:
 
     def in_words(self) -> str:
         """The order as a person would say it; one for real money says so, and names its venue."""
-        if self.venue is Venue.SIM:
-            return self.bare_words()
         unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
-        return f"{Mode.LIVE.value} {self.bare_words()}{unit} on {self.venue.value}"
+        return venue_marked(self.bare_words(), self.venue, unit)
 
     def bare_words(self) -> str:
         """The order without its money and its venue."""

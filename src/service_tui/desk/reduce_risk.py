@@ -41,7 +41,7 @@ from service_tui.desk.records_risk import (
     RiskView,
 )
 from service_tui.desk.rows import in_place
-from service_tui.terms import MONEY_OF, Action, Mode, Venue
+from service_tui.terms import MONEY_OF, Action, Venue, venue_marked
 from service_tui.units import ONE, Micros
 
 ALERTS_MAX: Final = 200
@@ -294,9 +294,7 @@ def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
 
 def _about(alert: AlertView) -> str:
     at = "" if alert.trigger_price is None else f" at {alert.trigger_price:.4f}"
-    what = f"{alert.reason}, {alert.side.value.upper()}{at}"
-    if alert.venue is not Venue.SIM:
-        what = f"{Mode.LIVE.value} {what} on {alert.venue.value}"
+    what = venue_marked(f"{alert.reason}, {alert.side.value.upper()}{at}", alert.venue)
     return f"{what}, {alert.question or alert.market_id}"
 
 

@@ -89,11 +89,11 @@ class _Known:
     @property
     def trades(self) -> tuple[TradeView, ...]:
         """Own trades on this side, newest first."""
-        every = (one for one in self.state.trades if one.venue is self.venue)
-        return tuple(one for one in every if self.is_here(one.market_id, one.side))
+        return tuple(one for one in self.state.trades if self.is_here(one))
 
-    def is_here(self, market_id: str, side: Side) -> bool:
-        return market_id == self.market_id and side is self.side
+    def is_here(self, one: TradeView | ExitView) -> bool:
+        own = (self.market_id, self.side, self.venue)
+        return (one.market_id, one.side, one.venue) == own
 
 
 def why_position(state: DeskState, held: PositionView) -> Chain:
@@ -268,13 +268,8 @@ def _fill(known: _Known) -> Link:
 
 def _monitor(known: _Known) -> Link:
     risk = known.state.risk
-    here = [one for one in risk.monitors if one.venue is known.venue]
-    monitor = next((one for one in here if known.is_here(one.market_id, one.side)), None)
-    alerts = [
-        one
-        for one in risk.alerts
-        if one.venue is known.venue and known.is_here(one.market_id, one.side)
-    ]
+    monitor = risk.monitor(known.holding)
+    alerts = [one for one in risk.alerts if one.holding == known.holding]
     said: list[Said] = []
     if monitor is not None:
         said.append(Said("set", "by the buy" if monitor.automatic else "by hand"))
@@ -303,11 +298,7 @@ def _exits(known: _Known) -> Iterator[Link]:
         for one in known.trades
         if one.action in {SELL, REDEEM} and (since is None or one.at >= since)
     ]
-    exits = [
-        one
-        for one in known.state.risk.exits
-        if one.venue is known.venue and known.is_here(one.market_id, one.side)
-    ]
+    exits = [one for one in known.state.risk.exits if known.is_here(one)]
     for sale in reversed(sales[:OTHERS_MAX]):
         yield _sale(sale, exits)
     if not sales:

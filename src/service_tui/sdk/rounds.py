@@ -55,6 +55,10 @@ USED_UP: Final = "the budget of the day is used up"
 WAITS: Final = "it waits: nothing of it is bought yet"
 
 
+def _nothing() -> None:
+    """Nobody wants to be told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Idea:
     """A buy that a skill wants, and why.
@@ -85,7 +89,7 @@ class Idea:
     more: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
     price: float | None = None
     allow_rebuy: bool = False
-    bought: Callable[[], object] | None = None
+    bought: Callable[[], object] = _nothing
 
 
 Ideas = Callable[[ServiceClient], Iterable[Idea]]
@@ -172,14 +176,10 @@ def one_round(
             waiting, why = waiting + idea.amount, WAITS
         else:
             done, spent = done + 1, spent + idea.amount
-        (idea.bought or _nothing)()
+        idea.bought()
         if taken >= trades:
             break
     return Report(seen, tried, done, round(spent, 2), why, round(waiting, 2))
-
-
-def _nothing() -> None:
-    """Nobody wants to be told."""
 
 
 def _waits(result: TradeResult) -> bool:

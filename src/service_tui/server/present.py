@@ -14,7 +14,7 @@ from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
 from service_tui.engine.halt import is_stopped
 from service_tui.engine.market import Market, Quote
-from service_tui.engine.position import Position
+from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.world import World
 from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
@@ -314,6 +314,21 @@ def closed_body(closed: ClosedPosition) -> PositionBody:
     )
 
 
+def sold_side(side: Side, held: SidePosition, price: float) -> PositionSideBody:
+    """A side that was sold whole, on whichever venue: what it brought."""
+    return PositionSideBody(
+        side=side.value,
+        shares=0.0,
+        cost_basis=0.0,
+        avg_cost=None,
+        mark_price=price,
+        current_value=0.0,
+        exit_value=0.0,
+        realized_pnl=decimal(held.realized),
+        opened_at=moment(held.opened_at),
+    )
+
+
 def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
     """Sides that were sold whole while their market goes on: what they brought."""
     return [
@@ -325,19 +340,7 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
             realized_pnl=decimal(held.realized),
             # ours: no document has a word for what was sold before its market ended.
             status="sold",
-            sides=(
-                PositionSideBody(
-                    side=side.value,
-                    shares=0.0,
-                    cost_basis=0.0,
-                    avg_cost=None,
-                    mark_price=world.markets[market_id].price_of(side),
-                    current_value=0.0,
-                    exit_value=0.0,
-                    realized_pnl=decimal(held.realized),
-                    opened_at=moment(held.opened_at),
-                ),
-            ),
+            sides=(sold_side(side, held, world.markets[market_id].price_of(side)),),
         )
         for market_id, position in agent.positions.items()
         for side in Side

@@ -16,6 +16,7 @@ from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
 from service_tui.engine.world import World
+from service_tui.server.present import sold_side
 from service_tui.server.venue_history import question_of
 from service_tui.terms import Action, MarketStatus, OrderType, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, decimal
@@ -364,17 +365,5 @@ def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> Posi
         neg_risk=holding.neg_risk,
         **chain_ids(market_id, venue)._asdict(),
         simulated=True,
-        sides=(
-            PositionSideBody(
-                side=side.value,
-                shares=0.0,
-                cost_basis=0.0,
-                avg_cost=None,
-                mark_price=price if side is Side.YES else 1.0 - price,
-                current_value=0.0,
-                exit_value=0.0,
-                realized_pnl=decimal(held.realized),
-                opened_at=moment(held.opened_at),
-            ),
-        ),
+        sides=(sold_side(side, held, price if side is Side.YES else 1.0 - price),),
     )
