@@ -121,6 +121,10 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         self._around = self._look_around()
         super().tick()
 
+    def show_in_room(self) -> None:
+        """The pane; the table looks after itself."""
+        self.show_focus()
+
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""
         super().keep()
@@ -262,5 +266,9 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def show_focus(self) -> None:
         """Show the market under the cursor beside the list, where there is room."""
-        if self.is_told:
-            self._market.show_market(self.table.selected(), self.state, self.now)
+        market = self.table.selected()
+        # Coming back, the list is painted first: the pane tells this market already, and goes on
+        # with the tick that follows the paint.
+        is_back = not self.size and market is not None and self._market.tells(market.market_id)
+        if self.is_told and not is_back:
+            self._market.show_market(market, self.state, self.now)

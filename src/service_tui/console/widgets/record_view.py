@@ -130,10 +130,20 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a region; colours and widths are looked up once for all of them."""
-        self._paint.prepare()
+        if self._paint.prepare():
+            self._lines.recolour()
         width = self.size.width
         self._lines.lay_out(width - self.scrollbar_gutter.width, width)
-        return super().render_lines(crop)
+        if self.styles.gutter:
+            return super().render_lines(crop)
+        # Without border and padding, the lines need none of Textual's own dressing.
+        strips = [self.render_line(y) for y in crop.line_range]
+        ground = self.background_colors[1]
+        for each in self.get_line_filters():
+            strips = [strip.apply_filter(each, ground) for strip in strips]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(crop.x, crop.right) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget: the header, a row, or a line of the empty table's text."""
