@@ -91,6 +91,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             empty=_SILENCE,
             id="agents-feed",
         )
+        self.feed.is_styled_by_focus = True
         self._sums = FleetBar()
         self._detail = Words(id="agents-detail-text", keeps_room=True)
         self._story = Words(id="agents-story-text", keeps_room=True)

@@ -67,6 +67,10 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     glowing: var[bool] = var(default=True)
     """Whether changed cells glow; they do not when the app's animations are off either."""
 
+    is_styled_by_focus: bool = False
+    """Whether a style sheet has a rule for it while it has the focus. Looking for one takes longer
+    than to paint the table."""
+
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -157,6 +161,11 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return lines.blank()
         text = HIDDEN.format(total=order.total) if order.total else self.empty
         return lines.words(text, y - 1, self._page)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
+        """Dress anew, if there is anything to find."""
+        if self.is_styled_by_focus:
+            super().watch_has_focus(_has_focus)
 
     def watch_empty(self) -> None:
         """Say the new sentence."""
