@@ -391,6 +391,26 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
         assert ADDRESS not in seen.text
 
 
+async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bound() -> None:
+    overs = tuple(f"/data/wallets/{n}.json is garbled; move it away" for n in range(7))
+    state = replace(STATE, wallet=wallet_of(stored=(StoredKeyView(ADDRESS),), passed_over=overs))
+    async with running(state, first="redemption", size=(80, 24)) as seen:
+        await seen.press("W", "D")
+        assert ADDRESS in seen.text
+        assert all(over in seen.text for over in overs[:3])
+        assert overs[3] not in seen.text
+        assert "and 4 more: 'service-tui keys list' names them all" in seen.text
+
+
+async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
+    over = "/data/wallets/a.json is garbled inside; mend it or move it away"
+    for overs, is_said in (((), False), ((over,), True)):
+        wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
+        async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
+            await seen.press("W", "U")
+            assert ("D names files that are no key" in seen.toasts[-1]) is is_said
+
+
 @pytest.mark.parametrize("name", get_args(CheckBody.model_fields["name"].annotation))
 def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> None:
     row = {"name": name, "about": "it is there"}
