@@ -22,6 +22,7 @@ from service_tui.console.screens.explained import market_numbers
 from service_tui.console.screens.market_columns import market_columns
 from service_tui.console.screens.market_filter import (
     COMPARED,
+    NAMED,
     STATUSES,
     UNTIL_S,
     Around,
@@ -30,6 +31,7 @@ from service_tui.console.screens.market_filter import (
     categories_of,
     chosen,
     filter_from,
+    venues_of,
     why_empty,
 )
 from service_tui.console.screens.market_pane import MarketPane
@@ -145,7 +147,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""
-        self.line.say(read_search(typed, COMPARED).problem)
+        self.line.say(read_search(typed, COMPARED, NAMED).problem)
         self._filter(replace(self._wanted, typed=typed))
 
     def name_of(self, row: MarketView) -> str:
@@ -218,6 +220,14 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Show only what is starred, or all."""
         self._filter(replace(self._wanted, starred=not self._wanted.starred))
 
+    def action_next_venue(self) -> None:
+        """Show what trades on the next venue, on none but sim, then all."""
+        venues = venues_of(self.state.markets.values())
+        if len(venues) == 1 and not self._wanted.venue:
+            self.post_message(Said("the service does not say where its markets trade", "warn"))
+            return
+        self._filter(replace(self._wanted, venue=after(venues, self._wanted.venue)))
+
     def action_next_range(self) -> None:
         """Let the chart span the next range."""
         self._market.next_range()
@@ -231,6 +241,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             self.action_next_category,
             self.action_next_status,
             self.action_next_until,
+            self.action_next_venue,
             self.action_toggle_held,
             self.action_toggle_starred,
         )[event.index]()
