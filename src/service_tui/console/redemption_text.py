@@ -145,7 +145,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
         at = run.at(step)
         told = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
-            when = formats.clock_time(at)
+            when = formats.moment_of(at, now)
             line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
             if told:
                 line.append("  ")

@@ -156,9 +156,10 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
     return Text("\n\n").join(parts)
 
 
-def agent_story(agent: AgentView, state: DeskState, width: int) -> Text:
+def agent_story(agent: AgentView, state: DeskState, now: Timestamp, width: int) -> Text:
     """What its skills came to, and what it did and why, newest first."""
-    return Text("\n\n").join(section(name, text) for name, text in story_parts(agent, state, width))
+    parts = story_parts(agent, state, now, width)
+    return Text("\n\n").join(section(name, text) for name, text in parts)
 
 
 def _limits(limits: AgentLimitsView, *, masked: bool) -> tuple[Figure, ...]:

@@ -187,7 +187,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         else:
             width = max(40, self.size.width - 16)
             told = agent_detail(agent, self.state, self.now)
-            story = agent_story(agent, self.state, width)
+            story = agent_story(agent, self.state, self.now, width)
             self.open_about(agent.name, Text("\n\n").join((told, story)))
 
     def action_next_list(self) -> None:
@@ -231,7 +231,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         if agent is not None:
             text = agent_detail(agent, self.state, self.now)
             width = self._story.size.width or self.size.width // 2
-            story = agent_story(agent, self.state, width)
+            story = agent_story(agent, self.state, self.now, width)
         if self.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(self.state)))
         self._detail.tell(text)

@@ -226,7 +226,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         calm = self.surroundings.calm
         if calm.since is None:
             return f"All is well.\n\n{CALM}"
-        since = formats.clock_time(calm.since).plain
+        since = formats.moment_of(calm.since, self.now).plain
         length = formats.duration(max(0.0, self.now - calm.since))
         start = ", as long as this console looks" if calm.is_from_start else ""
         return f"All is well since {since}, for {length}{start}.\n\n{CALM}"

@@ -125,9 +125,9 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             return ()
         formula = "settled - sent" if row.sent_at is not None else "settled - opened"
         moments = (
-            ("opened", formats.clock_time(row.opened_at)),
-            ("sent", formats.clock_time(row.sent_at)),
-            ("settled", formats.clock_time(row.settled_at)),
+            ("opened", formats.moment_of(row.opened_at, self.now)),
+            ("sent", formats.moment_of(row.sent_at, self.now)),
+            ("settled", formats.moment_of(row.settled_at, self.now)),
         )
         age = formats.age(row.opened_at, self.now)
         took = Text(milliseconds(row))
