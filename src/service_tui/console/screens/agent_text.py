@@ -19,7 +19,7 @@ from service_tui.console.screens.agent_columns import (
 )
 from service_tui.console.screens.hand_text import hand_parts, leash_text, story_parts
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.agent_health import leash_mode
+from service_tui.desk.agent_health import Health, leash_mode
 from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
@@ -46,6 +46,7 @@ def words_of(agent: AgentView, state: DeskState, now: Timestamp) -> str:
         agent.plan.value,
         status_text(agent),
         told.health.value,
+        Health.ASKS.value if told.waiting else "",
         leash_text(leash_mode(agent, state.supervision)),
         *(run.skill_slug for run in state.supervision.runs_of(agent.agent_id)),
     )
