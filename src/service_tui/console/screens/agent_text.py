@@ -10,7 +10,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, not_told
 from service_tui.console.screens.agent_columns import (
     health_text,
     name_text,
@@ -212,8 +212,13 @@ def empty_words(state: DeskState) -> str:
             "The agents of another service are governed on its own dashboard.\n\n"
             "Start without --url to see those of this machine."
         )
+    if state.service.phase is Phase.OFFLINE:
+        problem = state.service.problem or "no answer"
+        return f"The service cannot be reached: {problem}.\n\nr tries now."
     if state.service.phase is Phase.CONNECTING:
         return "Asking the service for its agents."
+    if state.fleet is None:
+        return not_told("agents")
     return f"No agents yet.\n\n{how_to_register(state).plain}"
 
 

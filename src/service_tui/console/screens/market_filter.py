@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from service_tui.console.freshness import is_heard, not_told
 from service_tui.console.search import Search, read_search
-from service_tui.desk.records import MarketView, Phase
+from service_tui.desk.records import MarketView, Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp, decimal
@@ -190,6 +191,8 @@ def why_empty(state: DeskState, wanted: MarketFilter) -> str:
             f"{'   '.join(narrowing + search)}\n\n"
             "esc clears the search, esc again the filters."
         )
+    if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
+        return not_told("markets")
     return _NO_MARKETS[state.service.phase].format(problem=state.service.problem or "no answer")
 
 

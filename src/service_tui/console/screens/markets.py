@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical
 
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.order_draft import sellable
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import counted, is_heard, is_private, world_now
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.explained import market_numbers
@@ -40,7 +40,7 @@ from service_tui.console.search import read_search
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import SetPreference, SetStar
-from service_tui.desk.records import DetailView, MarketView, PositionView
+from service_tui.desk.records import DetailView, MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
 from service_tui.units import Timestamp
@@ -56,6 +56,7 @@ class MarketsPart(NamedTuple):
     stars: frozenset[str]
     detail: DetailView | None
     service: tuple[str, str]
+    is_heard: bool
     masked: bool
 
 
@@ -108,8 +109,9 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Markets, what is held and starred, and the detail that has come."""
         service = (state.service.phase.value, state.service.problem)
         masked = is_private(state)
+        heard = is_heard(state, Topic.MARKETS)
         return MarketsPart(
-            state.markets, state.positions, state.stars, state.detail, service, masked
+            state.markets, state.positions, state.stars, state.detail, service, heard, masked
         )
 
     def show(self, part: MarketsPart) -> None:
@@ -267,7 +269,8 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         self.table.empty = why_empty(self.state, self._wanted)
         self.table.show(rows)
         chips = self._wanted.chips()
-        words = (f"{len(rows):,} of {len(markets):,}", *(chip.words for chip in chips))
+        total = counted(len(markets), heard=is_heard(self.state, Topic.MARKETS))
+        words = (f"{len(rows):,} of {total}", *(chip.words for chip in chips))
         narrows = frozenset(place for place, chip in enumerate(chips, start=1) if chip.narrows)
         self._chips.show(words, None, strong=narrows)
 
