@@ -90,7 +90,6 @@ from service_tui.desk.fleet import RevealedView
 from service_tui.desk.records import (
     EquityPoint,
     Phase,
-    QuoteView,
     TicketState,
     TicketView,
     Topic,
@@ -106,6 +105,7 @@ from service_tui.desk.records_fleet import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
 from service_tui.desk.records_redemption import ChainRunState
 from service_tui.desk.records_research import DiffView, Source

@@ -13,6 +13,7 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.lookup_orders import Resting, look_at_books
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import (
     NO_TRACE,
@@ -96,6 +97,8 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     """
     try:
         look = await _look(tickets, ports)
+        missing = [one for one in tickets if one.client_ref not in look.found]
+        books = await look_at_books(missing, ports)
     except ServiceError as error:
         for ticket in _still_unknown(tickets, ports):
             _leave_if_overdue(ticket, f"its trades cannot be asked for, {error.sentence}", ports)
@@ -103,9 +106,13 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     # What the person closed meanwhile is closed.
     for ticket in _still_unknown(tickets, ports):
         trade = look.found.get(ticket.client_ref)
-        if trade is None:
+        resting = books.get(ticket.ticket_id, Resting())
+        if trade is None and resting.order is not None:
+            said = f"it came there and rests on the book: {resting.order.in_words()}"
+            await settle(ports, ticket, TicketState.DONE, (said, ""))
+        elif trade is None:
             doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
-            _leave_if_overdue(ticket, doubt, ports)
+            _leave_if_overdue(ticket, doubt or resting.doubt, ports)
         elif trade.status is TradeStatus.UNCONFIRMED and not trade.shares:
             _leave_if_overdue(ticket, "it lists the order, but has not confirmed it", ports)
         else:
@@ -195,6 +202,7 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         await settle(ports, ticket, TicketState.FAILED, ("it came there and ended unfilled", ""))
         return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
+        ports.poke(Topic.ORDERS)
         said = ("it came there and rests on the book: no shares yet", "")
         await settle(ports, ticket, TicketState.DONE, said)
         return
@@ -207,7 +215,7 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         said = f"{said}, but {strayed}"
         ports.say(Noticed("bad", f"{ticket.what}: {strayed}"))
     await settle(ports, ticket, TicketState.DONE, (said, ""))
-    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES):
+    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.ORDERS):
         ports.poke(topic)
 
 
