@@ -5,7 +5,7 @@ is not found is never sent again from here.
 Used by desk.desk, at the start and again and again while something is unknown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -46,8 +46,12 @@ LOOK_MAX_S: Final = 60.0
 """ours: how long one look may take; after that it is as good as not everything was seen."""
 
 
+Asking = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
+"""Asks for a page of trades: those that can be read, and how many cannot."""
+
+
 @dataclass(slots=True)
-class _Look:
+class Look:
     """What one look through the service's trades brought, page by page.
 
     `doubt` says why a trade may be there all the same; empty when everything that counts was read.
@@ -147,7 +151,7 @@ def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketVi
     ]
 
 
-def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
+def _doubt_of(ticket: TicketView, look: Look, before: Timestamp) -> str:
     """Why an order that was not found may be there all the same; empty when it surely is not."""
     if not ticket.client_ref:
         return "it carries no reference to know it by"
@@ -160,26 +164,50 @@ def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
     return look.doubt
 
 
-async def _look(tickets: Sequence[TicketView], ports: Ports) -> _Look:
-    """Go through the trades, newest first, until they are older than every order."""
-    look = _Look(frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref))
+async def _look(tickets: Sequence[TicketView], ports: Ports) -> Look:
+    """Go through the trades for the orders that these tickets have sent."""
+
+    async def ask(query: TradesQuery) -> tuple[list[TradeView], int]:
+        reply = await ports.client.call(TRADES, query=query)
+        return [trade_view(row) for row in reply.answer.trades], reply.dropped
+
+    wanted = frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref)
     opened_at = min(ticket.opened_at for ticket in tickets)
-    begun, offset = ports.clock.monotonic(), 0
+    return await look_through(wanted, lambda: _before(opened_at, ports), ask, ports.clock.monotonic)
+
+
+async def look_through(
+    wanted: frozenset[str],
+    before: Callable[[], Timestamp],
+    ask: Asking,
+    monotonic: Callable[[], float],
+) -> Look:
+    """Go through the trades, newest first, until they are older than every order.
+
+    Args:
+        wanted: the references that are looked for.
+        before: a time by the service's clock that is surely before every order; asked after each
+            page, by whose answer that clock may be known better.
+        ask: for a page.
+        monotonic: seconds, for the bound on all of it.
+
+    Returns:
+        What was found, and why something may have been missed.
+    """
+    look, begun, offset = Look(wanted), monotonic(), 0
     for _ in range(PAGES_MAX):
         # No `since`: by whose clock it would be read nobody knows.
-        query = TradesQuery(limit=PAGE, offset=offset, include_failed=True)
-        reply = await ports.client.call(TRADES, query=query)
-        count = len(reply.answer.trades) + reply.dropped
+        views, dropped = await ask(TradesQuery(limit=PAGE, offset=offset, include_failed=True))
+        count = len(views) + dropped
         # A page that is merely short proves no end: a service may give less than was asked for.
         if not count:
             return look
         is_first, known = not offset, len(look.seen)
-        views = [trade_view(row) for row in reply.answer.trades]
-        look.take(views, reply.dropped)
+        look.take(views, dropped)
         is_repeated = not is_first and len(look.seen) == known
-        if look.has_all or is_repeated or look.is_past(_before(opened_at, ports)):
+        if look.has_all or is_repeated or look.is_past(before()):
             return look
-        if ports.clock.monotonic() - begun > LOOK_MAX_S:
+        if monotonic() - begun > LOOK_MAX_S:
             break
         offset += count
     look.doubt = look.doubt or "it has more trades than can be looked through"
@@ -188,7 +216,11 @@ async def _look(tickets: Sequence[TicketView], ports: Ports) -> _Look:
 
 def _before(opened_at: Timestamp, ports: Ports) -> Timestamp:
     """A time by the service's clock that is surely before an order."""
-    ahead_s = ports.client.skew_s
+    return surely_before(opened_at, ports.client.skew_s)
+
+
+def surely_before(opened_at: Timestamp, ahead_s: float | None) -> Timestamp:
+    """The same, where our clock is `ahead_s` ahead of the service's; None: that is not known."""
     if ahead_s is None:
         return Timestamp(opened_at - BLIND_S)
     return Timestamp(opened_at - max(0.0, ahead_s) - FURTHER_S)
