@@ -17,7 +17,8 @@ from service_tui.console.screens.market_text import ON_ITS_WAY
 from service_tui.console.screens.markets import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference, SetStar, WatchMarket
-from service_tui.desk.records import DetailView, MarketView, Phase, QuoteView
+from service_tui.desk.records import DetailView, MarketView, Phase
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import Micros, Probability

@@ -149,6 +149,12 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         else:
             self.post_message(Said("this command is about no market", "warn"))
 
+    def action_open_orders(self) -> None:
+        """List what rests on a book; there it is cancelled."""
+        from service_tui.console.dialogs.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+
+        self._app().push_screen(OpenOrders(self.state, self.now))
+
     def action_why(self) -> None:
         """Why it traded: the chain of this order, as far as it is known."""
         from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame

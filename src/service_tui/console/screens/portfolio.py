@@ -241,6 +241,12 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         if held is not None:
             self.open_monitor(guarded(self.state, held.key) or unguarded(held))
 
+    def action_open_orders(self) -> None:
+        """List what rests on a book; there it is cancelled."""
+        from service_tui.console.dialogs.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+
+        self._app().push_screen(OpenOrders(self.state, self.now))
+
     def action_why(self) -> None:
         """Why it traded: the chain of this position, as far as it is known."""
         from service_tui.console.dialogs.why import Why  # noqa: PLC0415 - not in the first frame

@@ -46,7 +46,8 @@ from service_tui.console.signal_text import Look
 from service_tui.console.widgets.columns import lifted
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
-from service_tui.desk.records import QuoteView, Topic
+from service_tui.desk.records import Topic
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import ReactorView, SignalView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
