@@ -47,7 +47,7 @@ def noted(call: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
 async def let_run() -> None:
     """Until every task waits for a later time, for the test, or for nothing that a thread does."""
     loop = asyncio.get_running_loop()
-    waiting = owed.get(loop, set())
+    waiting = owed.setdefault(loop, set())
     ready = loop._ready
     for turn in range(TURNS_MAX):
         await asyncio.sleep(0)
