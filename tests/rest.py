@@ -23,7 +23,7 @@ TURNS: Final = 20
 TURNS_MAX: Final = 2_000
 """Who is ready again after so many turns waits for the test itself."""
 
-HELD_S: Final = 2.0
+HELD_S: Final = 5.0
 """An answer that is later than this is held back by the test: nobody waits for it again."""
 
 owed: WeakKeyDictionary[asyncio.AbstractEventLoop, set[Future[Any]]] = WeakKeyDictionary()
