@@ -7,16 +7,19 @@ import select
 import struct
 import sys
 import termios
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from terminal_screen import TerminalScreen
+
 COLUMNS, LINES = 120, 40
 
 
 class OwnTerminal:
-    """One run; what it writes is read only by `read_until` and `wait`."""
+    """One run; what it writes is read by `read_until` and `wait`, or by `watched` all the time."""
 
     def __init__(self, pid: int, descriptor: int) -> None:
         self.pid = pid
@@ -24,6 +27,8 @@ class OwnTerminal:
         self.attributes = termios.tcgetattr(descriptor)
         self._descriptor = descriptor
         self._status: int | None = None
+        self._is_watched = False
+        self._moment = threading.Event()
 
     def read_until(self, part: bytes, within_s: float = 60.0) -> None:
         end = time.monotonic() + within_s
@@ -34,6 +39,30 @@ class OwnTerminal:
     def read_on(self) -> None:
         """Wait until it writes anything more."""
         assert self._read(), self.shown[-2_000:]
+
+    @contextmanager
+    def watched(self) -> Iterator[TerminalScreen]:
+        """Have a thread read all the time, as a terminal does: nobody has to wait for a reader."""
+        screen, ending = TerminalScreen(COLUMNS, LINES), threading.Event()
+
+        def read() -> None:
+            known = len(self.shown)
+            while self._read(0.1) or not (ending.is_set() or self._is_closed()):
+                screen.take(self.shown[known:])
+                known = len(self.shown)
+
+        reading = threading.Thread(target=read)
+        self._is_watched = True
+        reading.start()
+        try:
+            yield screen
+        finally:
+            ending.set()
+            reading.join()
+            self._is_watched = False
+
+    def type(self, keys: str) -> None:
+        os.write(self._descriptor, keys.encode())
 
     def kill(self, number: int) -> None:
         os.kill(self.pid, number)
@@ -48,12 +77,14 @@ class OwnTerminal:
         end = time.monotonic() + within_s
         while self._status is None:
             assert time.monotonic() < end, "it has not ended"
-            if self._descriptor >= 0:
+            if self._is_watched:
+                self._moment.wait(0.02)
+            elif self._descriptor >= 0:
                 self._read(0.02)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self._status = os.waitstatus_to_exitcode(status)
-        while self._descriptor >= 0 and self._read(0.0):
+        while self._descriptor >= 0 and not self._is_watched and self._read(0.0):
             pass
         return self._status
 
@@ -73,6 +104,12 @@ class OwnTerminal:
             os.waitpid(self.pid, 0)
         if self._descriptor >= 0:
             os.close(self._descriptor)
+
+    def _is_closed(self) -> bool:
+        """Whether the program has gone: its side of the terminal is closed."""
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return any(event & select.POLLHUP for _, event in poll.poll(0))
 
     def _read(self, within_s: float = 60.0) -> bool:
         try:

@@ -52,7 +52,7 @@ def row_of(index: int = 0, **other: Any) -> RedemptionRow:
         "market_id": f"evm-{index}", "question": QUESTIONS[index % len(QUESTIONS)],
         "side": Side.YES, "venue": Venue.EVM, "stage": Stage.READY, "shares": Micros(50 * ONE),
         "cost": Micros(31 * ONE), "amount": Micros(50 * ONE), "since": Timestamp(NOW - 1_800),
-        "condition_id": CONDITION, "next_words": "press t: 50.00 USDC come to the wallet",
+        "condition_id": CONDITION, "next_words": "press t: 50.00 USDC.e come to the wallet",
         "simulated": True,
     }  # fmt: skip
     return RedemptionRow(**{**given, **other})
@@ -106,7 +106,9 @@ def redemption_of(**other: Any) -> RedemptionView:
                 words="the venue has not finalized the market",
                 fix="tried again by itself", again_at=Timestamp(NOW + 540),
             ),
-            run_of(6, state=ChainRunState.DONE, steps=done, words="50.00 USDC came to the wallet"),
+            run_of(
+                6, state=ChainRunState.DONE, steps=done, words="50.00 USDC.e came to the wallet",
+            ),
         ),
         "auto": AutoView(on_service=True, allowed=True),
         "executes": True,

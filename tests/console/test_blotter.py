@@ -229,7 +229,7 @@ async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> 
         screen(seen).focus_row(f"redeem:{done.key}")
         await seen.pilot.pause()
         told = detail(seen)
-        for words in ("redeem YES for 50.00", "✓ done", done.question, "came to the wallet"):
+        for words in ("redeem YES for 50.00 USDC.e", "✓ done", done.question, "came to the wallet"):
             assert words in told
         # Broken over lines, but whole.
         assert HASH in "".join(told.split())

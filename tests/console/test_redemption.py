@@ -16,7 +16,7 @@ from service_tui.console.dialogs.wallet import WalletPanel
 from service_tui.console.dialogs.wallet_code import WalletCode
 from service_tui.console.dialogs.wallet_text import checklist_text
 from service_tui.console.qr import qr_lines
-from service_tui.console.redemption_text import steps_text
+from service_tui.console.redemption_text import steps_text, sums_text
 from service_tui.console.screens.redemption import RedemptionScreen
 from service_tui.console.screens.redemption_columns import redemption_columns
 from service_tui.console.widgets.plain_input import PlainInput
@@ -48,7 +48,8 @@ from service_tui.desk.records_redemption import (
 from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate_wallet import wallet_view
-from service_tui.units import Timestamp
+from service_tui.terms import Venue
+from service_tui.units import Micros, Timestamp
 from service_tui.wire.wallet import CheckBody, WalletBody
 from wallet_samples import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 
@@ -120,6 +121,33 @@ def test_a_question_ages_by_the_worlds_time_and_money_by_ours(stage: Stage, age:
     row = row_of(1, stage=stage, since=ours if stage is Stage.REDEEMED else worlds)
     column = next(one for one in redemption_columns(lambda: state, lambda: NOW) if one.id == "age")
     assert str(column.cell(row)) == age
+
+
+async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
+    state = replace(READY, redemption=replace(READY.redemption, auto=AutoView()))
+    async with running(state, first="redemption", size=(160, 50)) as seen:
+        for told in (
+            "1 ready  50.00 USDC.e",
+            "pays        50.00 USDC.e",
+            "cost        31.00 USDC.e",
+        ):
+            assert told in seen.text
+        head = next(line for line in seen.text.splitlines() if " pays  " in line and "age" in line)
+        assert "pays  money" in head
+        assert "50.00  USDC.e" in seen.text
+        await seen.press("t")
+        assert "50.00 USDC.e to " in seen.text
+        await seen.press("escape", "T")
+        assert "1 positions pay 50.00 USDC.e together" in " ".join(seen.text.split())
+    async with running(state, first="attention", size=(160, 50)) as seen:
+        assert "in USDC.e: it pays nothing" in seen.text
+
+
+def test_what_is_paid_in_two_kinds_of_money_is_not_summed() -> None:
+    rows = (row_of(0), row_of(1), row_of(2, venue=Venue.SOL, amount=Micros(7_000_000)))
+    assert sums_text(rows, masked=False).plain == "100.00 USDC.e, 7.00 USDC"
+    assert "100" not in sums_text(rows, masked=True).plain
+    assert sums_text((), masked=False).plain == ""
 
 
 async def test_what_can_be_redeemed_stands_first() -> None:

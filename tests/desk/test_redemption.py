@@ -46,7 +46,7 @@ from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Venue
-from service_tui.units import Micros
+from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints_wallet import (
     BROADCAST,
@@ -157,6 +157,8 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
+            waiting = desk.state.redemption.row(held.key)
+            assert waiting.next_words == f"redeem it: {due / ONE:,.2f} USDC.e come to the wallet"
             run = await prepared(desk, stage, held)
             assert signer.count == 0
             assert run.call is not None
@@ -174,7 +176,10 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
                 lambda s: s.redemption.row(held.key).stage is Stage.REDEEMED,
                 stage,
             )
-            assert any("redeemed" in notice.text for notice in state.notices)
+            paid = f"{due / ONE:,.2f} USDC.e"
+            assert run.words == f"{paid} came to the wallet"
+            assert run.steps[1].words == f"pays {paid}"
+            assert any(f"redeemed: {paid} came to" in one.text for one in state.notices)
 
 
 async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Used by the redemption screen and its dialog.
 """
 
 import textwrap
+from collections.abc import Sequence
 from typing import Final
 
 from rich.text import Text
@@ -58,14 +59,13 @@ def sums_bits(state: DeskState) -> tuple[Bit, ...]:
     # Their transaction is on its way: they are no longer to be had, and not redeemed yet.
     open_keys = {run.key for run in view.runs if run.state.is_open}
     under_way = sum(row.stage is Stage.READY and row.key in open_keys for row in view.rows)
-    total = Micros(sum(row.amount for row in ready))
     label, tone = auto_words(state)
     bits = [
         Bit(
             Text.assemble(
                 (f"{len(ready)} ready", "bold profit" if ready else "muted"),
                 ("  ", ""),
-                formats.money(total, masked=masked) if ready else Text(),
+                sums_text(ready, masked=masked),
             )
         ),
         *([Bit(Text(f"{under_way} under way", "warn"), 2)] if under_way else []),
@@ -86,6 +86,20 @@ def _wallet_bits(wallet: WalletView) -> tuple[Bit, ...]:
     if wallet.ownership is None:
         return ()
     return (Bit(Text("managed wallet", "muted"), 3, right=True),)
+
+
+def paid(amount: Micros, money: str, *, masked: bool) -> Text:
+    """An amount of a redemption with the unit of its venue."""
+    return Text.assemble(formats.money(amount, masked=masked), f" {money}")
+
+
+def sums_text(rows: Sequence[RedemptionRow], *, masked: bool) -> Text:
+    """What these pay together, each money by itself; empty where there are none."""
+    sums: dict[str, int] = {}
+    for row in rows:
+        sums[row.money] = sums.get(row.money, 0) + row.amount
+    told = [paid(Micros(total), money, masked=masked) for money, total in sums.items()]
+    return Text(", ").join(told)
 
 
 def auto_words(state: DeskState) -> tuple[str, str]:
@@ -185,9 +199,9 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     """One row whole: head, steps, figures."""
     masked, run = is_private(state), state.redemption.run(row.key)
     figures = [
-        ("pays", formats.money(row.amount, masked=masked)),
+        ("pays", paid(row.amount, row.money, masked=masked)),
         ("shares", formats.shares(row.shares, masked=masked)),
-        ("cost", formats.money(row.cost, masked=masked)),
+        ("cost", paid(row.cost, row.money, masked=masked)),
         ("venue", Text(row.venue.value + (", simulated" if row.simulated else ""))),
         ("condition", formats.address(row.condition_id or None, masked=masked)),
     ]
@@ -240,13 +254,11 @@ _NAMES: Final = {"parent collection": "parent"}
 
 
 def fee_text(call: CallView) -> Text:
-    """What it can cost at most, in the chain's money and about in ours."""
+    """What it can cost at most, in the chain's money and about in dollars."""
     pol = f"{decimal(call.fee_max):,.5f} POL"
     if call.fee_money is None:
         return Text(pol)
-    return Text.assemble(
-        (pol, "bold"), (f", about {decimal(call.fee_money):,.4f} in money", "muted")
-    )
+    return Text.assemble((pol, "bold"), (f", about {decimal(call.fee_money):,.4f} USD", "muted"))
 
 
 def _argument(value: str, *, is_short: bool) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.terms import Side, Venue
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 CONFIRM_WAIT_S: Final = 60.0
@@ -142,6 +142,11 @@ class RunView:
         """Identity of the row that it belongs to."""
         return f"{self.market_id}:{self.side.value}"
 
+    @property
+    def money(self) -> str:
+        """What its amount is."""
+        return MONEY_OF[self.venue]
+
     def at(self, step: Step) -> Timestamp | None:
         """When a step was taken; None while it was not."""
         return next((one.at for one in self.steps if one.step is step), None)
@@ -184,6 +189,11 @@ class RedemptionRow:
     def key(self) -> str:
         """Identity of the row."""
         return f"{self.market_id}:{self.side.value}"
+
+    @property
+    def money(self) -> str:
+        """What its amounts are."""
+        return MONEY_OF[self.venue]
 
     @property
     def is_ready(self) -> bool:

@@ -178,7 +178,7 @@ class Redeeming(RunTurn):
                     self.ports.state().wallet.pol_price,
                 )
                 self.body = replace(self.body, to_sign=call_of(transaction))
-                pays = f"pays {decimal(self.view.amount):,.2f}"
+                pays = f"pays {decimal(self.view.amount):,.2f} {self.view.money}"
                 if self.body.confirmed and judged.is_certain:
                     await self.move(
                         SIGN, done=Step.CHECKED, said=pays, call=call, words="signed now"
@@ -291,7 +291,7 @@ class Redeeming(RunTurn):
 
     async def _paid(self) -> None:
         """The end that was wanted."""
-        words = f"{decimal(self.view.amount):,.2f} came to the wallet"
+        words = f"{decimal(self.view.amount):,.2f} {self.view.money} came to the wallet"
         await self.settle(
             DONE, done=Step.REPORTED, state=ChainRunState.DONE, words=words, reason=None, fix=""
         )

@@ -41,7 +41,7 @@ def _ticket(run: RunView) -> TicketView:
     if opened_at is None:
         # A run that an earlier version of this program wrote down.
         opened_at = run.steps[0].at if run.steps else Timestamp(0.0)
-    amount = f" for {decimal(run.amount):,.2f}" if run.amount else ""
+    amount = f" for {decimal(run.amount):,.2f} {run.money}" if run.amount else ""
     return TicketView(
         ticket_id=f"{KIND}:{run.key}",
         kind=KIND,

@@ -11,7 +11,7 @@ from typing import Final
 from service_tui.desk.records_redemption import RedemptionRow, Stage
 from service_tui.desk.records_wallet import CheckView, Ownership, WalletView
 from service_tui.desk.translate import UNTRANSLATABLE, amount
-from service_tui.terms import Side, Venue
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import Moment, timestamp
 from service_tui.wire.positions import PositionBody
@@ -78,7 +78,7 @@ def redemption_row(body: RedemptionBody) -> RedemptionRow:
         condition_id=body.condition_id or "",
         token_id=body.token_id or "",
         neg_risk=body.neg_risk,
-        next_words=_next(stage, body.waits_for or "", lost=lost, manual=manual, pays=pays),
+        next_words=_next(stage, venue, body.waits_for or "", lost=lost, manual=manual, pays=pays),
         simulated=body.simulated,
         tx_hash=body.tx_hash or "",
         reported=body.reported,
@@ -111,7 +111,7 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
             manual=manual,
             condition_id=body.condition_id or "",
             token_id=(body.token_id_yes if side is Side.YES else body.token_id_no) or "",
-            next_words=_next(stage, "", lost=lost, manual=manual, pays=pays),
+            next_words=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
             simulated=body.simulated,
         )
 
@@ -225,14 +225,16 @@ def _ownership(word: str) -> Ownership:
     return Ownership.EXTERNAL if word == Ownership.EXTERNAL.value else Ownership.MANAGED
 
 
-def _next(stage: Stage, waits_for: str, *, lost: bool, manual: bool, pays: float) -> str:
+def _next(
+    stage: Stage, venue: Venue, waits_for: str, *, lost: bool, manual: bool, pays: float
+) -> str:
     """What happens next, in words that stay true as time passes."""
     if stage is Stage.REDEEMED:
         return "paid" if pays else "done: nothing was left to redeem"
     if lost or (manual and stage is Stage.READY):
         return LOST if lost else BY_HAND
     waits = {Stage.ACTIVE: "market", Stage.AWAITING: "oracle"}.get(stage, "")
-    ready = f"redeem it: {decimal(amount(pays)):,.2f} come to the wallet"
+    ready = f"redeem it: {decimal(amount(pays)):,.2f} {MONEY_OF[venue]} come to the wallet"
     return _WAITS.get(waits_for) or _WAITS.get(waits) or ready
 
 

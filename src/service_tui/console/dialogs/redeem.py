@@ -24,6 +24,7 @@ from service_tui.console.redemption_text import (
     fee_text,
     hanging,
     labelled,
+    paid,
     steps_text,
 )
 from service_tui.console.theme import content
@@ -168,7 +169,7 @@ class RedeemDialog(ModalScreen[str | None]):
             (
                 "pays",
                 Text.assemble(
-                    formats.money(pays, masked=masked),
+                    paid(pays, row.money, masked=masked),
                     (" to ", "muted"),
                     formats.address(wallet.address or None, masked=masked),
                 ),

@@ -14,7 +14,7 @@ from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
-from service_tui.console.redemption_text import detail_of, sums_bits, why_empty
+from service_tui.console.redemption_text import detail_of, paid, sums_bits, why_empty
 from service_tui.console.redemption_words import stage_text
 from service_tui.console.screens.redemption_acts import RedemptionActs
 from service_tui.console.screens.redemption_columns import redemption_columns
@@ -111,11 +111,11 @@ class RedemptionScreen(RedemptionActs[RedemptionPart]):
         masked = is_private(self.state)
         inputs = (
             ("shares", formats.shares(row.shares, masked=masked)),
-            ("cost", formats.money(row.cost, masked=masked)),
+            ("cost", paid(row.cost, row.money, masked=masked)),
         )
         age = age_s(self.state, Topic.REDEMPTIONS, self.now)
         told = Text(formats.duration(age)) if age is not None else Text("not seen yet")
-        pays = formats.money(row.amount, masked=masked)
+        pays = paid(row.amount, row.money, masked=masked)
         formula = "a winning share pays 1, a losing one 0; the chain is asked again before signing"
         return (Explanation("pays", pays, formula, inputs, "the redemption queue", told),)
 

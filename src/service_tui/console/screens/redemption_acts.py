@@ -13,6 +13,7 @@ from service_tui.console import formats
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.freshness import is_private
 from service_tui.console.messages import GoTo, Said
+from service_tui.console.redemption_text import paid, sums_text
 from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.screens.rows import NO_ROW
 from service_tui.desk.commands_wallet import (
@@ -81,14 +82,13 @@ class RedemptionActs(PaneScreen[Part, RedemptionRow], Generic[Part]):
         if self.is_refused("redeem_all"):
             return
         rows, masked = self.state.redemption.ready, is_private(self.state)
-        total = Micros(sum(row.amount for row in rows))
         body = Text.assemble(
             f"{len(rows)} positions pay ",
-            formats.money(total, masked=masked),
+            sums_text(rows, masked=masked),
             " together:\n\n",
         )
         for row in rows:
-            pays = formats.money(row.amount, masked=masked)
+            pays = paid(row.amount, row.money, masked=masked)
             body.append_text(Text.assemble(pays, "  ", formats.plain(row.question, 60), "\n"))
         body.append_text(self._cost_words(len(rows)))
         keys = tuple(row.key for row in rows)

@@ -49,6 +49,14 @@ def redemption_columns(
         side_column(),
         amount_column("amount", "pays", 9, lambda row: row.amount, formats.money, masked),
         Column[RedemptionRow](
+            "money",
+            "money",
+            6,
+            lambda row: Text(row.money, "live"),
+            sort_key=lambda row: row.money,
+            tier=72,
+        ),
+        Column[RedemptionRow](
             "age",
             "age",
             4,
