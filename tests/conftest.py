@@ -5,10 +5,13 @@ import sys
 import time
 
 import quiet
+import rest
 
 # Screens show local times; pictures of them must not depend on where they are taken.
 os.environ["TZ"] = "UTC"
 time.tzset()
+
+rest.patch()
 
 DEEPEST = sys.getrecursionlimit()
 

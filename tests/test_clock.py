@@ -1,7 +1,9 @@
 import asyncio
+import threading
 
 import pytest
 
+import rest
 from service_tui.clock import ManualClock, SystemClock
 
 
@@ -57,6 +59,44 @@ async def test_a_sleeper_that_was_cancelled_is_passed_over() -> None:
         gone.cancel()
         await clock.advance(1.0)
     assert told == [1.0]
+
+
+async def test_time_goes_on_when_threads_have_done_what_they_were_asked() -> None:
+    clock, done = ManualClock(), []
+
+    async def worker() -> None:
+        await clock.sleep(1.0)
+        for _ in range(100):
+            await asyncio.to_thread(int)
+        done.append(clock.now())
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(worker())
+        await asyncio.sleep(0)
+        began = clock.now()
+        await clock.advance(5.0)
+        assert done == [began + 1.0]
+
+
+async def test_a_thread_that_the_test_itself_holds_back_is_waited_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits: list[float] = []
+
+    async def nobody_comes(_: object, **how: float) -> tuple[set[object], None]:
+        waits.append(how["timeout"])
+        return set(), None
+
+    clock, gate = ManualClock(), threading.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(asyncio.to_thread(gate.wait))
+        await asyncio.sleep(0)
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncio, "wait", nobody_comes)
+            await clock.advance(1.0)
+            await clock.advance(1.0)
+        gate.set()
+    assert waits == [rest.HELD_S]
 
 
 @pytest.mark.parametrize("delay_s", [0.0, -1.0])

@@ -35,6 +35,7 @@ from service_tui.desk.records import MeanwhileView, Notice, Phase, TicketState, 
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
+from support import ANSWER_S
 
 STATE = seen_before(sample_state())
 MARKET = next(iter(STATE.markets))
@@ -183,7 +184,7 @@ async def test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values(
     with pytest.raises(Exception, match="CANARY"):  # noqa: PT012 - it comes when the pilot ends
         async with running(STATE) as seen:
             seen.doors.fail(ValueError(secret))
-            await asyncio.wait_for(seen.app._exception_event.wait(), 5)
+            await asyncio.wait_for(seen.app._exception_event.wait(), ANSWER_S)
     assert seen.app.return_code == 70
     told = capfd.readouterr()
     assert "ValueError" in told.err

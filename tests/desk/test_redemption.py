@@ -44,6 +44,7 @@ from service_tui.engine.chain_events import TxStatus
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Venue
 from service_tui.units import Micros
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
@@ -124,6 +125,27 @@ def payout(held: Won) -> int:
 
 def allowed() -> DeskState:
     return replace(first_state(), preferences={ALLOWED: "1"})
+
+
+@pytest.mark.parametrize("name", ["unsettled", "recent"])
+async def test_a_journal_that_cannot_be_read_at_the_start_is_read_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StorageError("the disk is away")
+
+    async with won(tmp_path) as (stage, _, held):
+        monkeypatch.setattr(ChainRuns, name, refuse)
+        async with open_wallet_desk(stage, CountingSigner()) as desk:
+            await until(
+                desk, lambda _: "journal of runs is not read: the disk" in caplog.text, stage
+            )
+            # Nothing is signed as long as nobody knows what was signed before.
+            await known(desk, stage)
+            monkeypatch.undo()
+            run = await redeemed(desk, stage, held)
+            assert run.state is ChainRunState.DONE
+        assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
 # -- the way to money ---------------------------------------------------------------------------

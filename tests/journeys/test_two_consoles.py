@@ -79,7 +79,7 @@ async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path)
             await both(lambda s: s.fleet.agents[1].trades_count == 1)
 
             # The person buys in the attached console; the other one shows the position.
-            ticket = await asyncio.wait_for(guest.submit(buy(market)).wait(), 10)
+            ticket = await asyncio.wait_for(guest.submit(buy(market)).wait(), ANSWER_S)
             assert ticket.state is TicketState.DONE
             await both(lambda s: s.positions and s.account.cash == 9_975 * ONE)
             assert len(guest.state.tickets) == 1

@@ -41,7 +41,7 @@ async def test_since_is_wall_time_for_what_was_listed(tmp_path: Path) -> None:
         line = line_to(stage)
         started = stage.clock.now()
         assert len(await fresh(line)) == 10
-        await stage.clock.advance(30)
+        await stage.clock.advance(30.5)
         # Half a minute at 60x is half an hour of the tape: its times would be ahead of every clock.
         await change(stage, claimed=True)
         later = stage.clock.now()

@@ -91,6 +91,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("markets.until", "markets", ("t",), "next_until", "time left", "By time to resolution"),
     Key("markets.held", "markets", ("h",), "toggle_held", "held", "Only what I hold"),
     Key("markets.starred", "markets", ("w",), "toggle_starred", "starred", "Only starred"),
+    Key("markets.venue", "markets", ("V",), "next_venue", "venue", "On one venue, on sim alone"),
     Key("markets.range", "markets", ("v",), "next_range", "range", "Span of the chart"),
     Key("markets.alert", "markets", ("a",), "price_alert", "price alert", "Tell at a price"),
     # portfolio

@@ -221,7 +221,7 @@ class Redemptions:
 
     async def run(self) -> None:
         """Go on with what the journal holds, then with what the person or the cycle begins."""
-        await self._read()
+        await self._try_to_read()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._cycle())
             while True:
@@ -240,8 +240,10 @@ class Redemptions:
 
     async def _read_again(self) -> None:
         """Read the journal where this desk has begun to sign anew; tried until it is read."""
-        if not (self._unread and self._executes()):
-            return
+        if self._unread and self._executes():
+            await self._try_to_read()
+
+    async def _try_to_read(self) -> None:
         try:
             await self._read()
         except StorageError as error:

@@ -88,8 +88,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     async def run(self) -> None:
         """Go on with approvals under way, and watch the gas."""
-        self._anew.clear()
-        await self._load()
+        self._anew.set()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_gas())
             tasks.create_task(self._load_anew())
@@ -110,7 +109,9 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 async with self._doing:
                     await self._load()
             except StorageError as error:
-                log.warning("the journal of runs is not read: %s", error)
+                log.warning("the approvals in the journal of runs are not read: %s", error)
+                await self._ports.clock.sleep(GAS_S)
+                self._anew.set()
 
     # -- the key ---------------------------------------------------------------------------------
 
