@@ -151,3 +151,20 @@ async def test_a_read_only_desk_cancels_nothing() -> None:
         await pilot.press("d", "D")
         assert app.given == []
         assert app.said[-1].startswith("this desk is read-only")
+
+
+async def test_the_cursor_stays_in_sight_however_many_orders_rest() -> None:
+    many = tuple(open_order(order_id=f"o{number}", price=number / 100) for number in range(1, 41))
+    state = replace(REAL, orders=many, seen={**REAL.seen, Topic.ORDERS: NOW})
+    app = Host(state)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.push_screen(OpenOrders(state, NOW))
+        await pilot.pause()
+        for _ in range(39):
+            await pilot.press("j")
+        await pilot.pause()
+        rows = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "▌ sell YES 30.00 left at 0.40" in rows
+        assert "d cancel" in rows
+        await pilot.press("d")
+        assert app.given == [CancelOrders(("o40",), many[-1].in_words())]

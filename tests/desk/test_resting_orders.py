@@ -13,7 +13,7 @@ import pytest
 from desk.redeeming import CountingSigner, balance, known, open_wallet_desk
 from desk.test_live_orders import live, placed
 from faults import TRADES, Dated, Fault, Line, breaking, is_order, said, until
-from service_tui.desk.commands import Halt, PlaceTrade
+from service_tui.desk.commands import ExitAll, Halt, PlaceTrade
 from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.desk import Desk
 from service_tui.desk.handlers.trades import preflight
@@ -239,3 +239,93 @@ async def test_a_line_without_open_orders_is_asked_for_them_once(tmp_path: Path)
         await on.until(lambda _: True)
         assert on.line.asked(ORDERS) <= before + 1
         assert json.dumps([one.order_id for one in on.desk.state.orders]) == "[]"
+
+
+async def owned(on: Work, spend: int = 30) -> int:
+    """Buy at once; how many shares are held then."""
+    now = replace(on.order(0.5, spend), rests=False, price=None)
+    state, words = await placed(on.desk, on.stage, now)
+    assert state is TicketState.DONE, words
+    key = f"{on.market.market_id}:yes"
+    seen = await on.until(lambda s: s.redemption.row(key) and s.position(now.holding))
+    row = seen.redemption.row(key)
+    assert row is not None
+    return row.shares
+
+
+def above(on: Work) -> float:
+    """A price at which nobody buys now."""
+    world = on.stage.world
+    book = world.venues.book(on.market.market_id)
+    best = book.best((world.at, world.world_at), bids=False)
+    assert best is not None
+    return (best.price + 2 * on.tick()) / ONE
+
+
+async def sell_at(on: Work, shares: int) -> PlaceTrade:
+    order = replace(
+        on.order(above(on)), action=Action.SELL, amount=Micros(0), shares=Micros(shares)
+    )
+    state, words = await placed(on.desk, on.stage, order)
+    assert state is TicketState.DONE, words
+    await on.until(lambda s: s.orders)
+    return order
+
+
+async def test_a_sale_rests_at_its_limit_by_its_own_amounts(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        held = await owned(on)
+        order = await sell_at(on, 20 * ONE)
+        signed = on.line.orders()[-1]["signed_order"]
+        assert (signed["side"], int(signed["makerAmount"])) == ("SELL", 20 * ONE)
+        assert int(signed["takerAmount"]) == 20 * round((order.price or 0) * ONE)
+        (resting,) = on.desk.state.orders
+        assert (resting.action, resting.shares, resting.price) == (
+            Action.SELL, 20 * ONE, order.price,
+        )  # fmt: skip
+        assert held > 20 * ONE
+
+
+async def test_what_crosses_fills_at_once_and_the_rest_stays(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        world = on.stage.world
+        times = (world.at, world.world_at)
+        first = on.stage.world.venues.book(on.market.market_id).offers(times, bids=False)[0]
+        spend = first.shares * first.price // ONE // ONE + 20
+        assert spend <= 100, "one trade may spend no more"
+        order = on.order(first.price / ONE, spend)
+        state, words = await placed(on.desk, on.stage, order)
+        assert state is TicketState.DONE, words
+        assert "the rest stays on the book" in words
+        (resting,) = (await on.until(lambda s: s.orders)).orders
+        assert (resting.price, resting.filled) == (order.price, first.shares)
+
+
+async def test_an_exit_of_everything_goes_before_a_sale_that_rests(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        held = await owned(on)
+        await sell_at(on, held // 10_000 * 10_000)
+        key = on.order(0.5).holding
+        on.desk.submit(Halt())
+        await on.until(lambda s: s.halt is not None and not s.halt.missing)
+        assert on.desk.state.orders, "a halt leaves sales alone"
+        on.desk.submit(ExitAll((key,)))
+        state = await on.until(lambda s: s.halt and s.halt.exits and s.halt.exits.is_over)
+        assert any("the exit goes first: done" in one.text for one in state.notices)
+        assert state.tickets[0].state is TicketState.DONE, state.tickets[0]
+        assert not on.stage.world.venues.orders(on.stage.agent_id)
+        await on.until(lambda s: not s.orders)
+
+
+async def test_on_the_venue_without_a_key_of_ours_the_service_rests_it(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        on.market = next(one for one in on.stage.open_markets() if one.listing.home is Venue.SOL)
+        order = replace(on.order(on.below(), 20), venue=Venue.SOL)
+        state, words = await placed(on.desk, on.stage, order)
+        assert (state, "rests at" in words) == (TicketState.DONE, True), words
+        (sent,) = on.line.orders()
+        assert (sent["order_type"], sent["price"]) == ("GTC", order.price)
+        assert sent.get("signed_order") is None
+        assert on.signer.count == 0
+        (resting,) = (await on.until(lambda s: s.orders)).orders
+        assert (resting.venue, resting.price) == (Venue.SOL, order.price)

@@ -15,6 +15,7 @@ from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import PositionView, TicketState
 from service_tui.desk.records_halt import ExitAllView
+from service_tui.desk.taking_off import free_shares
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Action, Venue
 
@@ -45,6 +46,8 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
             if held is None or now is None:
                 _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
                 return
+            await free_shares(held.key, ports)
+            now = _shown(ports) or now
             ticket = submit(sale_of(held))
             _show(ports, replace(now, tickets=(*now.tickets, ticket.view.ticket_id)))
             ends.append((await ticket.wait()).state)

@@ -30,6 +30,12 @@ _NONE: Final = (
     "Nothing rests on a book.\n\nOn a market of a real venue b opens the ticket, F7 takes the "
     "venue, and F8 rests at a limit."
 )
+_LINES: Final = 2
+"""Lines that an order takes."""
+
+_QUESTION_MAX: Final = 34
+"""Letters of its market's question, so that they fit into 80 cells beside the rest."""
+
 _UNKNOWN: Final = "What rests is not known before the service's first answer."
 _READ_ONLY: Final = "this desk is read-only: it cancels nothing"
 
@@ -54,10 +60,10 @@ class OpenOrders(ModalScreen[None]):
         """The orders, and the keys that work."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Open orders "))
-            frame.border_subtitle = content(Text(" esc closes "))
+            keys = (f"{shown_key(key)} {key.label}" for key in keys_of("open_orders"))
+            frame.border_subtitle = content(Text(f" {'   '.join(keys)}   esc closes "))
             with VerticalScroll(id="orders-body", can_focus=False):
                 yield Words(id="orders-list")
-            yield Words(id="orders-keys")
 
     def on_mount(self) -> None:
         """Show what rests."""
@@ -78,8 +84,12 @@ class OpenOrders(ModalScreen[None]):
         """The next order, or the one before."""
         keys = [order.key for order in self._state.orders]
         if self._at in keys:
-            self._at = keys[max(0, min(keys.index(self._at) + by, len(keys) - 1))]
+            place = max(0, min(keys.index(self._at) + by, len(keys) - 1))
+            self._at = keys[place]
             self._show()
+            # The order before stays in sight with it.
+            top = max(0, (place - 1) * _LINES)
+            self.query_one("#orders-body").scroll_to(y=top, animate=False)
 
     def action_cancel(self) -> None:
         """Cancel the order under the cursor; that takes risk away, and asks nothing."""
@@ -129,15 +139,9 @@ class OpenOrders(ModalScreen[None]):
         state = self._state
         lines = [self._lines(order) for order in state.orders]
         empty = _NONE if Topic.ORDERS in state.seen else _UNKNOWN
-        keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("open_orders"))
-        told = {
-            "list": Text("\n").join(lines) if lines else Text(empty, "muted"),
-            "keys": Text(keys if lines else "", "muted"),
-        }
-        # A state may come before the parts stand, or while they are taken down.
-        for name, words in told.items():
-            for part in self.query(f"#orders-{name}").results(Words):
-                part.tell(words)
+        # A state may come before the list stands, or while it is taken down.
+        for part in self.query("#orders-list").results(Words):
+            part.tell(Text("\n").join(lines) if lines else Text(empty, "muted"))
 
     def _lines(self, order: OpenOrderView) -> Text:
         """Two lines: the order and what is left of it, then its market and money."""
@@ -157,6 +161,6 @@ class OpenOrders(ModalScreen[None]):
             ("\n", ""),
             mark,
             (f"{order.venue.value} ", "live"),
-            (f"{until}, {formats.age(order.created_at, self._now)}  ", "muted"),
-            formats.plain(order.question or order.market_id, 80),
+            (f"{until}, {formats.age(order.created_at, self._now)} old  ", "muted"),
+            formats.plain(order.question or order.market_id, _QUESTION_MAX),
         )

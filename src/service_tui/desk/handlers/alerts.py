@@ -26,6 +26,7 @@ from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.records_risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
 from service_tui.desk.sending import request_of, send, settle, take_answer
+from service_tui.desk.taking_off import free_shares
 from service_tui.desk.translate import amount
 from service_tui.desk.translate_risk import alert_view
 from service_tui.signing.orders import CENT, SHARES_MIN
@@ -313,6 +314,8 @@ class _Turn:
 
     async def _exit(self, number: int) -> bool:
         """Sell what the alert asks for, at most what is held; the intent is on disk before."""
+        # Shares that stand in an open sale cannot be sold by another one.
+        await free_shares(self._alert.holding, self._ports)
         held = await self._held()
         if held is None:
             self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")

@@ -1,0 +1,96 @@
+"""An order that rests, from the ticket to its cancel: typed, confirmed, signed, met in part."""
+
+from pathlib import Path
+
+from textual.widgets import Input
+
+from desk.redeeming import balance
+from journeys.test_live import Trading, trading
+from service_tui.console.dialogs.confirm import ARMED_AFTER_S
+from service_tui.console.dialogs.open_orders import OpenOrders
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.desk.records import TicketState
+from service_tui.desk.records_orders import price_in_words
+from service_tui.engine.resting import Part, meet
+from service_tui.terms import Side
+from service_tui.units import ONE, Micros
+
+
+def below_the_bid(on: Trading) -> float:
+    """A price at which nobody sells now, on a tick."""
+    stage = on.walk.stage
+    times = (stage.world.at, stage.world.world_at)
+    best = stage.world.venues.book(on.market.market_id).best(times, bids=True)
+    assert best is not None
+    return (best.price - on.walk.state.markets[on.market.market_id].tick) / ONE
+
+
+async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path: Path) -> None:
+    async with trading(tmp_path) as on:
+        walk, stage = on.walk, on.walk.stage
+        cash = balance(stage)
+        await walk.press("W", "L")
+        await walk.pilot.pause(2 * ARMED_AFTER_S)
+        walk.app.screen.query_one(Input).value = "LIVE"
+        await walk.press("enter")
+        await walk.until(lambda s: s.wallet.live)
+        await walk.press("escape")
+
+        # On play money there is no book; on the venue a limit is typed behind F8.
+        await on.ticket("30")
+        await walk.press("f8")
+        assert "sim has no book" in on.text()
+        await walk.press("f7", "f8")
+        await on.shown("type a limit price")
+        price = below_the_bid(on)
+        await walk.press(*price_in_words(price))
+        await on.shown("costs at most")
+        await walk.until(lambda s: s.quote is not None and s.quote.ok and s.quote.rests)
+        await on.asked()
+        told = on.text()
+        for words in (
+            f"buy YES at {price_in_words(price)} for 30.00",
+            f"at most {price_in_words(price)} a share",
+            "until it is cancelled (GTC)",
+            "USDC.e",
+            "Your key signs this order",
+        ):
+            assert words in told, told
+        assert (on.signer.count, on.line.orders()) == (0, [])
+        await walk.pilot.pause(2 * ARMED_AFTER_S)
+        await walk.press("p")
+
+        # It was signed at that price, taken by the venue, and rests.
+        state = await walk.until(lambda s: s.tickets and not s.tickets[0].in_flight)
+        assert state.tickets[0].state is TicketState.DONE, state.tickets[0]
+        assert "rests at" in state.tickets[0].outcome
+        (sent,) = on.line.orders()
+        assert (sent["order_type"], sent["price"], on.signer.count) == ("GTC", price, 1)
+        signed = sent["signed_order"]
+        assert int(signed["makerAmount"]) * ONE == int(signed["takerAmount"]) * round(price * ONE)
+        (resting,) = stage.world.venues.orders(stage.agent_id)
+        assert resting.price == round(price * ONE)
+        state = await walk.until(lambda s: s.orders)
+        assert balance(stage) == cash - state.orders[0].money
+
+        # Its fill comes later, and is told.
+        part = Part(Micros(7 * ONE), Micros(7 * resting.price))
+        times = (stage.clock.now(), stage.world.world_at)
+        await stage.sim.service.keeper.commit(meet(stage.world.venues, resting, part, times))
+        state = await walk.until(lambda s: s.orders and s.orders[0].filled)
+        row = f"{on.market.market_id}:{Side.YES.value}"
+        state = await walk.until(lambda s: s.redemption.row(row) is not None)
+        assert state.redemption.row(row).shares == 7 * ONE
+
+        # The list shows what is left, and cancels it.
+        await walk.press("1", "O")
+        assert isinstance(walk.app.screen, OpenOrders)
+        await on.shown("7.00 filled")
+        await walk.press("d")
+        await walk.until(lambda s: not s.orders)
+        await on.shown("Nothing rests")
+        assert balance(stage) == cash - 7 * resting.price
+        assert not stage.world.venues.orders(stage.agent_id)
+        assert len(on.line.orders()) == 1
+        await walk.press("escape")
+        assert not isinstance(walk.app.screen, OpenOrders | TradeForm)
