@@ -314,10 +314,12 @@ def _keys(options: Options, given: argparse.Namespace) -> int:
     keys = WalletKeys(options.data_dir, keyring=system_keyring)
     asked = Asked(given.action, given.address, options.wallet_key, given.keyring, _asked_for)
     try:
-        lines = said(keys, asked)
+        told = said(keys, asked)
     except KeyWordsError as error:
         raise CannotError(str(error)) from error
-    say(*lines)
+    say(*told.lines)
+    if told.trouble_count:
+        raise CannotError(f"among the keys: {told.trouble_count} thing(s) to mend")
     return OK
 
 

@@ -159,6 +159,8 @@ class HeldStatus(StrEnum):
     EXPIRED = "expired"
     # Approved, and then the venue said no.
     FAILED = "failed"
+    # Approved and sent, and no answer came: it is looked up.
+    UNKNOWN = "unknown"
 
 
 class Mode(StrEnum):

@@ -1,6 +1,7 @@
 """Lines that are no messages, as a careless client sends them to a real server."""
 
 import asyncio
+import io
 import json
 import signal
 import sys
@@ -14,7 +15,7 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from autoresearch.driven import START, environment, new_repository
-from service_tui.autoresearch.frames import refusal_of
+from service_tui.autoresearch.frames import NO_ID, Lines, refusal_of
 from service_tui.notes import registry
 
 HELLO = {
@@ -37,6 +38,7 @@ HELLO = {
         ('{"jsonrpc": "2.0", "id": 7, "method": 3}', 7, -32600),
         ('{"id": true, "method": "ping"}', None, -32600),
         ('{"id": {"id": 4}, "method": "ping"}', None, -32600),
+        ('{"jsonrpc": "2.0", "id": [], "result": {}}', None, -32600),
     ],
 )
 def test_what_is_no_message_is_answered_to_whoever_waits(
@@ -55,6 +57,54 @@ def test_an_empty_line_is_passed_over() -> None:
         with pytest.raises(ValidationError) as wrong:
             jsonrpc_message_adapter.validate_json(line, by_name=False)
         assert refusal_of(wrong.value) is None
+
+
+NO_IDS = ["{}", '{"id": 4}', "[]", "[7]", "true", "false", "1.5", "2.0", "1e999", "NaN"]
+
+
+@pytest.mark.parametrize("number", NO_IDS)
+@pytest.mark.parametrize("method", ["tools/list", "ping", "no/such", "notifications/initialized"])
+def test_a_request_under_an_id_that_is_none_becomes_a_line_that_is_answered(
+    number: str, method: str
+) -> None:
+    line = f'{{"jsonrpc": "2.0", "id": {number}, "method": "{method}"}}\n'
+    with pytest.raises(ValidationError) as wrong:
+        jsonrpc_message_adapter.validate_json(heard([line])[0], by_name=False)
+    refusal = refusal_of(wrong.value)
+    assert refusal is not None
+    assert (refusal.id, refusal.error.code) == (None, -32600)
+    assert "its id is neither a text nor a whole number" in refusal.error.message
+
+
+def test_null_is_an_id_of_what_expects_an_answer_alone() -> None:
+    asking, telling = (
+        f'{{"jsonrpc": "2.0", "id": null, "method": "{method}"}}\n'
+        for method in ("tools/list", "notifications/cancelled")
+    )
+    assert heard([asking, telling]) == [NO_ID, telling]
+
+
+def test_every_other_line_passes_as_it_is() -> None:
+    lines = [
+        '{"jsonrpc": "2.0", "id": 0, "method": "ping"}\n',
+        '{"jsonrpc": "2.0", "id": -3, "method": "ping"}\n',
+        '{"jsonrpc": "2.0", "id": "", "method": "ping"}\n',
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+        '{"jsonrpc": "2.0", "id": [], "result": {"method": 1}}\n',
+        '{"method": [{"id": {}}]}\n',
+        "\n",
+        "{nonsense\n",
+        "[" * 100_000 + "\n",
+        '[{"id": {}, "method": "ping"}]\n',
+        '{"id": 1' + "0" * 5_000 + ', "method": "ping"}\n',
+        "the last one has no end",
+    ]
+    assert heard(lines) == lines
+
+
+def heard(lines: list[str]) -> list[str]:
+    file = Lines(io.BytesIO("".join(lines).encode()), encoding="utf-8")
+    return list(iter(file.readline, ""))
 
 
 class Raw:
@@ -111,6 +161,32 @@ async def test_a_server_answers_nonsense_and_goes_on(tmp_path: Path) -> None:
             (None, -32700), (99, -32600), (2, None)
         ]  # fmt: skip
         assert await raw.end() == 0
+
+
+async def test_a_server_answers_who_asks_under_an_id_that_is_none_and_no_notification(
+    tmp_path: Path,
+) -> None:
+    async with talking(new_repository(tmp_path / "skill"), tmp_path / "data") as raw:
+        for number in (*NO_IDS, "null"):
+            raw.say(f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/list", "params": {{}}}}')
+        raw.say('{"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}')
+        raw.say('{"jsonrpc": "2.0", "id": null, "method": "notifications/roots/list_changed"}')
+        raw.ask(2, "ping")
+        refused = [await raw.hear() for _ in (*NO_IDS, "null")]
+        assert {(one["id"], one["error"]["code"]) for one in refused} == {(None, -32600)}
+        assert (await raw.hear()) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+        assert await raw.end() == 0
+
+
+async def test_a_server_whose_input_is_closed_has_no_client_and_ends(tmp_path: Path) -> None:
+    command = 'exec "$0" -m service_tui autoresearch --speed 0 <&-'
+    process = await asyncio.create_subprocess_exec(
+        "sh", "-c", command, sys.executable,
+        cwd=new_repository(tmp_path / "skill"), env=environment(tmp_path / "data"),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    told, _ = await process.communicate()
+    assert (process.returncode, told) == (0, b"")
 
 
 @pytest.mark.parametrize("way", ["its client goes away", "a signal"])

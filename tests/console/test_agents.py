@@ -150,9 +150,21 @@ def test_what_a_skill_made_is_said_to_be_realized() -> None:
     state = fleet_state()
     detail = state.supervision.detail
     assert detail is not None
-    story = agent_story(replace(HERON, agent_id=detail.agent_id), state, 70).plain
+    story = agent_story(replace(HERON, agent_id=detail.agent_id), state, NOW, 70).plain
     for one in detail.results:
         assert f"{one.skill_slug or 'no skill named'}  realized " in story
+
+
+def test_a_trade_of_another_day_tells_its_day() -> None:
+    state = fleet_state()
+    detail = state.supervision.detail
+    assert detail is not None
+    heron = replace(HERON, agent_id=detail.agent_id)
+    today = agent_story(heron, state, NOW, 70).plain
+    later = agent_story(heron, state, Timestamp(NOW + 86_400), 70).plain
+    at = formats.clock_time(detail.trades[0].trade.at).plain
+    assert f"\n{at}  " in today
+    assert f"\n15 Jan {at}  " in later
 
 
 async def test_a_leash_of_a_skill_says_whom_it_binds() -> None:

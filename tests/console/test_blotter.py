@@ -160,6 +160,19 @@ def test_every_step_tells_how_long_it_took() -> None:
     assert took_s(slow) == pytest.approx(69.75)
 
 
+def test_a_step_of_another_day_tells_its_day() -> None:
+    old = replace(
+        STATE.tickets[0],
+        opened_at=Timestamp(NOW - 86_401),
+        sent_at=Timestamp(NOW - 86_400),
+        settled_at=Timestamp(NOW - 30),
+    )
+    lines = told(old).splitlines()
+    assert "opened     14 Jan 07:59:59  1d ago" in lines
+    assert "sent       14 Jan 08:00:00  +1s" in lines
+    assert "settled    07:59:30  +23h 59m" in lines
+
+
 def test_a_long_outcome_stays_beside_its_label() -> None:
     text = ticket_detail(replace(REFUSED, outcome="word " * 40), STATE, NOW, width=40).plain
     lines = [line for line in text.splitlines() if "word" in line]

@@ -13,7 +13,7 @@ from samples import NOW, sample_state
 from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
-from service_tui.desk.records_fleet import SkillRunState
+from service_tui.desk.records_fleet import SkillRunState, SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 
@@ -62,6 +62,23 @@ def test_who_waits_for_a_yes_asks() -> None:
     view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
     (one,) = standings(replace(alone(), supervision=view))
     assert (one.word, one.is_calm) == ("asks", False)
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [
+        (SkillRunState.RUNNING, "asks"),
+        (SkillRunState.STOPPED, "stopped, asked"),
+        (SkillRunState.DONE, "stopped, asked"),
+    ],
+)
+def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
+    state: SkillRunState, word: str
+) -> None:
+    run = run_of(agent_id=HERON.agent_id, state=state)
+    held = (held_of(agent_id=HERON.agent_id),)
+    (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
+    assert (one.word, one.is_calm) == (word, False)
 
 
 def test_the_longest_form_that_fits_is_shown() -> None:

@@ -236,6 +236,13 @@ def test_each_acknowledgement_is_a_line_with_its_state_and_its_trouble() -> None
     assert lines[5] == "     embedded cannot be reached: no [red]route[/] to host"
 
 
+def test_a_halt_of_another_day_tells_its_day() -> None:
+    assert HALTED.halt is not None
+    old = replace(HALTED, halt=replace(HALTED.halt, since=Timestamp(NOW - 86_400)))
+    assert "since 14 Jan 08:00:00" in halt_text(old, NOW).plain
+    assert "since 07:59:48" in halt_text(HALTED, NOW).plain
+
+
 @pytest.mark.parametrize("state", [HALTED, DONE, ELSEWHERE])
 def test_the_halt_says_whom_it_does_not_reach(state: DeskState) -> None:
     said = halt_text(state, NOW).plain

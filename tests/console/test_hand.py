@@ -312,3 +312,28 @@ def test_what_was_spent_stands_apart_by_money() -> None:
     play = play.partition("money, $SIM")[2].partition("evm_venue")[0]
     assert "50.00" in play
     assert "won" in play
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (SkillRunState.STOPPED, "□ stopped ?2"),
+        (SkillRunState.CRASHED, "✗ crashed ?2"),
+        (SkillRunState.BACKING_OFF, "↻ backing o ?2"),
+        (SkillRunState.RUNNING, "? asks"),
+    ],
+)
+async def test_what_an_agent_left_to_be_decided_stands_beside_its_state(
+    state: SkillRunState, said: str, size: tuple[int, int]
+) -> None:
+    held = (held_of(), held_of("h2"))
+    view = SupervisionView(held=held, runs=(run_of(state=state, why="by hand"),))
+    async with running(replace(STATE, supervision=view), first="agents", size=size) as seen:
+        screen = seen.app.front
+        assert isinstance(screen, AgentsScreen)
+        (row,) = (line for line in seen.text.splitlines() if said in line)
+        assert "heron" in row
+        screen.narrow("asks")
+        order = screen.table.order
+        assert [order[place].name for place in range(len(order))] == ["heron"]

@@ -17,9 +17,10 @@ from service_tui.console.screens.market_text import ON_ITS_WAY
 from service_tui.console.screens.markets import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference, SetStar, WatchMarket
-from service_tui.desk.records import DetailView, MarketView, Phase, QuoteView
+from service_tui.desk.records import DetailView, MarketView, Phase
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus
+from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import Micros, Probability
 
 STATE = sample_state(60)
@@ -140,6 +141,65 @@ async def test_keys_and_clicks_switch_the_filters_and_the_chips_say_so() -> None
         assert set(view.ids()) == STATE.stars
         await view.pilot.click(chips, offset=(view.part(chips).index("w starred") + 2, 0))
         assert len(view.rows()) == 60
+
+
+KINDS = ((Venue.SIM, Venue.EVM), (Venue.SIM, Venue.SOL), (Venue.SIM,))
+ON_VENUES = replace(
+    STATE,
+    markets={
+        market_id: replace(market, venues=KINDS[place % len(KINDS)])
+        for place, (market_id, market) in enumerate(STATE.markets.items())
+    },
+)
+
+
+async def test_one_venue_after_the_other_is_shown_and_then_all() -> None:
+    async with markets(ON_VENUES) as view:
+        every, chips = view.ids(), "#markets-chips"
+        assert " V venue  " in view.part(chips)
+        for kind, words in zip(KINDS, ("evm", "sol", "sim alone"), strict=True):
+            await view.press("V")
+            assert view.rows()
+            assert {market.venues for market in view.rows()} == {kind}
+            assert f"V venue {words}  " in view.part(chips)
+        await view.press("V")
+        assert view.ids() == every
+        await view.pilot.click(chips, offset=(view.part(chips).index("V venue") + 2, 0))
+        assert {market.venues for market in view.rows()} == {KINDS[0]}
+        await view.press("escape")
+        assert view.ids() == every
+
+
+async def test_a_venue_is_searched_for_by_its_name() -> None:
+    async with markets(ON_VENUES) as view:
+        await view.press("slash")
+        await view.search("venue:sol")
+        assert view.rows()
+        assert {market.venues for market in view.rows()} == {KINDS[1]}
+        assert view.part("#filter-problem") == ""
+        await view.search("venue:so1")
+        assert "sol_venue" in view.part("#filter-problem")
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE, WIDEST, (250, 70)])
+async def test_the_list_says_on_which_real_venue_a_market_trades(size: tuple[int, int]) -> None:
+    async with markets(ON_VENUES, size) as view:
+        first = view.screen.table.render_line(0).text
+        assert " on " in first
+        marks = {KINDS[0]: "EVM", KINDS[1]: "SOL", KINDS[2]: "sim"}
+        for place, market in enumerate(view.rows()[:12], start=1):
+            line = view.screen.table.render_line(place).text
+            assert marks[market.venues] in line.split()
+        await view.press("enter")
+        assert "trades on" in view.part("#markets-detail .detail-more")
+
+
+async def test_a_service_that_does_not_say_where_markets_trade_is_not_filtered_by_it() -> None:
+    async with markets() as view:
+        every = view.ids()
+        await view.press("V")
+        assert view.ids() == every
+        assert any("does not say where" in said for said in view.app.said)
 
 
 async def test_an_empty_list_says_why_and_what_to_do() -> None:

@@ -32,8 +32,9 @@ from service_tui.desk.commands_reactor import (
     UnfollowWallet,
 )
 from service_tui.desk.facts_reactor import SignalsSeen
-from service_tui.desk.records import Phase, QuoteView, Topic
+from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import (
     BreakerView,
     Policy,

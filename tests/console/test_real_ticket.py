@@ -20,7 +20,7 @@ from service_tui.console.dialogs.order_draft import (
 from service_tui.console.dialogs.trade_form import UNSEEN
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import QuoteView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue

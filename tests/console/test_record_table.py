@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -357,8 +358,14 @@ async def test_only_lines_that_read_differently_are_painted_again() -> None:
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
         drawn: list[int] = []
-        plain = app.table.render_line
-        app.table.render_line = lambda y: (drawn.append(y), plain(y))[1]
+        plain = app._display
+
+        def displayed(on: object, update: Any) -> None:
+            if update is not None:
+                drawn.extend(line for line, _, _ in update.spans)
+            plain(on, update)
+
+        app._display = displayed
         app.table.show(
             tuple(replace(row, price=0.99) if row.key == "k3" else row for row in rows(50))
         )

@@ -16,7 +16,9 @@ from service_tui.console.dialogs.wallet import WalletPanel
 from service_tui.console.dialogs.wallet_code import WalletCode
 from service_tui.console.dialogs.wallet_text import checklist_text
 from service_tui.console.qr import qr_lines
+from service_tui.console.redemption_text import steps_text
 from service_tui.console.screens.redemption import RedemptionScreen
+from service_tui.console.screens.redemption_columns import redemption_columns
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_wallet import (
@@ -35,7 +37,14 @@ from service_tui.desk.commands_wallet import (
     UnlockWallet,
 )
 from service_tui.desk.records import Topic
-from service_tui.desk.records_redemption import AutoView, ChainRunState, NoReason
+from service_tui.desk.records_redemption import (
+    AutoView,
+    ChainRunState,
+    NoReason,
+    Stage,
+    Step,
+    StepView,
+)
 from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate_wallet import wallet_view
@@ -88,6 +97,29 @@ async def test_what_is_under_way_is_counted_as_such() -> None:
         await seen.bring(with_run(STATE))
         assert "0 ready" in seen.text
         assert "1 under way" in seen.text
+
+
+def test_a_step_of_another_day_tells_its_day() -> None:
+    steps = (
+        StepView(Step.ASKED, Timestamp(NOW - 86_400)),
+        StepView(Step.CHECKED, Timestamp(NOW - 9)),
+    )
+    run = run_of(1, state=ChainRunState.UNCONFIRMED, steps=steps)
+    asked, checked, *_ = steps_text(run, NOW).plain.splitlines()
+    assert asked == "✓ asked       14 Jan 08:00:00"
+    assert checked == "✓ checked     07:59:51"
+
+
+@pytest.mark.parametrize(
+    ("stage", "age"), [(Stage.READY, "30m"), (Stage.AWAITING, "30m"), (Stage.REDEEMED, "2h")]
+)
+def test_a_question_ages_by_the_worlds_time_and_money_by_ours(stage: Stage, age: str) -> None:
+    ours, worlds = Timestamp(NOW - 7_200), Timestamp(NOW + 864_000 - 1_800)
+    assert STATE.world is not None
+    state = replace(STATE, world=replace(STATE.world, now=Timestamp(NOW + 864_000), wall_at=NOW))
+    row = row_of(1, stage=stage, since=ours if stage is Stage.REDEEMED else worlds)
+    column = next(one for one in redemption_columns(lambda: state, lambda: NOW) if one.id == "age")
+    assert str(column.cell(row)) == age
 
 
 async def test_what_can_be_redeemed_stands_first() -> None:
@@ -389,6 +421,26 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
         await seen.bring(private)
         assert "passed over: •••" in seen.text
         assert ADDRESS not in seen.text
+
+
+async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bound() -> None:
+    overs = tuple(f"/data/wallets/{n}.json is garbled; move it away" for n in range(7))
+    state = replace(STATE, wallet=wallet_of(stored=(StoredKeyView(ADDRESS),), passed_over=overs))
+    async with running(state, first="redemption", size=(80, 24)) as seen:
+        await seen.press("W", "D")
+        assert ADDRESS in seen.text
+        assert all(over in seen.text for over in overs[:3])
+        assert overs[3] not in seen.text
+        assert "and 4 more: 'service-tui keys list' names them all" in seen.text
+
+
+async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
+    over = "/data/wallets/a.json is garbled inside; mend it or move it away"
+    for overs, is_said in (((), False), ((over,), True)):
+        wallet = wallet_of(key_state=KeyState.NONE, stored=(), passed_over=overs)
+        async with running(replace(STATE, wallet=wallet), first="redemption") as seen:
+            await seen.press("W", "U")
+            assert ("D names files that are no key" in seen.toasts[-1]) is is_said
 
 
 @pytest.mark.parametrize("name", get_args(CheckBody.model_fields["name"].annotation))

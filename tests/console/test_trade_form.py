@@ -14,7 +14,8 @@ from samples import NOW, sample_state
 from service_tui.console.dialogs import trade_form
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.desk.commands import AskQuote, PlaceTrade, SetPreference
-from service_tui.desk.records import QuoteView, Topic
+from service_tui.desk.records import Topic
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp

@@ -15,8 +15,8 @@ from service_tui.desk.agent_health import (
     last_action,
     leash_mode,
     spend_of,
+    still_waiting,
 )
-from service_tui.desk.leashing import still_waiting
 from service_tui.desk.records_fleet import Pace, SkillRunState, SupervisionView
 from service_tui.terms import AgentStatus, HeldStatus, LeashMode
 from service_tui.units import ONE, Micros, Timestamp
@@ -63,7 +63,14 @@ def runs(**other: object) -> SupervisionView:
          Health.BUDGET, "82.00 of 82.00"),
         (HERON, SupervisionView(leashes=(FULL,), held=(held_of(),),
                                 runs=(run_of(state=SkillRunState.STOPPED),)),
-         Health.ASKS, "waits for you"),
+         Health.STOPPED, "1 traded; 1 trade still waits for you (&)"),
+        (HERON, SupervisionView(held=(held_of(), held_of("h2")),
+                                runs=(run_of(state=SkillRunState.DONE, why="it ended"),)),
+         Health.STOPPED, "it ended; 2 trades still wait for you (&)"),
+        (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
+         Health.PAUSED, "buys nothing; 1 trade still waits"),
+        (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.ASKS,
+         "a trade of it waits for you (&)"),
         (HERON, NONE, Health.ACTIVE, "by itself"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "not traded yet"),
@@ -75,6 +82,30 @@ def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
     told = health_of(agent, view, NOW)
     assert told.health is health
     assert why in told.why
+
+
+@pytest.mark.parametrize(
+    ("state", "health"),
+    [
+        (SkillRunState.RUNNING, Health.ASKS),
+        (SkillRunState.DETACHED, Health.ASKS),
+        (SkillRunState.STOPPED, Health.STOPPED),
+        (SkillRunState.DONE, Health.STOPPED),
+        (SkillRunState.CRASHED, Health.CRASHED),
+    ],
+)
+def test_what_waits_is_counted_beside_the_state(state: SkillRunState, health: Health) -> None:
+    of_another = replace(held_of("h3"), agent_id="another")
+    view = SupervisionView(held=(held_of(), held_of("h2"), of_another), runs=(run_of(state=state),))
+    told = health_of(HERON, view, NOW)
+    assert (told.health, told.waiting) == (health, 2)
+    assert health_of(HERON, replace(view, held=()), NOW).waiting == 0
+
+
+def test_one_skill_that_goes_on_asks_also_where_another_was_stopped() -> None:
+    ended, other = run_of("r2", state=SkillRunState.STOPPED), run_of(state=SkillRunState.RESTING)
+    view = SupervisionView(held=(held_of(),), runs=(ended, other))
+    assert health_of(HERON, view, NOW).health is Health.ASKS
 
 
 def test_the_order_of_the_reasons_is_the_rank_of_the_words() -> None:

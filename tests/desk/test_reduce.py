@@ -29,6 +29,8 @@ from service_tui.desk.facts import (
     LookedUp,
     MarketsSeen,
     Noticed,
+    OrderGone,
+    OrdersSeen,
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
@@ -90,7 +92,6 @@ from service_tui.desk.fleet import RevealedView
 from service_tui.desk.records import (
     EquityPoint,
     Phase,
-    QuoteView,
     TicketState,
     TicketView,
     Topic,
@@ -106,6 +107,8 @@ from service_tui.desk.records_fleet import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
+from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import BreakerView, Policy, SignalState, WalletChoice
 from service_tui.desk.records_redemption import ChainRunState
 from service_tui.desk.records_research import DiffView, Source
@@ -114,8 +117,8 @@ from service_tui.desk.records_wallet import PayView
 from service_tui.desk.reduce import EQUITY_MAX, NOTICES_MAX, TICKETS_MAX, capped, reduce
 from service_tui.desk.reduce_fleet import news_of_fleet
 from service_tui.desk.state import DeskState
-from service_tui.terms import HeldStatus, MarketStatus, Side
-from service_tui.units import Micros, Probability, Timestamp
+from service_tui.terms import Action, HeldStatus, MarketStatus, Side, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
 STATE = reduce(SAMPLE, PositionsSeen(SAMPLE.positions))
@@ -168,6 +171,15 @@ sources = st.sampled_from([
     Source((session_of(),)),
     Source((session_of(count=3),), (experiment_of(2), experiment_of(1))),
 ])
+
+
+def order_of(name: str, filled: int) -> OpenOrderView:
+    """An order of ten shares or fewer that rests, and has been met so far."""
+    left, got = Micros((10 - filled) * ONE), Micros(filled * ONE)
+    return OpenOrderView(
+        name, "tr-1", "m1", "Will it?", Side.YES, Action.BUY, Venue.EVM, left, got, 0.4, left, NOW
+    )
+
 
 FACTS = {
     MarketsSeen: st.builds(MarketsSeen, seen_markets, st.booleans(), st.integers(0, 9)),
@@ -259,6 +271,12 @@ FACTS = {
         st.sampled_from(Policy),
     ),
     HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
+    OrdersSeen: st.builds(
+        lambda names, filled: OrdersSeen(tuple(order_of(name, filled) for name in names)),
+        st.sampled_from([(), ("o1",), ("o1", "o2")]),
+        st.integers(0, 9),
+    ),
+    OrderGone: st.builds(OrderGone, st.sampled_from(["o1", "o9"])),
     LogSeen: st.sampled_from([LogSeen(LogView()), LogSeen(LogView(count=3, problem="broken"))]),
     Acted: st.builds(Acted, texts, st.sampled_from(Deed), texts, texts),
     LeashesSeen: st.sampled_from([LeashesSeen(()), LeashesSeen((supervised.leash_of(),))]),
@@ -605,3 +623,15 @@ def test_several_waiting_trades_are_one_notice_that_says_how_many() -> None:
     assert both[1].startswith("2 trades wait for you, the newest: moss asks to buy NO for 25.00")
     after = replace(before, held=(one,))
     assert list(news_of_fleet(after, after)) == []
+
+
+def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_never() -> None:
+    resting = reduce(STATE, OrdersSeen((order_of("o1", 0), order_of("o2", 0))))
+    assert resting.notices == STATE.notices, "what rests at first is no news"
+    met = reduce(resting, OrdersSeen((order_of("o1", 4), order_of("o2", 0))))
+    assert met.notices[-1].text.endswith("4.00 filled, 6.00 left")
+    assert reduce(met, OrdersSeen(met.orders)).notices == met.notices
+    cancelled = reduce(reduce(met, OrderGone("o1")), OrdersSeen((order_of("o2", 0),)))
+    assert cancelled.notices == met.notices
+    gone = reduce(met, OrdersSeen((order_of("o2", 0),)))
+    assert "rests no more" in gone.notices[-1].text

@@ -20,9 +20,9 @@ from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
-from service_tui.wiring.key_words import Asked, KeyWordsError, said
+from service_tui.wiring.key_words import Asked, KeyWordsError, Told, said
 from service_tui.wiring.options import Options
-from service_tui.wiring.wallet_keys import WalletKeys, vault_of
+from service_tui.wiring.wallet_keys import KEYS_MAX, WalletKeys, vault_of
 
 KEY = "4c" * 32
 WORDS = "correct horse battery"
@@ -205,6 +205,111 @@ def test_files_of_others_and_of_another_name_are_passed_over(tmp_path: Path) -> 
         keys.opened(ADDRESS, WORDS)
 
 
+SECRET = "5ec2e7" * 10
+"""Stands in every bad file below, and may stand in no sentence."""
+
+OTHER = f"0x{'22' * 20}.json"
+BAD_FILES: dict[str, tuple[str, str]] = {
+    "torn.json": ('{"version": 3, "x": "' + SECRET, "is garbled inside; mend it or move it away"),
+    "deep.json": ("[" * 60_000 + SECRET, "is garbled inside; mend it or move it away"),
+    "list.json": (f'["{SECRET}"]', "is garbled inside; mend it or move it away"),
+    OTHER: (f'{{"address": "{"22" * 20}", "key": "{SECRET}"}}', "no key file of version 3; mend"),
+    "notes.txt": (f"my key: {SECRET}", "is garbled inside"),
+    "huge.json": (json.dumps({"key": SECRET * 2_000}), "too large to hold keys; move it away"),
+    "copy.json": (json.dumps({**SEALED, "id": SECRET}), f"rename it to {ADDRESS.lower()}.json"),
+    "nobody.json": (
+        json.dumps({**{k: v for k, v in SEALED.items() if k != "address"}, "id": SECRET}),
+        "names no address; move it away, and import its key",
+    ),
+    "dear.json": (
+        json.dumps(SEALED).replace(f'"n": {LIGHT}', f'"n": {2**40}, "id": "{SECRET}"'),
+        "asks for more memory or time than an honest one; mend it or move it away",
+    ),
+    "evil\x1b[2J\u202ename\n.json": (SECRET, "evilname .json is garbled inside"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    good = keys.keep(WORDS, "")
+    content, sentence = BAD_FILES[name]
+    bad = tmp_path / "desk" / "wallets" / name
+    bad.write_text(content)
+    bad.chmod(0o600)
+    assert [key.address for key in keys.stored()] == [good.address]
+    (told,) = keys.passed_over()
+    assert sentence in told
+    assert told.isprintable()
+    assert str(tmp_path / "desk" / "wallets") in told
+    if name.isprintable():
+        assert name in told
+    vault = Vault(keys)
+    vault.look()
+    assert (vault.view().state, vault.view().passed_over) == (KeyState.LOCKED, (told,))
+    assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.CANNOT
+    said_by_cli = capsys.readouterr()
+    assert said_by_cli.out == f"{good.address}\npassed over: {told}\n"
+    assert said_by_cli.err == "service-tui: among the keys: 1 thing(s) to mend\n"
+    assert SECRET[:12] not in said_by_cli.out + said_by_cli.err
+    bad.unlink()
+    assert cli.run(["keys", "list", "--data-dir", str(tmp_path / "desk")]) == cli.OK
+    assert capsys.readouterr().out == f"{good.address}\n"
+
+
+def test_what_is_no_plain_file_of_ours_is_named_and_no_pipe_is_waited_for(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    kept = keys.keep(WORDS, KEY)
+    folder = tmp_path / "desk" / "wallets"
+    (folder / ".left.json").write_text("a draft of ours")
+    (folder / "folder.json").mkdir()
+    os.mkfifo(folder / "pipe.json", 0o600)
+    shared = folder / "shared.json"
+    shared.write_text("{}")
+    shared.chmod(0o666)
+    assert keys.passed_over() == (
+        f"{folder}/folder.json is not a plain file; move it away",
+        f"{folder}/pipe.json is not a plain file; move it away",
+        f"others may write {folder}/shared.json; chmod go-w {folder}/shared.json",
+    )
+    assert [key.name for key in keys.stored()] == [kept.name]
+    assert said(keys, asked("list", [])).trouble_count == 3
+
+
+def test_a_key_that_others_may_read_stays_listed_with_what_to_do(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
+    path.chmod(0o640)
+    told = f"others may read {path}: it is not opened before you chmod 600 it"
+    assert said(keys, asked("list", [])) == Told((ADDRESS, f"passed over: {told}"), 1)
+    path.chmod(0o600)
+    assert said(keys, asked("list", [])) == Told((ADDRESS,))
+
+
+def test_files_beyond_the_bound_are_told_as_a_number_and_displace_no_key(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    keys.keep(WORDS, KEY)
+    for number in range(KEYS_MAX + 4):
+        (tmp_path / "desk" / "wallets" / f"0{number:03}.txt").write_text("x")
+    assert [key.address for key in keys.stored()] == [ADDRESS]
+    *_, last = told = keys.passed_over()
+    assert len(told) == KEYS_MAX
+    assert last.startswith("5 more files lie in ")
+
+
+def test_a_removal_names_the_broken_file_of_its_own_address(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    path = tmp_path / "desk" / "wallets" / keys.keep(WORDS, KEY).name
+    (path.parent / "0.json").write_text("{")
+    path.write_text("{")
+    with pytest.raises(KeyWordsError, match=f"{path.name} is garbled inside") as refused:
+        said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
+    assert "/0.json" not in str(refused.value)
+    assert path.is_file()
+
+
 def test_a_keyring_holds_a_passphrase_that_opens(tmp_path: Path) -> None:
     ring = FakeKeyring()
     keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
@@ -235,21 +340,21 @@ def asked(action: str, answers: list[str], **changes: object) -> Asked:
 def test_the_words_make_take_in_list_and_remove(tmp_path: Path) -> None:
     ring = FakeKeyring()
     keys = WalletKeys(tmp_path / "desk", keyring=lambda: ring, work=LIGHT)
-    assert "create" in said(keys, asked("list", []))[0]
-    made = said(keys, asked("create", [WORDS, WORDS]))[0]
-    told = said(keys, asked("import", [KEY, WORDS, WORDS], is_held=True))
+    assert "create" in said(keys, asked("list", [])).lines[0]
+    made = said(keys, asked("create", [WORDS, WORDS])).lines[0]
+    told = said(keys, asked("import", [KEY, WORDS, WORDS], is_held=True)).lines
     assert told[0] == ADDRESS
     assert keys.held(ADDRESS) == WORDS
-    listed = said(keys, asked("list", []))
+    listed = said(keys, asked("list", [])).lines
     assert len(listed) == 2
     tail = made[-6:].lower()
-    assert said(keys, asked("remove", [tail], address=made.lower())) == [f"removed {made}"]
+    assert said(keys, asked("remove", [tail], address=made.lower())).lines == (f"removed {made}",)
     assert KEY not in "".join([*told, *listed])
 
 
 def test_the_key_of_the_environment_is_taken_in_without_asking_for_it(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
-    assert said(keys, asked("import", [WORDS, WORDS], wallet_key=KEY))[0] == ADDRESS
+    assert said(keys, asked("import", [WORDS, WORDS], wallet_key=KEY)).lines[0] == ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -376,9 +481,9 @@ def test_a_folder_that_is_a_link_and_a_file_that_others_read_are_refused(tmp_pat
     assert keys.stored() == ()
     link = f"{data / 'wallets'} is a link; move it away: keys follow none"
     assert keys.passed_over() == (link,)
-    assert said(keys, asked("list", [])) == [
-        "no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}",
-    ]  # fmt: skip
+    assert said(keys, asked("list", [])) == Told(
+        ("no keys lie here; 'service-tui keys create' makes one", f"passed over: {link}"), 1
+    )
     with pytest.raises(KeyWordsError, match="is a link"):
         said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (lambda: keys.opened(ADDRESS, WORDS), lambda: keys.remove(ADDRESS)):
@@ -407,7 +512,7 @@ def test_a_link_in_place_of_a_key_is_told_and_neither_opened_nor_removed(tmp_pat
     view = vault.view()
     assert (view.state, view.stored) == (KeyState.NONE, ())
     assert view.passed_over == (f"{path} is a link; move it away: keys follow none",)
-    assert said(keys, asked("list", []))[1] == f"passed over: {view.passed_over[0]}"
+    assert said(keys, asked("list", [])).lines[1] == f"passed over: {view.passed_over[0]}"
     with pytest.raises(KeyWordsError, match="is a link"):
         said(keys, asked("remove", [ADDRESS[-6:]], address=ADDRESS))
     for act in (
@@ -437,7 +542,7 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
             said(keys, wish)
         assert keys.stored() == ()
         return
-    assert said(keys, wish)[0] == ADDRESS
+    assert said(keys, wish).lines[0] == ADDRESS
     with pytest.raises(KeystoreError):
         keys.opened(ADDRESS, "two blanks")
     assert keys.opened(ADDRESS, "  two blanks ").address == ADDRESS

@@ -2,10 +2,16 @@
 
 Knows the messages of the `mcp` package. Must not know tools or sessions.
 Used by protocol: the package itself leaves such a line without an answer, and its sender waiting.
+A request whose id is none would be a notification to the package: it is told before it gets there.
 """
 
+import fcntl
+import json
 import logging
+import os
+import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Final, Protocol, Self, TypeGuard, TypeVar
 
@@ -18,6 +24,15 @@ log = logging.getLogger(__name__)
 
 FIELD: Final = 2
 """Parts of the place of a field of a message: which kind of message, and which field."""
+
+NO_ID: Final = '{"id": []}'
+"""Stands for a message whose id is none: no message either, and the package says so."""
+
+STANDARD: Final = 3
+"""So many descriptors are standard streams."""
+
+NOTICES: Final = "notifications/"
+"""How the methods begin that nobody expects an answer of. Source: Model Context Protocol."""
 
 Item_co = TypeVar("Item_co", covariant=True)
 Sent_contra = TypeVar("Sent_contra", contravariant=True)
@@ -41,6 +56,33 @@ class Said(Protocol[Sent_contra]):
     async def send(self, item: Sent_contra, /) -> None:
         """Say it."""
         ...
+
+
+class Lines(TextIOWrapper):
+    """The lines of a client; a request whose id is none becomes a line that is answered."""
+
+    def readline(self, size: int = -1, /) -> str:
+        """The next line; empty after the last."""
+        line = super().readline(size)
+        return NO_ID if waits_in_vain(line) else line
+
+
+def lines_of_client() -> Lines:
+    """Standard input, for the protocol alone.
+
+    Returns:
+        Its lines; none where it is closed. From now on whoever else reads the standard input, also
+        a child, finds nothing there.
+    """
+    # Not closed with the file: a thread may wait in it until the process ends.
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    if sys.stdin is None:
+        return Lines(os.fdopen(nothing, "rb", closefd=False), encoding="utf-8")
+    wire = fcntl.fcntl(sys.stdin.fileno(), fcntl.F_DUPFD_CLOEXEC, STANDARD)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+    file = os.fdopen(wire, "rb", closefd=False)
+    return Lines(file, encoding="utf-8", errors="replace")
 
 
 class Messages:
@@ -89,6 +131,24 @@ class Messages:
         await self.aclose()
 
 
+def waits_in_vain(line: str) -> bool:
+    """Whether a line asks for something under an id that is none.
+
+    Returns:
+        Never for a notification: null beside a method that expects no answer is as good as no id.
+
+    Source: JSON-RPC 2.0, 4: an id is a text, a whole number or, better not, null; a notification
+    has none. Model Context Protocol: it is not null.
+    """
+    try:
+        given: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not _is_object(given) or "method" not in given or not _has_wrong_id(given):
+        return False
+    return given["id"] is not None or not str(given["method"]).startswith(NOTICES)
+
+
 def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
     """What a line that is no message is answered.
 
@@ -105,8 +165,10 @@ def refusal_of(wrong: Exception) -> types.JSONRPCError | None:
         return _error(None, types.PARSE_ERROR, "the line is no JSON")
     # What lacks something at its top is the whole line.
     whole = [row["input"] for row in rows if row["type"] == "missing" and len(row["loc"]) <= FIELD]
-    number = _id_in(whole)
-    return _error(number, types.INVALID_REQUEST, "the line is no JSON-RPC 2.0 message")
+    said = "the line is no JSON-RPC 2.0 message"
+    if any(_is_object(given) and _has_wrong_id(given) for given in whole):
+        said += ": its id is neither a text nor a whole number"
+    return _error(_id_in(whole), types.INVALID_REQUEST, said)
 
 
 def _error(number: types.RequestId | None, code: int, said: str) -> types.JSONRPCError:
@@ -116,11 +178,16 @@ def _error(number: types.RequestId | None, code: int, said: str) -> types.JSONRP
 
 def _id_in(inputs: Iterable[object]) -> types.RequestId | None:
     """The id of what was sent, as far as it has one: its sender waits under that."""
-    for given in inputs:
-        number = given.get("id") if _is_object(given) else None
-        if isinstance(number, str) or (isinstance(number, int) and not isinstance(number, bool)):
-            return number
-    return None
+    numbers = (given.get("id") for given in inputs if _is_object(given))
+    return next((number for number in numbers if _is_id(number)), None)
+
+
+def _has_wrong_id(given: dict[str, object]) -> bool:
+    return "id" in given and not _is_id(given["id"])
+
+
+def _is_id(number: object) -> TypeGuard[types.RequestId]:
+    return isinstance(number, str) or (isinstance(number, int) and not isinstance(number, bool))
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, object]]:

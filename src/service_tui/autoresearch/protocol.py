@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -17,7 +18,7 @@ from mcp.server.stdio import stdio_server
 
 from service_tui import __version__
 from service_tui.autoresearch.errors import ToolError
-from service_tui.autoresearch.frames import Messages
+from service_tui.autoresearch.frames import Messages, lines_of_client
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ async def serve(doer: Doer) -> None:
     """Answer a client on standard input and output until it goes away."""
     server = server_of(doer)
     try:
-        async with stdio_server() as (heard, said):
+        async with stdio_server(anyio.wrap_file(lines_of_client())) as (heard, said):
             await server.run(Messages(heard, said), said, server.create_initialization_options())
     except* BrokenPipeError:
         log.info("the client went away before it had its answer")

@@ -19,7 +19,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.hand_keys import HandKeys
 from service_tui.console.keys import Key, action_name, bindings_of
 from service_tui.console.messages import CommandGiven, ConfirmGiven
-from service_tui.console.needs import meanwhile, needs
+from service_tui.console.needs import meanwhile, needs, untold
 from service_tui.console.outbox import Outbox
 from service_tui.console.screens.base import Surroundings, TakesState
 from service_tui.console.telling import Telling
@@ -183,7 +183,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         if front.name_in_keys in LOOKED_AT and self.app_focus:
             self._telling.seen()
         needing = len(needs(state, now))
-        self._around.calm.look(now, needed=needing > 0, known=not state.from_cache)
+        self._around.calm.look(now, needed=needing > 0, known=not untold(state))
         self._telling.ring(state, now)
         base.query_one(TopBar).take(state, now, self._telling.unseen)
         lasting = lasting_things(state, now, started_at=self._started_at, closed=self._shut)

@@ -75,9 +75,11 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> Standing:
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
         return Standing(name, *_STATUSES[AgentStatus.SUSPENDED])
-    if agent.agent_id in asking:
-        return Standing(name, "?", "asks", "warn")
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
+    if agent.agent_id in asking:
+        # What it asked before its end waits on; it itself runs no more.
+        has_ended = bool(states) and not any(one.is_alive for one in states)
+        return Standing(name, "?", "stopped, asked" if has_ended else "asks", "warn")
     run = next((said for one, said in _RUNS.items() if one in states), None)
     if run is not None and run[1] not in _CALM:
         return Standing(name, *run)

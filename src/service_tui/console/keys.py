@@ -91,6 +91,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("markets.until", "markets", ("t",), "next_until", "time left", "By time to resolution"),
     Key("markets.held", "markets", ("h",), "toggle_held", "held", "Only what I hold"),
     Key("markets.starred", "markets", ("w",), "toggle_starred", "starred", "Only starred"),
+    Key("markets.venue", "markets", ("V",), "next_venue", "venue", "On one venue, on sim alone"),
     Key("markets.range", "markets", ("v",), "next_range", "range", "Span of the chart"),
     Key("markets.alert", "markets", ("a",), "price_alert", "price alert", "Tell at a price"),
     # portfolio
@@ -103,6 +104,7 @@ KEYS: Final[tuple[Key, ...]] = (
     ),
     Key("portfolio.alert", "portfolio", ("a",), "price_alert", "price alert", "Tell at a price"),
     Key("portfolio.why", "portfolio", ("Q",), "why", "why", "Why did it trade: signal to exit"),
+    Key("portfolio.orders", "portfolio", ("O",), "open_orders", "open orders", "See, cancel"),
     # monitors
     Key("monitors.edit", "monitors", ("e", "m"), "edit", "edit", "Stop and target", footer=True),
     Key("monitors.all", "monitors", ("E",), "edit_all", "edit all", "All that are shown"),
@@ -184,6 +186,11 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("blotter.market", "blotter", ("enter", "M"), "open_market", "market", "Show the market"),
     Key("blotter.trades", "blotter", ("o",), "toggle_open", "open only", "What has no end yet"),
     Key("blotter.why", "blotter", ("Q",), "why", "why", "Why did it trade: signal to exit"),
+    Key("blotter.orders", "blotter", ("O",), "open_orders", "open orders", "See, cancel"),
+    # open orders
+    Key("orders.cancel", "open_orders", ("d",), "cancel", "cancel", "The order under the cursor"),
+    Key("orders.all", "open_orders", ("D",), "cancel_all", "cancel all", "All that are listed"),
+    Key("orders.market", "open_orders", ("M",), "open_market", "market", "Show the market"),
     # the action log
     Key("log.open", "log", ("enter",), "open", "whole entry", "With its hash", footer=True),
     Key("log.verify", "log", ("V",), "verify", "verify", "Follow the chain anew", footer=True),
@@ -255,6 +262,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("ticket.side", "ticket", ("f5",), "side('other')", "other side", shown="F5"),
     Key("ticket.turn", "ticket", ("f6",), "turn('other')", "buy or sell", shown="F6"),
     Key("ticket.venue", "ticket", ("f7",), "venue", "venue", "sim, or a real one", shown="F7"),
+    Key("ticket.kind", "ticket", ("f8",), "kind", "now, rest", "Now, or at a limit", shown="F8"),
     Key("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "In the amount"),
     Key("ticket.no", "ticket", ("n",), "side('no')", "NO", "In the amount"),
     Key("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "In the amount"),

@@ -11,13 +11,26 @@ from service_tui.console.needs_held import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
-from service_tui.desk.records import MeanwhileView
+from service_tui.desk.records import MeanwhileView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 DISMISSED: Final = "attention.dismissed"
 AWAY: Final = "attention.away"
 """Preferences: keys of rows put aside, one a line; the absence put aside."""
+
+
+_WATCHED: Final = {
+    Topic.MARKETS: "markets",
+    Topic.POSITIONS: "positions",
+    Topic.ACCOUNT: "limits",
+    Topic.MONITORS: "alerts",
+    Topic.REACTOR: "signals",
+    Topic.AGENTS: "agents",
+    Topic.FLEET: "approvals",
+    Topic.RESEARCH: "experiments",
+}
+"""What all must have been told of before nothing can be said to need the person."""
 
 
 def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
@@ -40,6 +53,19 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
         for need in room(state, now)
         if not (need.is_dismissable and need.key in aside)
     )
+
+
+def untold(state: DeskState) -> tuple[str, ...]:
+    """What the service has not told of since the start, in words; empty: calm may be claimed."""
+    if state.from_cache or not state.seen:
+        return tuple(_WATCHED.values())
+    heard = {*state.seen, *((Topic.REACTOR,) if state.reactor.barred else ())}
+    if state.research.needs_plan:
+        heard.add(Topic.RESEARCH)
+    if not state.service.embedded:
+        # Another service tells of no agents: there is nothing to wait for.
+        heard |= {Topic.AGENTS, Topic.FLEET}
+    return tuple(words for topic, words in _WATCHED.items() if topic not in heard)
 
 
 def dismissed(state: DeskState) -> frozenset[str]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_heard, is_private
 from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
@@ -49,6 +49,8 @@ _SERVED: Final = (Step.ASKED, Step.CONFIRMED, Step.REPORTED)
 def sums_bits(state: DeskState) -> tuple[Bit, ...]:
     """All redemptions in one line: what can be had, what waits, gas, and the automatic."""
     view, masked = state.redemption, is_private(state)
+    if not (view.rows or is_heard(state, Topic.REDEMPTIONS)):
+        return (Bit(Text("the queue is not known yet", "muted")), *_wallet_bits(state.wallet))
     ready = view.ready
     counts = dict.fromkeys(Stage, 0)
     for row in view.rows:
@@ -72,13 +74,18 @@ def sums_bits(state: DeskState) -> tuple[Bit, ...]:
         Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),
         Bit(Text.assemble(("auto ", "muted"), (label, tone)), 1),
     ]
-    wallet = state.wallet
+    return (*bits, *_wallet_bits(state.wallet))
+
+
+def _wallet_bits(wallet: WalletView) -> tuple[Bit, ...]:
     if wallet.ownership is Ownership.EXTERNAL:
-        bits.append(Bit(Text.assemble(("gas ", "muted"), gas_text(wallet)), 2, right=True))
-        bits.append(Bit(key_text(wallet), 3, right=True))
-    elif wallet.ownership is not None:
-        bits.append(Bit(Text("managed wallet", "muted"), 3, right=True))
-    return tuple(bits)
+        return (
+            Bit(Text.assemble(("gas ", "muted"), gas_text(wallet)), 2, right=True),
+            Bit(key_text(wallet), 3, right=True),
+        )
+    if wallet.ownership is None:
+        return ()
+    return (Bit(Text("managed wallet", "muted"), 3, right=True),)
 
 
 def auto_words(state: DeskState) -> tuple[str, str]:
@@ -120,7 +127,7 @@ def why_empty(state: DeskState) -> str:
     """Why there is nothing in the queue, and what to do."""
     if state.service.phase is Phase.OFFLINE:
         return f"The service does not answer: {state.service.problem}"
-    if Topic.REDEMPTIONS not in state.seen:
+    if not is_heard(state, Topic.REDEMPTIONS):
         return "Asking for the positions on the real venues."
     return (
         "Nothing is held on the real venues.\n\n"
@@ -145,7 +152,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
         at = run.at(step)
         told = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
-            when = formats.clock_time(at)
+            when = formats.moment_of(at, now)
             line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
             if told:
                 line.append("  ")

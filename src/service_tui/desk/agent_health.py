@@ -60,22 +60,36 @@ RANKS: Final = {health: rank for rank, health in enumerate(Health)}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How an agent is, and why that is so, in a sentence."""
+    """How an agent is, why that is so, in a sentence, and how many trades of it wait for a yes."""
 
     health: Health
     why: str
+    waiting: int = 0
 
 
 def health_of(
     agent: AgentView, view: SupervisionView, now: Timestamp, *, halted: bool = False
 ) -> Told:
     """The first of all reasons that hold, the worst first."""
-    runs = view.runs_of(agent.agent_id)
-    for health, reason in _REASONS:
-        why = reason(_Case(agent, view, runs, now, halted))
-        if why:
-            return Told(health, why)
-    return Told(Health.NEW, "it has not traded yet")
+    case = _Case(agent, view, view.runs_of(agent.agent_id), now, halted)
+    reasons = ((health, reason(case)) for health, reason in _REASONS)
+    never = (Health.NEW, "it has not traded yet")
+    health, why = next((found for found in reasons if found[1]), never)
+    # Who asks has said so already.
+    left = "" if health is Health.ASKS else still_waiting(view, agent.agent_id)
+    return Told(health, f"{why}{left}", case.waiting)
+
+
+def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> str:
+    """What is left to decide of an agent, or of one of its skills; empty when nothing is."""
+    count = _waiting(view, agent_id, skill_slug)
+    if not count:
+        return ""
+    return f"; {count} trade{' still waits' if count == 1 else 's still wait'} for you (&)"
+
+
+def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
+    return sum(one.agent_id == agent_id and skill_slug in {"", one.skill_slug} for one in view.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +108,19 @@ class _Case:
         return first if first is not None and first.state in states else None
 
     @property
+    def has_ended(self) -> bool:
+        """Whether what ran for it runs no more, by whatever end."""
+        return bool(self.runs) and not any(run.state.is_alive for run in self.runs)
+
+    @property
     def is_stopped(self) -> bool:
         """Whether somebody stopped what ran: then no budget and no limit holds it up any more."""
-        alive = any(run.state.is_alive for run in self.runs)
-        return self.newest(SkillRunState.STOPPED) is not None and not alive
+        return self.newest(SkillRunState.STOPPED) is not None and self.has_ended
+
+    @property
+    def waiting(self) -> int:
+        """Trades of it that wait for the person."""
+        return _waiting(self.view, self.agent.agent_id)
 
     def leashes(self) -> Iterator[LeashView]:
         """Every leash that binds it."""
@@ -153,10 +176,12 @@ def _limit(case: _Case) -> str:
 
 
 def _asks(case: _Case) -> str:
-    waiting = sum(one.agent_id == case.agent.agent_id for one in case.view.held)
-    if waiting == 1:
+    # What runs no more does not ask: what it left to be decided is told beside its state.
+    if case.has_ended or not case.waiting:
+        return ""
+    if case.waiting == 1:
         return "a trade of it waits for you (&)"
-    return f"{waiting} trades of it wait for you (&)" if waiting else ""
+    return f"{case.waiting} trades of it wait for you (&)"
 
 
 def _silent(case: _Case) -> str:

@@ -29,6 +29,7 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
             "holding": ticket.holding,
             "shares": ticket.shares,
             "venue": ticket.venue.value,
+            "limit": ticket.limit,
         }),
         amount_micros=ticket.amount,
         client_ref=ticket.client_ref or None,
@@ -69,6 +70,7 @@ def ticket_of(row: StoredTicket) -> TicketView:
         holding=str(what.get("holding", "")),
         shares=_shares(what.get("shares")),
         venue=_venue(what.get("venue")),
+        limit=_limit(what.get("limit")),
     )
 
 
@@ -78,6 +80,11 @@ def _timestamp(value: object) -> Timestamp | None:
 
 def _shares(value: object) -> Micros:
     return Micros(value) if isinstance(value, int) else Micros(0)
+
+
+def _limit(value: object) -> float | None:
+    """The price at which it was to rest; None where it was not."""
+    return value if isinstance(value, float) and 0 < value < 1 else None
 
 
 def _venue(value: object) -> Venue:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from service_tui.desk.commands_fleet import FleetCommand
+from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.commands_research import (
@@ -20,6 +21,7 @@ from service_tui.desk.commands_research import (
 )
 from service_tui.desk.commands_wallet import WalletCommand
 from service_tui.desk.holding_key import holding_key
+from service_tui.desk.records_orders import price_in_words
 from service_tui.desk.records_risk import Condition
 from service_tui.terms import MONEY_OF, Action, Plan, Side, Venue, counted, venue_marked
 from service_tui.units import Micros, decimal
@@ -31,7 +33,8 @@ class PlaceTrade:
 
     `question` is for words only. `everything` marks a sale of the whole position. `price` is the
     worst that may be taken on a real venue, None for any; `confirmed`: a person has seen this very
-    order on its dialog for real money.
+    order on its dialog for real money. `rests`: what nothing meets at once stays on the book at
+    `price` until it is cancelled.
     """
 
     kind: ClassVar[str] = "trade"
@@ -48,6 +51,7 @@ class PlaceTrade:
     everything: bool = False
     price: float | None = None
     confirmed: bool = False
+    rests: bool = False
 
     @property
     def holding(self) -> str:
@@ -61,10 +65,12 @@ class PlaceTrade:
 
     def bare_words(self) -> str:
         """The order without its money and its venue."""
+        at = f" at {price_in_words(self.price)}" if self.rests and self.price else ""
+        side = self.side.value.upper()
         if self.action is Action.BUY:
-            return f"buy {self.side.value.upper()} for {decimal(self.amount):,.2f}"
+            return f"buy {side}{at} for {decimal(self.amount):,.2f}"
         size = "all" if self.everything else _shares_in_words(self.shares)
-        return f"sell {size} {self.side.value.upper()}"
+        return f"sell {size} {side}{at}"
 
 
 def _shares_in_words(shares: Micros) -> str:
@@ -377,6 +383,7 @@ Command = (
     | Resume
     | ExitAll
     | Forget
+    | CancelOrders
     | GiveUp
     | PlaceTrade
     | SetSpeed

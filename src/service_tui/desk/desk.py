@@ -192,6 +192,7 @@ class Desk:
                 holding=command.holding,
                 shares=command.shares,
                 venue=command.venue,
+                limit=command.price if command.rests else None,
             )
         ticket = Ticket(command, view)
         if isinstance(command, Halt):

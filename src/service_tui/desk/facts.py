@@ -22,7 +22,6 @@ from service_tui.desk.records import (
     NewsView,
     NoticeKind,
     PositionView,
-    QuoteView,
     TicketView,
     Topic,
     TradeView,
@@ -30,6 +29,8 @@ from service_tui.desk.records import (
 )
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import Deed, LogView
+from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_venues import VenueSumView
 from service_tui.units import Micros, Timestamp
@@ -254,6 +255,21 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True)
+class OrdersSeen:
+    """The service listed what of ours rests on its books."""
+
+    orders: tuple[OpenOrderView, ...]
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OrderGone:
+    """An order was cancelled by this desk."""
+
+    order_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class HaltChanged:
     """This desk's halt began, was acknowledged by somebody, sells, or is over (None)."""
 
@@ -286,6 +302,8 @@ Fact = (
     | Noticed
     | RiskFact
     | FleetFact
+    | OrdersSeen
+    | OrderGone
     | HaltChanged
     | LogSeen
     | Acted

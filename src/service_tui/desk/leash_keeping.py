@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.desk.records_fleet import HeldView, LeashView
-from service_tui.terms import Action, HeldStatus, LeashMode
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest
 
@@ -46,9 +46,27 @@ class Waiting:
     body: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A buy that was sent, and whose answer was lost or proves nothing.
+
+    `ref` stands among the private notes of its trade, where `is_marked`. `held` is its row, where a
+    person had approved it.
+    """
+
+    ref: str
+    market_id: str
+    side: Side
+    venue: Venue
+    size: Micros
+    counted_at: Timestamp
+    held: HeldView | None = None
+    is_marked: bool = True
+
+
 @dataclass(slots=True)
 class KeptLeash:
-    """The leash of one run of a skill, what it spent today, and what of it waits."""
+    """The leash of one run of a skill, what it spent today, what of it waits or is unknown."""
 
     agent_id: str
     agent_name: str
@@ -62,6 +80,7 @@ class KeptLeash:
     count: int = 0
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     decided: list[HeldView] = field(default_factory=list[HeldView])
+    unknown: dict[str, Unknown] = field(default_factory=dict[str, Unknown])
 
     def view(self, now: Timestamp) -> LeashView:
         """The leash as a person sees it."""
@@ -181,7 +200,9 @@ class KeptLeash:
     ) -> None:
         """Remember how a trade that waited was decided."""
         ended = replace(held, status=status, reason=reason, decided_at=now, trade_id=trade_id)
-        self.decided = [ended, *self.decided][:DECIDED_KEPT]
+        # One whose end was unknown has its row already.
+        others = [one for one in self.decided if one.held_id != held.held_id]
+        self.decided = [ended, *others][:DECIDED_KEPT]
 
     def expire(self, now: Timestamp) -> bool:
         """Refuse what nobody decided in time; whether there was any."""

@@ -15,8 +15,8 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Final, TypeGuard
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -29,40 +29,37 @@ from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
-from service_tui.desk.leash_answers import held_body, is_sure_no, raw_of, refused, submitted
-from service_tui.desk.leash_keeping import DAY_S, NO_REASON, KeptLeash, No, Waiting
+from service_tui.desk.leash_answers import held_body, is_sure_no, refused, submitted
+from service_tui.desk.leash_calls import (
+    Answered,
+    BadCallError,
+    is_plain,
+    lowers_risk,
+    no_answer,
+    read_call,
+    said_by,
+)
+from service_tui.desk.leash_keeping import DAY_S, NO_REASON, KeptLeash, No, Unknown, Waiting
+from service_tui.desk.leash_lookup import End, is_overdue, look_up, marked, unknown_of
 from service_tui.desk.records import NoticeKind
+from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_halt import HaltedAgent
 from service_tui.desk.skill_spending import SkillSpending
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_fleet import HELD_TRADES
-from service_tui.wire.errors import ErrorBody
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
 HEAD_MAX: Final = 32_768
-BODY_MAX: Final = 262_144
 CALL_S: Final = 40.0
 LOOK_S: Final = 1.0
-
-_WRITES: Final = (
-    ("POST", "/api/sdk/positions/"),
-    ("DELETE", "/api/sdk/orders"),
-    ("DELETE", "/api/sdk/positions/"),
-    ("DELETE", "/api/sdk/risk-alerts/"),
-)
-"""What may be written beside trades: what takes risk away."""
-
-Answered = tuple[int, bytes]
-"""Status and JSON."""
-
-
-class BadCallError(Exception):
-    """A call that is none; one plain sentence."""
+RECONCILE_S: Final = 10.0
+RECONCILE_OLD_S: Final = 60.0
+"""How often unknown buys are looked up; those past their horizon more seldom."""
 
 
 @dataclass(slots=True)
@@ -121,6 +118,8 @@ class LeashLines:
         before = self._lines.pop(run_id, None)
         if before is not None:
             before.server.close()
+            # What it does not know of it stays unknown, and is looked up on.
+            leash.unknown |= before.leash.unknown
         for other in self._lines.values():
             if (other.leash.agent_id, other.leash.skill_slug) == (leash.agent_id, leash.skill_slug):
                 before = other
@@ -148,7 +147,60 @@ class LeashLines:
         return None if line is None else line.leash
 
     async def run(self) -> None:
-        """Refuse what nobody decides in time, for ever."""
+        """Refuse what nobody decides in time, and look up what is unknown, for ever."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._expire())
+            tasks.create_task(self._find())
+
+    async def _find(self) -> None:
+        """Look up the buys whose end is unknown, those past their horizon more seldom."""
+        old_at = self._clock.monotonic()
+        while True:
+            await self._clock.sleep(RECONCILE_S)
+            with_old = self._clock.monotonic() >= old_at
+            if with_old:
+                old_at = self._clock.monotonic() + RECONCILE_OLD_S
+            for line in list(self._lines.values()):
+                await self._look_up(line, with_old=with_old)
+
+    async def _look_up(self, line: _Line, *, with_old: bool) -> None:
+        """Set each row, and the money of the day, to what really happened."""
+        now = self._clock.now()
+        wanted = [
+            one for one in line.leash.unknown.values() if with_old or not is_overdue(one, now)
+        ]
+        if not wanted:
+            return
+        found = await look_up(wanted, self._client, line.key, self._clock)
+        for one in wanted:
+            end = found.get(one.ref)
+            if end is not None:
+                await self._end(line.leash, one, end)
+        self._tell()
+
+    async def _end(self, leash: KeptLeash, one: Unknown, end: End) -> None:
+        """Say how an unknown buy ended; one that may still turn up is looked for on."""
+        if end.is_back:
+            try:
+                await self._count(leash, Micros(-one.size), one.counted_at)
+            except (OSError, ValueError) as error:
+                # Counted it stays: nothing is spent twice for it.
+                log.warning("money of a skill was not given back: %s", error)
+        if not end.may_turn_up:
+            leash.unknown.pop(one.ref, None)
+        if one.held is not None:
+            known = next((row for row in leash.decided if row.held_id == one.held.held_id), None)
+            if known is not None and (known.status, known.reason) == (end.status, end.words):
+                return
+            at = self._clock.now()
+            leash.end(one.held, end.status, end.words, at, trade_id=end.trade_id)
+        elif end.may_turn_up:
+            return
+        what = f"{leash.agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
+        tone = "good" if end.status is HeldStatus.APPROVED else "warn"
+        self._say(Noticed(tone, f"{what}: {end.words}", NoticeKind.APPROVAL))
+
+    async def _expire(self) -> None:
         while True:
             await self._clock.sleep(LOOK_S)
             now = self._clock.now()
@@ -232,8 +284,8 @@ class LeashLines:
         """Send what the person approved, once, and say how it went."""
         leash, held = line.leash, taken.view
         body = {**taken.body, "amount": decimal(size)}
-        status, answer = await self._send(line, body, size)
-        said, changed = _said(answer), size != held.amount
+        status, answer = await self._send(line, body, size, held)
+        said, changed = said_by(answer), size != held.amount
         if status == _OK and said.get("success") is True:
             reason = "approved at another size" if changed else "approved"
             trade_id = str(said.get("trade_id") or "")
@@ -246,7 +298,8 @@ class LeashLines:
             leash.waiting[held.held_id] = taken
             return "warn", f"{why}; it waits on"
         why = why if is_no else f"{why}; {_MAYBE}"
-        leash.end(held, HeldStatus.FAILED, why, self._clock.now())
+        status_now = HeldStatus.FAILED if is_no else HeldStatus.UNKNOWN
+        leash.end(held, status_now, why, self._clock.now())
         return "bad", why
 
     def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
@@ -312,13 +365,13 @@ class LeashLines:
 
     async def _answer(self, run_id: str, reader: asyncio.StreamReader) -> Answered:
         try:
-            method, target, headers, body = await _read(reader)
+            method, target, headers, body = await read_call(reader)
         except BadCallError as error:
-            return _no(400, str(error), "send plain HTTP with a length")
+            return no_answer(400, str(error), "send plain HTTP with a length")
         line = self._lines.get(run_id)
         given = headers.get("authorization", "").removeprefix("Bearer ").encode()
         if line is None or not hmac.compare_digest(given, line.token.encode()):
-            return _no(401, "this key is not known here", "use the key in SERVICE_API_KEY")
+            return no_answer(401, "this key is not known here", "use the key in SERVICE_API_KEY")
         return await self._routed(line, (method, target, body))
 
     async def _routed(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
@@ -329,12 +382,12 @@ class LeashLines:
             return await self._trade(line, body)
         if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
             return _OK, held_body(line.leash, everything="status=all" in target)
-        is_read = method == "GET" and path.startswith("/api/sdk/") and _is_plain(target)
-        may_write = _is_plain(target) and any(
-            method == verb and path.startswith(start) for verb, start in _WRITES
-        )
+        is_read = method == "GET" and path.startswith("/api/sdk/") and is_plain(target)
+        may_write = is_plain(target) and lowers_risk(method, path)
         if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
-            return _no(403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade")
+            return no_answer(
+                403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade"
+            )
         return await self._pass(line, call)
 
     async def _trade(self, line: _Line, raw: bytes) -> Answered:
@@ -342,9 +395,9 @@ class LeashLines:
             order = TradeRequest.model_validate_json(raw)
             size = micros(order.amount)
         except (ValidationError, NotMicrosError):
-            return _no(422, "that is no order", "give market_id, side and amount or shares")
+            return no_answer(422, "that is no order", "give market_id, side and amount or shares")
         # What was judged is what leaves, whichever venue the service would take by itself.
-        body = {"venue": order.venue.value, **_said(raw)}
+        body = {"venue": order.venue.value, **said_by(raw)}
         is_buy = order.action is Action.BUY and not order.dry_run
         # A leash that lets a buy pass is the person's standing yes. Source: decisions.
         wanted = PlaceTrade(
@@ -362,20 +415,36 @@ class LeashLines:
         self._tell()
         return _OK, submitted(order, held)
 
-    async def _send(self, line: _Line, body: Mapping[str, object], size: Micros) -> Answered:
-        """Send an order; what surely did not go out counts for nothing."""
+    async def _send(
+        self,
+        line: _Line,
+        body: Mapping[str, object],
+        size: Micros,
+        held: HeldView | None = None,
+    ) -> Answered:
+        """Send an order; what surely did not go out counts for nothing.
+
+        A buy whose end nobody knows is looked up, and counts until that is known.
+
+        Returns:
+            What the skill is answered.
+        """
         counted_at = self._clock.now()
         try:
             await self._count(line.leash, size, counted_at)
         except (OSError, ValueError) as error:
             log.warning("a skill's buy was not written down: %s", error)
-            return _no(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
-        raw = json.dumps(body).encode()
+            return no_answer(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
+        sent, ref = marked(body) if size else (body, "")
+        raw = json.dumps(sent).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
         status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
-        if is_sure_no(status, _said(answer)):
+        if is_sure_no(status, said_by(answer)):
             with suppress(OSError, ValueError):
                 await self._count(line.leash, Micros(-size), counted_at)
+        elif size and not (status == _OK and said_by(answer).get("success") is True):
+            one = unknown_of(raw, ref, size, counted_at)
+            line.leash.unknown[ref] = replace(one, held=held)
         self._tell()
         return status, answer
 
@@ -424,8 +493,8 @@ class LeashLines:
             passed = await passing
         except NotPassedError as error:
             if error.was_sent:
-                return _no(504, str(error), "ask GET /api/sdk/trades what became of it")
-            return _no(_NOT_SENT, str(error), "try again later")
+                return no_answer(504, str(error), "ask GET /api/sdk/trades what became of it")
+            return no_answer(_NOT_SENT, str(error), "try again later")
         return passed.status, passed.body
 
     def _tell(self) -> None:
@@ -443,52 +512,7 @@ class LeashLines:
 
 
 _HALTED: Final = No("HALTED", "trading is halted", "wait until the operator resumes it")
-_MAYBE: Final = "it may have been carried out: look among the trades"
+_MAYBE: Final = "it may have been carried out: it is looked up among the trades"
 _OK: Final = 200
 _NOT_SENT: Final = 424
 """A call that surely did not go out is a no, and no riddle."""
-
-
-async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
-    """One call: method, target, headers by small letters, and body."""
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        first, *rest = head.split("\r\n")
-        method, target, _ = first.split(" ")
-        headers = {
-            name.strip().lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in rest if line)
-        }
-        length = int(headers.get("content-length", "0"))
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError) as error:
-        raise BadCallError("that is no call") from error
-    if "transfer-encoding" in headers or not 0 <= length <= BODY_MAX or not target.startswith("/"):
-        raise BadCallError("its body has no length, or is too long")
-    try:
-        return method, target, headers, await reader.readexactly(length)
-    except asyncio.IncompleteReadError as error:
-        raise BadCallError("its body is not whole") from error
-
-
-def _is_plain(target: str) -> bool:
-    """Whether a path names one place only, however it is read on its way."""
-    path = target.partition("?")[0]
-    steps = {"", ".", ".."}.intersection(path[1:].split("/"))
-    return not steps and not any(mark in path for mark in "%\\") and "#" not in target
-
-
-def _is_object(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)
-
-
-def _no(status: int, words: str, fix: str) -> Answered:
-    return status, raw_of(ErrorBody(error=words, fix=fix))
-
-
-def _said(answer: bytes) -> dict[str, object]:
-    """What an answer holds; nothing where it is no object."""
-    try:
-        said: object = json.loads(answer)
-    except (ValueError, RecursionError):
-        return {}
-    return said if _is_object(said) else {}

@@ -31,7 +31,9 @@ TELL_S: Final = 0.1
 RETURN_S: Final = 4.0
 """How long it may take until a service that is back is heard again. Source: failures, F-08."""
 
-_OWN: Final = frozenset({Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS})
+_OWN: Final = frozenset({
+    Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS, Topic.ORDERS,
+})  # fmt: skip
 _PLAIN: Final = {
     EventKind.ORDER: frozenset({Topic.AGENTS}),
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),

@@ -15,6 +15,7 @@ from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
+from service_tui.desk.records_orders import kept_by_buys
 from service_tui.desk.records_rails import Rail
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.records_wallet import Ownership
@@ -45,6 +46,8 @@ def against_real(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         An objection and what to do about it, the first thing first.
     """
     wallet, account = state.wallet, state.account
+    if order.rests and not (order.price is not None and 0 < order.price < 1):
+        yield "an order that rests has a price above 0 and below 1", "type its limit price"
     if not wallet.live:
         yield "real money is switched off on this desk", "press 5, W, then L, and type LIVE"
     if not order.confirmed:
@@ -116,8 +119,10 @@ def _against_wallet(state: DeskState) -> Iterator[Objection]:
 
 
 def real_cash(state: DeskState) -> Micros | None:
-    """What can be spent on the EVM venue; None where it is not known."""
-    return state.wallet.usdc
+    """What can be spent on the EVM venue, open buys taken off; None where it is not known."""
+    held = state.wallet.usdc
+    # What open buys keep lies in the wallet until they are met.
+    return None if held is None else Micros(held - kept_by_buys(state.orders, Venue.EVM))
 
 
 def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
@@ -164,7 +169,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         shares=None if order.action is Action.BUY else int(order.shares),
         tick=round(market.tick_size * ONE),
         is_neg_risk=market.polymarket_neg_risk,
-        is_immediate=True,
+        is_immediate=not order.rests,
     )
     made = build_order(
         wish,
@@ -182,7 +187,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     return request.model_copy(
         update={
             "price": price / ONE,
-            "order_type": OrderType.FAK,
+            "order_type": OrderType.GTC if order.rests else OrderType.FAK,
             "signed_order": SignedOrderBody.model_validate(signed.body()),
             "wallet_address": signer.address,
         }
@@ -213,6 +218,8 @@ def _bound(order: PlaceTrade, market: MarketBody) -> int:
     """
     buys, yes = order.action is Action.BUY, order.side is Side.YES
     best = market.best_ask if buys is yes else market.best_bid
+    if order.rests and order.price is None:
+        raise PolicyRefusedError(Rule.PRICE, "an order that rests has a price of its own")
     if order.price is None and best is None:
         raise PolicyRefusedError(Rule.PRICE, "the book has no price to trade at")
     price = order.price
@@ -220,5 +227,9 @@ def _bound(order: PlaceTrade, market: MarketBody) -> int:
         price = best if yes else 1.0 - best
     tick = max(1, round(market.tick_size * ONE))
     wanted = round((price or 0.0) * ONE)
+    if order.rests and wanted % tick:
+        # It would rest at another price than the one that was confirmed.
+        said = f"the price lies between two ticks: they are {decimal(Micros(tick)):g} now"
+        raise PolicyRefusedError(Rule.TICK, said)
     # Never above what was confirmed on a buy, never below it on a sale.
     return wanted // tick * tick if buys else -(-wanted // tick) * tick

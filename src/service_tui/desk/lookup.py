@@ -5,7 +5,7 @@ is not found is never sent again from here.
 Used by desk.desk, at the start and again and again while something is unknown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import Noticed, TicketChanged
+from service_tui.desk.lookup_orders import Resting, look_at_books
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import (
     NO_TRACE,
@@ -45,8 +46,12 @@ LOOK_MAX_S: Final = 60.0
 """ours: how long one look may take; after that it is as good as not everything was seen."""
 
 
+Asking = Callable[[TradesQuery], Awaitable[tuple[list[TradeView], int]]]
+"""Asks for a page of trades: those that can be read, and how many cannot."""
+
+
 @dataclass(slots=True)
-class _Look:
+class Look:
     """What one look through the service's trades brought, page by page.
 
     `doubt` says why a trade may be there all the same; empty when everything that counts was read.
@@ -96,6 +101,8 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     """
     try:
         look = await _look(tickets, ports)
+        missing = [one for one in tickets if one.client_ref not in look.found]
+        books = await look_at_books(missing, ports)
     except ServiceError as error:
         for ticket in _still_unknown(tickets, ports):
             _leave_if_overdue(ticket, f"its trades cannot be asked for, {error.sentence}", ports)
@@ -103,9 +110,13 @@ async def reconcile(tickets: Sequence[TicketView], ports: Ports) -> None:
     # What the person closed meanwhile is closed.
     for ticket in _still_unknown(tickets, ports):
         trade = look.found.get(ticket.client_ref)
-        if trade is None:
+        resting = books.get(ticket.ticket_id, Resting())
+        if trade is None and resting.order is not None:
+            said = f"it came there and rests on the book: {resting.order.in_words()}"
+            await settle(ports, ticket, TicketState.DONE, (said, ""))
+        elif trade is None:
             doubt = _doubt_of(ticket, look, _before(ticket.opened_at, ports))
-            _leave_if_overdue(ticket, doubt, ports)
+            _leave_if_overdue(ticket, doubt or resting.doubt, ports)
         elif trade.status is TradeStatus.UNCONFIRMED and not trade.shares:
             _leave_if_overdue(ticket, "it lists the order, but has not confirmed it", ports)
         else:
@@ -140,7 +151,7 @@ def _still_unknown(tickets: Sequence[TicketView], ports: Ports) -> list[TicketVi
     ]
 
 
-def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
+def _doubt_of(ticket: TicketView, look: Look, before: Timestamp) -> str:
     """Why an order that was not found may be there all the same; empty when it surely is not."""
     if not ticket.client_ref:
         return "it carries no reference to know it by"
@@ -153,26 +164,50 @@ def _doubt_of(ticket: TicketView, look: _Look, before: Timestamp) -> str:
     return look.doubt
 
 
-async def _look(tickets: Sequence[TicketView], ports: Ports) -> _Look:
-    """Go through the trades, newest first, until they are older than every order."""
-    look = _Look(frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref))
+async def _look(tickets: Sequence[TicketView], ports: Ports) -> Look:
+    """Go through the trades for the orders that these tickets have sent."""
+
+    async def ask(query: TradesQuery) -> tuple[list[TradeView], int]:
+        reply = await ports.client.call(TRADES, query=query)
+        return [trade_view(row) for row in reply.answer.trades], reply.dropped
+
+    wanted = frozenset(ticket.client_ref for ticket in tickets if ticket.client_ref)
     opened_at = min(ticket.opened_at for ticket in tickets)
-    begun, offset = ports.clock.monotonic(), 0
+    return await look_through(wanted, lambda: _before(opened_at, ports), ask, ports.clock.monotonic)
+
+
+async def look_through(
+    wanted: frozenset[str],
+    before: Callable[[], Timestamp],
+    ask: Asking,
+    monotonic: Callable[[], float],
+) -> Look:
+    """Go through the trades, newest first, until they are older than every order.
+
+    Args:
+        wanted: the references that are looked for.
+        before: a time by the service's clock that is surely before every order; asked after each
+            page, by whose answer that clock may be known better.
+        ask: for a page.
+        monotonic: seconds, for the bound on all of it.
+
+    Returns:
+        What was found, and why something may have been missed.
+    """
+    look, begun, offset = Look(wanted), monotonic(), 0
     for _ in range(PAGES_MAX):
         # No `since`: by whose clock it would be read nobody knows.
-        query = TradesQuery(limit=PAGE, offset=offset, include_failed=True)
-        reply = await ports.client.call(TRADES, query=query)
-        count = len(reply.answer.trades) + reply.dropped
+        views, dropped = await ask(TradesQuery(limit=PAGE, offset=offset, include_failed=True))
+        count = len(views) + dropped
         # A page that is merely short proves no end: a service may give less than was asked for.
         if not count:
             return look
         is_first, known = not offset, len(look.seen)
-        views = [trade_view(row) for row in reply.answer.trades]
-        look.take(views, reply.dropped)
+        look.take(views, dropped)
         is_repeated = not is_first and len(look.seen) == known
-        if look.has_all or is_repeated or look.is_past(_before(opened_at, ports)):
+        if look.has_all or is_repeated or look.is_past(before()):
             return look
-        if ports.clock.monotonic() - begun > LOOK_MAX_S:
+        if monotonic() - begun > LOOK_MAX_S:
             break
         offset += count
     look.doubt = look.doubt or "it has more trades than can be looked through"
@@ -181,7 +216,11 @@ async def _look(tickets: Sequence[TicketView], ports: Ports) -> _Look:
 
 def _before(opened_at: Timestamp, ports: Ports) -> Timestamp:
     """A time by the service's clock that is surely before an order."""
-    ahead_s = ports.client.skew_s
+    return surely_before(opened_at, ports.client.skew_s)
+
+
+def surely_before(opened_at: Timestamp, ahead_s: float | None) -> Timestamp:
+    """The same, where our clock is `ahead_s` ahead of the service's; None: that is not known."""
     if ahead_s is None:
         return Timestamp(opened_at - BLIND_S)
     return Timestamp(opened_at - max(0.0, ahead_s) - FURTHER_S)
@@ -195,6 +234,7 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         await settle(ports, ticket, TicketState.FAILED, ("it came there and ended unfilled", ""))
         return
     if trade.status is TradeStatus.SUBMITTED and not trade.shares:
+        ports.poke(Topic.ORDERS)
         said = ("it came there and rests on the book: no shares yet", "")
         await settle(ports, ticket, TicketState.DONE, said)
         return
@@ -207,7 +247,7 @@ async def _settle_found(ticket: TicketView, trade: TradeView, ports: Ports) -> N
         said = f"{said}, but {strayed}"
         ports.say(Noticed("bad", f"{ticket.what}: {strayed}"))
     await settle(ports, ticket, TicketState.DONE, (said, ""))
-    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES):
+    for topic in (Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.ORDERS):
         ports.poke(topic)
 
 

@@ -42,6 +42,7 @@ from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
 from service_tui.desk.polling import Read, Reading, Watched
 from service_tui.desk.polling_fleet import read_supervision
+from service_tui.desk.polling_orders import read_orders
 from service_tui.desk.polling_wallet import read_redemptions, read_wallet
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import DAY_S, next_midnight
@@ -110,6 +111,7 @@ PERIODS: Final = {
     Topic.WALLET: 20.0,
     Topic.FLEET: 2.0,
     Topic.RESEARCH: 15.0,
+    Topic.ORDERS: 10.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -321,6 +323,7 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.WALLET: read_wallet,
     Topic.FLEET: read_supervision,
     Topic.RESEARCH: read_research,
+    Topic.ORDERS: read_orders,
 }
 EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
 

@@ -17,7 +17,8 @@ class Watched:
     """The market, agent and skill in focus, set by the console; None or empty is none.
 
     `wants_plain_words`: the service refused the words by which all markets are asked for at once.
-    `without_queue`, `without_wallet`: it has no list of redemptions, and tells of no wallet.
+    `without_queue`, `without_wallet`, `without_orders`: it has no list of redemptions, tells of no
+    wallet, and has no list of open orders.
     """
 
     market_id: str | None = None
@@ -25,6 +26,7 @@ class Watched:
     wants_plain_words: bool = False
     without_queue: bool = False
     without_wallet: bool = False
+    without_orders: bool = False
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
     agent_id: str = ""
     run_id: str = ""

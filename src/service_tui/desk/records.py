@@ -67,13 +67,15 @@ class Topic(StrEnum):
     WALLET = "wallet"
     FLEET = "fleet"
     RESEARCH = "research"
+    ORDERS = "orders"
 
 
 @dataclass(frozen=True, slots=True)
 class MarketView:
     """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
 
-    `venues` are those on which it trades, sim first; empty where the service does not say.
+    `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
+    is the step of limit prices on its book, micros.
     """
 
     market_id: str
@@ -92,6 +94,7 @@ class MarketView:
     sparkline: tuple[float, ...]
     criteria: str = ""
     venues: tuple[Venue, ...] = ()
+    tick: Micros = Micros(10_000)
 
     @property
     def change(self) -> float | None:
@@ -192,7 +195,7 @@ class TicketView:
 
     `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
     may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
-    order goes to `venue`; what is none stands under sim.
+    order goes to `venue`; what is none stands under sim. One that rests on a book has its `limit`.
     """
 
     ticket_id: str
@@ -211,6 +214,7 @@ class TicketView:
     holding: str = ""
     shares: Micros = Micros(0)
     venue: Venue = Venue.SIM
+    limit: float | None = None
 
     @property
     def has_no_trace(self) -> bool:
@@ -388,42 +392,6 @@ class DetailView:
     news: tuple[NewsView, ...]
     trades: tuple[TapeTradeView, ...]
     problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuoteView:
-    """What an order would get now, or why it would be refused. No commitment.
-
-    `request_id` names the AskQuote that it answers. On a buy `money` is what the shares cost, on a
-    sale what they bring; the venue's `fee` comes on top of the one and off the other. `max_loss`
-    and `max_win` are of this order alone, held to resolution, the fee counted.
-    """
-
-    request_id: int
-    ok: bool
-    shares: Micros = Micros(0)
-    money: Micros = Micros(0)
-    average: float | None = None
-    price_before: float | None = None
-    price_after: float | None = None
-    cash_after: Micros | None = None
-    max_loss: Micros | None = None
-    max_win: Micros | None = None
-    problem: str = ""
-    fix: str = ""
-    fee: Micros = Micros(0)
-
-    @property
-    def net(self) -> Micros:
-        """What a sale brings after the fee."""
-        return Micros(self.money - self.fee)
-
-    @property
-    def slippage(self) -> float | None:
-        """How far the average lies from the price before, probability points, >= 0."""
-        if self.average is None or self.price_before is None:
-            return None
-        return abs(self.average - self.price_before)
 
 
 @dataclass(frozen=True, slots=True)

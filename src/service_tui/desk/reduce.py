@@ -24,6 +24,8 @@ from service_tui.desk.facts import (
     LookedUp,
     MarketsSeen,
     Noticed,
+    OrderGone,
+    OrdersSeen,
     PositionsSeen,
     PreferenceSet,
     QuoteSeen,
@@ -76,6 +78,7 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
+from service_tui.desk.reduce_orders import news_of_orders
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
@@ -167,6 +170,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, log=fact.log)
         case Acted():
             return state
+        case OrdersSeen() | OrderGone():
+            return _with_orders(state, fact)
         case HaltChanged():
             return replace(state, halt=fact.halt)
         case (
@@ -293,6 +298,17 @@ def _with_reactor(state: DeskState, fact: ReactorFact) -> DeskState:
     after = replace(state, reactor=reactor)
     for tone, text, kind in reactors.news_of(state.reactor, reactor, fact):
         after = _noticed(after, Noticed(tone, text, kind))
+    return after
+
+
+def _with_orders(state: DeskState, fact: OrdersSeen | OrderGone) -> DeskState:
+    """What rests, with a notice for each order that was met or has ended."""
+    if isinstance(fact, OrderGone):
+        left = tuple(one for one in state.orders if one.order_id != fact.order_id)
+        return replace(state, orders=left)
+    after = _dropped(replace(state, orders=fact.orders), Topic.ORDERS, fact.dropped)
+    for told in news_of_orders(state, fact.orders):
+        after = _noticed(after, told)
     return after
 
 

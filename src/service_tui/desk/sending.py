@@ -54,14 +54,18 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         amount=decimal(order.amount),
         shares=decimal(order.shares),
         venue=order.venue,
-        # What nothing meets at once is not left on the book, where nobody here would see it.
-        order_type=OrderType.FAK if is_real else None,
+        # What nothing meets at once is left on the book only where the person asked for it.
+        order_type=_type_of(order) if is_real else None,
         price=order.price if is_real else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
         source=None if dry_run else SOURCE,
         signal_data={CLIENT_REF: client_ref} if client_ref else None,
     )
+
+
+def _type_of(order: PlaceTrade) -> OrderType:
+    return OrderType.GTC if order.rests else OrderType.FAK
 
 
 async def send(
@@ -123,6 +127,8 @@ def _unsigned_fix(error: SigningError) -> str:
     match error:
         case PolicyRefusedError(rule=Rule.TOTAL):
             return "order 5 shares or more; fewer that are held wait for the market's outcome"
+        case PolicyRefusedError(rule=Rule.TICK):
+            return "open the ticket again: it takes a price on a tick of now"
         case PolicyRefusedError(rule=Rule.PRICE):
             return "try again when the book has orders"
         case _:
@@ -137,6 +143,8 @@ _TOUCHED: Final = (
     Topic.DETAIL,
     # A buy may enrol a monitor.
     Topic.MONITORS,
+    # And what of an order nothing met rests.
+    Topic.ORDERS,
 )
 _TONES: Final = {
     TicketState.DONE: "good",

@@ -18,7 +18,6 @@ from service_tui.desk.records import (
     NewsView,
     Notice,
     PositionView,
-    QuoteView,
     ServiceView,
     TicketView,
     Topic,
@@ -28,6 +27,8 @@ from service_tui.desk.records import (
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_log import LogView
+from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_rails import RailsView
 from service_tui.desk.records_reactor import ReactorView
 from service_tui.desk.records_redemption import RedemptionView
@@ -52,7 +53,7 @@ class DeskState:
     `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
     that wait, and the skills that this desk runs. `log` is the action log, once read.
     `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
-    and `venue_sums` what lies there besides: no sum holds both.
+    and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there.
     """
 
     service: ServiceView
@@ -90,6 +91,7 @@ class DeskState:
     log: LogView = field(default_factory=LogView)
     on_venues: tuple[PositionView, ...] = ()
     venue_sums: tuple[VenueSumView, ...] = ()
+    orders: tuple[OpenOrderView, ...] = ()
 
     @property
     def halted_since(self) -> Timestamp | None:

@@ -14,13 +14,13 @@ from service_tui.desk.records import (
     MeanwhileView,
     NewsView,
     PositionView,
-    QuoteView,
     ResolvedView,
     TapeTradeView,
     TradeView,
     WorldView,
     summed,
 )
+from service_tui.desk.records_quote import QuoteView
 from service_tui.terms import (
     MONEY_OF,
     VENUE_ALIASES,
@@ -87,6 +87,7 @@ def market_view(body: MarketBody) -> MarketView:
         sparkline=body.sparkline,
         criteria=body.resolution_criteria or "",
         venues=_venues_of(body.import_source),
+        tick=Micros(max(1, round(body.tick_size * ONE))),
     )
 
 
@@ -269,7 +270,9 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
         )
     shares = amount(shares_of(body, action))
     money, fee = amount(body.cost), amount(body.fee)
-    spent, brings = Micros(money + fee), Micros(money - fee)
+    rests = _rests_of(body, shares)
+    reserved = amount(body.reserved) if rests else Micros(0)
+    spent, brings = Micros(money + fee + reserved), Micros(money - fee)
     buys = action is Action.BUY
     return QuoteView(
         request_id=request_id,
@@ -281,9 +284,18 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
         price_after=body.new_price,
         cash_after=_amount_or_none(body.balance),
         max_loss=spent if buys else Micros(max(0, min(shares, held) - brings)),
-        max_win=Micros(shares - spent) if buys else brings,
+        max_win=Micros(shares + rests - spent) if buys else brings,
         fee=fee,
+        rests=rests,
+        reserved=reserved,
     )
+
+
+def _rests_of(body: TradeBody, shares: Micros) -> Micros:
+    """The shares of an order that would stay on the book."""
+    if (body.order_status or "").lower() != "live":
+        return Micros(0)
+    return Micros(max(0, amount(body.shares_requested) - shares))
 
 
 def _ratio(money: Micros, shares: Micros) -> float | None:

@@ -14,6 +14,7 @@ from service_tui.desk.advice import advice_of
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records import TicketState, TicketView, TradeView
+from service_tui.desk.records_orders import price_in_words
 from service_tui.desk.translate import amount, filled_words, shares_of
 from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
@@ -39,6 +40,10 @@ _ON_THE_BOOK: Final = {
     "delayed": TradeStatus.SUBMITTED,
 }
 """What the state of an order says of the trade. Source: wire reference, 3.4."""
+
+
+_LISTED: Final = "O on 1 or 9 lists it"
+"""Where a person finds what rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +183,12 @@ def _done_words(order: PlaceTrade, body: TradeBody) -> str:
     shares = shares_of(body, order.action)
     if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
         return "done; the service does not say how many shares"
+    is_live = (body.order_status or "").lower() == "live"
+    if order.rests and is_live and shares <= 0:
+        return f"rests at {price_in_words(order.price or 0.0)}: nothing filled yet, {_LISTED}"
     words = filled_words(body, order.action, order.venue)
+    if order.rests and is_live:
+        return f"{words}; the rest stays on the book, {_LISTED}"
     asked = decimal(order.shares)
     if order.action is Action.SELL and 0 < shares < asked - SHARE_QUANTUM / ONE:
         return f"{words}; {asked - shares:,.2f} of them were not sold"

@@ -39,6 +39,7 @@ from service_tui.desk.commands import (
     WatchMarket,
 )
 from service_tui.desk.commands_fleet import FleetCommand
+from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.commands_reactor import ReactorCommand
 from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import Revealed
@@ -46,6 +47,7 @@ from service_tui.desk.halting import Halting
 from service_tui.desk.handlers import (
     agents,
     monitors,
+    orders,
     price_alerts,
     rails,
     research,
@@ -97,6 +99,8 @@ class Works:
                 await give_up(given, self.ports)
             case Govern() as governed:
                 await agents.govern(governed, self.ports)
+            case CancelOrders() as cancelled:
+                await orders.cancel(cancelled, self.ports)
             case Forget():
                 self.ports.say(Revealed(None))
             case SetMonitor() as thresholds:

@@ -56,6 +56,7 @@ class Rule(StrEnum):
     TEXT = "text"
     TIME = "time"
     PRICE = "price"
+    TICK = "tick"
 
 
 class PolicyRefusedError(SigningError):

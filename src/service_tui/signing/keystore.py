@@ -64,7 +64,7 @@ def opened(content: Mapping[str, object], passphrase: str) -> LocalSigner:
         KeystoreError: no key file of version 3, one that would cost too much to open, a wrong
             passphrase, or a key that is not that of the address beside it.
     """
-    _check_cost(content)
+    check_form(content)
     from eth_account import Account  # noqa: PLC0415
 
     try:
@@ -84,8 +84,13 @@ def opened(content: Mapping[str, object], passphrase: str) -> LocalSigner:
     return signer
 
 
-def _check_cost(content: Mapping[str, object]) -> None:
-    """Refuse a file that asks for more memory or time than an honest one."""
+def check_form(content: Mapping[str, object]) -> None:
+    """Refuse what no passphrase is worth being tried on; nothing is opened.
+
+    Raises:
+        KeystoreError: no key file of version 3, or one that asks for more memory or time than an
+            honest one.
+    """
     match content:
         case {
             "version": 3,

@@ -30,11 +30,19 @@ class Asked:
     ask: Callable[[str], str]
 
 
-def said(keys: WalletKeys, asked: Asked) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of it, a line a fact, and how many files are to be mended before all is well."""
+
+    lines: tuple[str, ...]
+    trouble_count: int = 0
+
+
+def said(keys: WalletKeys, asked: Asked) -> Told:
     """Do what was asked.
 
     Returns:
-        What to tell, a line a fact; never a key or a passphrase.
+        What to tell; never a key, a passphrase, or what stands in a file.
 
     Raises:
         KeyWordsError: it cannot be done; says why.
@@ -45,18 +53,18 @@ def said(keys: WalletKeys, asked: Asked) -> list[str]:
         raise KeyWordsError(str(error)) from error
 
 
-def _create(keys: WalletKeys, asked: Asked) -> list[str]:
+def _create(keys: WalletKeys, asked: Asked) -> Told:
     return _kept(keys, asked, "")
 
 
-def _import(keys: WalletKeys, asked: Asked) -> list[str]:
+def _import(keys: WalletKeys, asked: Asked) -> Told:
     secret = asked.wallet_key or asked.ask("Private key (64 hex digits, not shown): ").strip()
     if not secret:
         raise KeystoreError("no key was given")
     return _kept(keys, asked, secret)
 
 
-def _kept(keys: WalletKeys, asked: Asked, secret: str) -> list[str]:
+def _kept(keys: WalletKeys, asked: Asked, secret: str) -> Told:
     if asked.is_held:
         keys.check_keyring()
     passphrase = asked.ask("Passphrase for the key file: ")
@@ -67,24 +75,27 @@ def _kept(keys: WalletKeys, asked: Asked, secret: str) -> list[str]:
     if asked.is_held:
         keys.hold(kept.address, passphrase)
         lines.append("the system's keyring holds the passphrase")
-    return lines
+    return Told(tuple(lines))
 
 
-def _list(keys: WalletKeys, _: Asked) -> list[str]:
-    stored = keys.stored()
+def _list(keys: WalletKeys, _: Asked) -> Told:
+    """Every key that can be opened; one bad file hides none of them."""
     lines = [
         f"{key.address}{'  passphrase in the keyring' if keys.held(key.address) else ''}"
-        for key in stored
+        for key in keys.stored()
     ] or ["no keys lie here; 'service-tui keys create' makes one"]
-    return [*lines, *(f"passed over: {words}" for words in keys.passed_over())]
+    over = [f"passed over: {words}" for words in keys.passed_over()]
+    return Told((*lines, *over), len(over))
 
 
-def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
+def _remove(keys: WalletKeys, asked: Asked) -> Told:
     if asked.address is None:
         raise KeystoreError("say which: service-tui keys remove 0x...")
     address = checked_address(asked.address)
     if all(key.address != address for key in keys.stored()):
-        over = "".join(f"; {words}" for words in keys.passed_over())
+        overs = keys.passed_over()
+        meant = [words for words in overs if address.lower() in words.lower()] or overs[:1]
+        over = "".join(f"; {words}" for words in meant)
         raise KeystoreError(f"no key of {address} lies here{over}")
     tail = asked.ask(
         f"This deletes the key for good. Type the last {TAIL} digits of {address}: "
@@ -92,7 +103,7 @@ def _remove(keys: WalletKeys, asked: Asked) -> list[str]:
     if tail.lower() != address[-TAIL:].lower():
         raise KeystoreError("those are other digits; nothing was removed")
     keys.remove(address)
-    return [f"removed {address}"]
+    return Told((f"removed {address}",))
 
 
 _DOING: Final = {"create": _create, "import": _import, "list": _list, "remove": _remove}

@@ -147,11 +147,12 @@ def read_private(path: Path) -> dict[str, object]:
         return dict(json.loads(text))
     except StorageError as error:
         raise KeysError(str(error)) from error
-    except (OSError, RecursionError, TypeError, ValueError) as error:
+    except OSError as error:
+        said = f"{path} cannot be read ({error.strerror}); mend it or move it away"
+        raise KeysError(said) from error
+    except (RecursionError, TypeError, ValueError):
         # From None: an error of the decoder holds the text that it met, which may be a key.
-        raise KeysError(
-            f"{path} cannot be read ({type(error).__name__}); mend it or move it away"
-        ) from None
+        raise KeysError(f"{path} is garbled inside; mend it or move it away") from None
 
 
 def write_private(path: Path, content: dict[str, object]) -> None:

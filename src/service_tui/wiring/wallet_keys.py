@@ -6,6 +6,7 @@ Used by cli (`keys`) and by the desk's vault. Every call blocks; opening takes a
 
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,19 +14,25 @@ from typing import Final, Protocol
 from service_tui.desk.records_wallet import StoredKeyView
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
-from service_tui.signing.keystore import WORK, address_in, opened, sealed
+from service_tui.signing.keystore import WORK, address_in, check_form, opened, sealed
 from service_tui.signing.signer import LocalSigner, address_of, key_bytes
 from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import private_directory
+from service_tui.wire.text import line
 from service_tui.wiring.keys import KeysError, read_private, write_private
 from service_tui.wiring.options import Options
 
 FOLDER: Final = "wallets"
+SUFFIX: Final = ".json"
 KEYRING_SERVICE: Final = "service-tui"
 _OTHERS: Final = 0o077
 _LINK: Final = "{} is a link; move it away: keys follow none"
 KEYS_MAX: Final = 100
 """ours: key files that are looked at; nobody has more wallets by hand."""
+
+_NAME_MAX: Final = 80
+_SAID_MAX: Final = 600
+"""Letters of a name and of a sentence: both hold what a stranger may have named a file."""
 
 
 class Keyring(Protocol):
@@ -78,36 +85,48 @@ class WalletKeys:
         Raises:
             KeystoreError: the folder cannot be read.
         """
-        found = {self._address_of(path): path.name for path in self._paths()}
-        return tuple(StoredKeyView(address, name) for address, name in found.items() if address)
+        found = ((path, self._seen(path)) for path in self._paths()[:KEYS_MAX])
+        return tuple(StoredKeyView(one.address, path.name) for path, one in found if one.address)
 
     def passed_over(self) -> tuple[str, ...]:
-        """What lies here and is not looked into, a sentence each: links are never followed.
+        """What lies here and is not opened, a sentence each: what is wrong, and what to do.
 
         Returns:
-            Also none.
+            Also none. A key that others may read is told here and stored all the same. No sentence
+            holds anything of what stands in a file.
 
         Raises:
             KeystoreError: the folder cannot be read.
         """
-        places = (self._folder, *self._paths())
-        return tuple(_LINK.format(place) for place in places if place.is_symlink())
+        if self._folder.is_symlink():
+            return (_LINK.format(_shown(self._folder)),)
+        paths = self._paths()
+        told = [one.trouble for path in paths[:KEYS_MAX] if (one := self._seen(path)).trouble]
+        if len(paths) > KEYS_MAX:
+            over = f"{len(paths) - KEYS_MAX} more files lie in {_shown(self._folder)}"
+            told.append(f"{over} and are not looked at; move away what is no key")
+        return tuple(told)
 
     def _paths(self) -> list[Path]:
-        """The files that may be keys; none behind a link.
+        """What lies in the folder, hidden files aside; nothing behind a link.
 
         Returns:
-            In the order of their names.
+            What may be a key by its name first, in the order of names.
 
         Raises:
             KeystoreError: the folder cannot be read.
         """
+        # The folder of another place is not ours to tell of.
+        if self._folder.is_symlink():
+            return []
         try:
-            # The folder of another place is not ours to tell of.
-            found = [] if self._folder.is_symlink() else sorted(self._folder.glob("*.json"))
+            found = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
+        except FileNotFoundError:
+            return []
         except OSError as error:
-            raise KeystoreError(f"{self._folder} cannot be read: {error.strerror}") from error
-        return found[:KEYS_MAX]
+            said = f"{_shown(self._folder)} cannot be read: {error.strerror}"
+            raise KeystoreError(said) from error
+        return sorted(found, key=lambda path: (path.suffix != SUFFIX, path.name))
 
     def opened(self, address: str, passphrase: str) -> LocalSigner:
         """Who signs for an address.
@@ -200,15 +219,47 @@ class WalletKeys:
         return self._keyring.get_password(KEYRING_SERVICE, address)
 
     def _path(self, address: str) -> Path:
-        return self._folder / f"{address.lower()}.json"
+        return self._folder / f"{address.lower()}{SUFFIX}"
 
-    def _address_of(self, path: Path) -> str | None:
-        """The address of a file; None for one that is not named after its key."""
+    def _seen(self, path: Path) -> "_Seen":
+        """What a file of the folder is."""
+        shown = _shown(path)
         try:
-            address = address_in(read_private(path))
-        except KeysError:
-            return None
-        return address if address and self._path(address) == path else None
+            address = self._address_of(path)
+            others_read = path.lstat().st_mode & _OTHERS
+        except KeysError as error:
+            return _Seen(trouble=line(str(error).replace(str(path), shown), _SAID_MAX))
+        except KeystoreError as error:
+            return _Seen(trouble=f"{shown} {error}")
+        except OSError as error:
+            return _Seen(trouble=f"{shown} cannot be read: {error.strerror}")
+        said = f"others may read {shown}: it is not opened before you chmod 600 it"
+        return _Seen(address, said if others_read else "")
+
+    def _address_of(self, path: Path) -> str:
+        """The address of a file that is a key.
+
+        Returns:
+            The address; the file bears it as its name.
+
+        Raises:
+            KeysError: it cannot be read; names the file.
+            KeystoreError: it is no key of ours; the file's name is to stand before the words.
+        """
+        if path.is_symlink():
+            raise KeystoreError(_LINK.format("").strip())
+        content = read_private(path)
+        try:
+            check_form(content)
+        except KeystoreError as error:
+            raise KeystoreError(f"cannot be opened: {error}; mend it or move it away") from error
+        address = address_in(content)
+        if address is None:
+            raise KeystoreError("names no address; move it away, and import its key")
+        if self._path(address) != path:
+            name = self._path(address).name
+            raise KeystoreError(f"is not named after its key; rename it to {name}")
+        return address
 
     @staticmethod
     def _refuse_links(*places: Path) -> None:
@@ -225,6 +276,19 @@ class WalletKeys:
             return read_private(path)
         except (KeysError, OSError) as error:
             raise KeystoreError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a file in the folder of keys is; no address, or a sentence on what is wrong, or both."""
+
+    address: str = ""
+    trouble: str = ""
+
+
+def _shown(path: Path) -> str:
+    """A path that may be shown: whoever made the file chose its name."""
+    return f"{line(str(path.parent), _SAID_MAX)}/{line(path.name, _NAME_MAX)}"
 
 
 def system_keyring() -> Keyring | None:

@@ -61,7 +61,7 @@ def halt_text(state: DeskState, now: Timestamp) -> Text:
         " for ",
         formats.age(since, now),
         (", since ", "muted"),
-        formats.clock_time(since),
+        formats.moment_of(since, now),
     )
     if halt is None:
         return Text("\n\n").join([head, Text(ELSEWHERE), Text(REACHED, "muted")])

@@ -13,11 +13,13 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.order_draft import MONEY_OF, is_simulated
+from service_tui.console.dialogs.resting_text import RESTS_ON, resting_lines
 from service_tui.console.dialogs.ticket_words import order_words
 from service_tui.console.freshness import is_private
 from service_tui.console.redemption_text import labelled
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import QuoteView
+from service_tui.desk.records_orders import price_in_words
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
@@ -30,7 +32,15 @@ _PRICES: Final = (0.001, 0.999)
 
 
 def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
-    """The order with the worst price that is taken, and the person's yes."""
+    """The order with the worst price that is taken, and the person's yes.
+
+    One that rests has its price already.
+
+    Returns:
+        The order as it is asked for, and sent.
+    """
+    if order.rests:
+        return replace(order, confirmed=True)
     average = None if quote is None or not quote.ok else quote.average
     if average is None:
         return replace(order, confirmed=True)
@@ -56,11 +66,13 @@ def live_question(
         ("mode", Text(" LIVE ", "bold reverse live")),
         ("order", Text(told(order_words(order), masked=masked), "bold")),
         ("market", formats.plain(order.question, 160)),
-        ("price", _bound(order, buys=buys)),
+        ("limit" if order.rests else "price", _bound(order, buys=buys)),
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
-    if quote is not None and quote.ok:
+    if order.rests:
+        lines += resting_lines(order, quote, masked=masked)
+    elif quote is not None and quote.ok:
         got, unit = formats.shares(quote.shares, masked=masked), f" {money}"
         brings = formats.money(quote.net, masked=masked)
         expected = (got, " shares") if buys else (brings, unit, ", the fee taken off")
@@ -71,13 +83,13 @@ def live_question(
             total = formats.money(Micros(quote.money + quote.fee), masked=masked)
             lines.append(("total", Text.assemble("about ", total, unit, style="bold")))
     signs = not agent and order.venue is Venue.EVM and wallet.ownership is Ownership.EXTERNAL
-    follows = (
-        "Your key signs this order for the venue's exchange, and it is sent once. What does not "
-        "fill at once lapses; a fill cannot be undone."
+    places = (
+        "Your key signs this order for the venue's exchange, and it is sent once."
         if signs
-        else "The service places it with the account's credentials, once. What does not fill at "
-        "once lapses; a fill cannot be undone."
+        else "The service places it with the account's credentials, once."
     )
+    stays = RESTS_ON if order.rests else "What does not fill at once lapses"
+    follows = f"{places} {stays}; a fill cannot be undone."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place", key="p"))
 
@@ -92,4 +104,5 @@ def _bound(order: PlaceTrade, *, buys: bool) -> Text:
     if order.price is None:
         return Text("the book's")
     words = "at most" if buys else "at least"
-    return Text.assemble(f"{words} ", formats.price(order.price), " a share")
+    price = Text(price_in_words(order.price)) if order.rests else formats.price(order.price)
+    return Text.assemble(f"{words} ", price, " a share")

@@ -16,7 +16,7 @@ from service_tui.console.dialogs.quoting import Quoting
 from service_tui.console.figures import Figure
 from service_tui.console.signal_text import dearer_text
 from service_tui.desk.commands import AskQuote, PlaceTrade
-from service_tui.desk.records import QuoteView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import SignalView
 from service_tui.terms import Action
 from service_tui.units import Timestamp

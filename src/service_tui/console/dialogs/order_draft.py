@@ -5,12 +5,15 @@ Used by the trade form, at every key.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from service_tui.console.dialogs.limit_draft import LimitError, read_limit, why_too_small
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
+from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records import MarketView, Topic
+from service_tui.desk.records_orders import kept_by_buys, kept_by_sales
 from service_tui.desk.records_redemption import Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, Side, Venue
@@ -33,7 +36,7 @@ class DraftError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the ticket holds at one moment."""
+    """What the ticket holds at one moment. `rests`: at the `limit` that was typed."""
 
     market: MarketView
     side: Side
@@ -41,6 +44,8 @@ class Draft:
     amount: str
     reasoning: str = ""
     venue: Venue = Venue.SIM
+    rests: bool = False
+    limit: str = ""
 
 
 def holds_secret(text: str) -> bool:
@@ -163,7 +168,11 @@ def _bounds(state: DeskState, venue: Venue) -> list[tuple[Micros, str]]:
     if state.rails is not None:
         bounds.append((state.rails.max_trade, "more than one trade may spend"))
     if venue is Venue.EVM and state.wallet.usdc is not None:
-        bounds.append((state.wallet.usdc, "more than lies in the wallet"))
+        free = Micros(state.wallet.usdc - kept_by_buys(state.orders, venue))
+        words = (
+            "lies in the wallet" if free == state.wallet.usdc else "open buys leave in the wallet"
+        )
+        bounds.append((free, f"more than {words}"))
     return bounds
 
 
@@ -218,7 +227,33 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         order = _read_sale(state, draft, now)
     if holds_secret(draft.reasoning):
         raise DraftError("the reasoning holds what looks like a private key: take it out")
-    return order
+    return _at_limit(state, draft, order) if draft.rests else order
+
+
+def why_no_rest(state: DeskState, venue: Venue) -> str:
+    """Why no order can rest on a venue; empty where one can."""
+    if venue is Venue.SIM:
+        return "sim has no book on which an order could rest: F7 takes a real venue"
+    if venue is Venue.SOL and not is_simulated(state):
+        # Source: wire reference, 3.3. A limit order sent there would be carried out at once.
+        return f"{venue.value} takes orders at the market alone on this service"
+    return ""
+
+
+def _at_limit(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
+    """The order at the limit that was typed; a DraftError says why it cannot rest there."""
+    why = why_no_rest(state, draft.venue)
+    if why:
+        raise DraftError(why)
+    try:
+        price = read_limit(draft.limit, draft.market.tick)
+    except LimitError as refused:
+        raise DraftError(str(refused)) from None
+    size = order.amount if order.action is Action.BUY else order.shares
+    why = why_too_small(draft.venue, order.action, size, price)
+    if why:
+        raise DraftError(why)
+    return replace(order, price=price / ONE, rests=True)
 
 
 def _read_buy(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
@@ -258,6 +293,12 @@ def _read_sale(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     shares = read_amount(draft.amount, decimals=SHARE_DECIMALS)
     if not shares <= held.shares:
         raise DraftError(f"more than you hold: at most {typed(held.shares, decimals=5)} shares")
+    kept = kept_by_sales(state.orders, holding_key(draft.market.market_id, draft.side, draft.venue))
+    if not shares <= held.shares - kept:
+        raise DraftError(
+            f"{typed(kept, decimals=5)} of your shares stand in open orders: cancel them first (O "
+            "on 1 or 9), or sell fewer"
+        )
     # The last quantum cannot be typed when the service holds finer shares: all means all.
     everything = held.shares - shares < SHARE_QUANTUM
     return PlaceTrade(

@@ -12,7 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.dialogs.order_draft import MONEY_OF, Holding
 from service_tui.console.figures import Figure
-from service_tui.desk.records import QuoteView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros
 

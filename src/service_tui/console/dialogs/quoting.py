@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.commands import AskQuote, PlaceTrade
-from service_tui.desk.records import QuoteView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.terms import Action, Venue
 from service_tui.units import Timestamp
 
@@ -53,12 +53,13 @@ class Quoting:
         """The last answer, to whichever order."""
         return self._answered.quote if self._answered else None
 
-    def newest_of(self, action: Action, venue: Venue) -> QuoteView | None:
+    def newest_of(self, action: Action, venue: Venue, *, rests: bool = False) -> QuoteView | None:
         """The last answer, where it is in shares and money of the same kind."""
         if self._answered is None:
             return None
         order = self._answered.asked.order
-        return self._answered.quote if (order.action, order.venue) == (action, venue) else None
+        is_alike = (order.action, order.venue, order.rests) == (action, venue, rests)
+        return self._answered.quote if is_alike else None
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""

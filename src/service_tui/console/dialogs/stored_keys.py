@@ -24,6 +24,8 @@ from service_tui.units import Timestamp
 
 _NONE: Final = "No key lies here. K on the page before keeps one: imported, or made anew."
 _OVER_MAX: Final = 300
+_TOLD_MAX: Final = 3
+"""Sentences on files that are passed over; more would push the keys out of sight."""
 _HIDDEN: Final = "Addresses are masked: z on any screen shows them, and then they can be removed."
 
 
@@ -109,9 +111,13 @@ class StoredKeys(ModalScreen[Chosen | None]):
         masked = is_private(self._state)
         lines = [self._line(key, masked=masked) for key in self._stored]
         text = Text("\n").join(lines) if lines else Text(_NONE, "muted")
-        for over in self._state.wallet.passed_over:
+        overs = self._state.wallet.passed_over
+        for over in overs[:_TOLD_MAX]:
             said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
             text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
+        if len(overs) > _TOLD_MAX:
+            more = f"\n\nand {len(overs) - _TOLD_MAX} more: 'service-tui keys list' names them all"
+            text = Text.assemble(text, (more, "warn"))
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{_HIDDEN}", "muted"))
         keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("stored_keys"))

@@ -18,10 +18,12 @@ from service_tui.console.dialogs.order_draft import (
     venues_of,
 )
 from service_tui.console.dialogs.quote_text import quote_figures
+from service_tui.console.dialogs.resting_text import resting_figures
 from service_tui.console.figures import figures
 from service_tui.console.freshness import is_private, world_now
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import MarketView, QuoteView
+from service_tui.desk.records import MarketView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import Timestamp
@@ -78,14 +80,19 @@ def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
 
 
 def hint(state: DeskState, market: MarketView) -> str:
-    """The keys of the ticket; that of the venue where there is another one."""
-    venue = "  F7 venue" if state.wallet.live and len(venues_of(market)) > 1 else ""
+    """The keys of the ticket; those of venue and limit where there is another venue."""
+    venue = "  F7 venue  F8 limit" if state.wallet.live and len(venues_of(market)) > 1 else ""
     return f"F5 side  F6 buy or sell{venue}  esc cancel"
 
 
 def unit_words(draft: Draft) -> str:
     """What the amount counts."""
     return f"spend {MONEY_OF[draft.venue]}" if draft.action is Action.BUY else "sell shares"
+
+
+def kind_labels(draft: Draft) -> tuple[str, ...]:
+    """When it trades: now, or once somebody meets its limit."""
+    return ("now", "rest at" if draft.rests else "rest at a limit")
 
 
 def order_words(order: PlaceTrade) -> str:
@@ -96,7 +103,7 @@ def order_words(order: PlaceTrade) -> str:
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
     """What the order would bring, `width` cells wide; 0 while that is not known."""
-    shown = quote_figures(
+    shown = (resting_figures if draft.rests else quote_figures)(
         quote,
         (draft.action, draft.venue),
         holding(state, draft.market.market_id, draft.side, draft.venue),

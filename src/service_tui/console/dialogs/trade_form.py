@@ -15,11 +15,13 @@ from textual.widgets import Input
 
 from service_tui.console import formats
 from service_tui.console.dialogs import ticket_words
+from service_tui.console.dialogs.limit_draft import in_words
 from service_tui.console.dialogs.order_draft import (
     Draft,
     DraftError,
     presets,
     read_order,
+    why_no_rest,
 )
 from service_tui.console.dialogs.quoting import Quoting
 from service_tui.console.keys import bindings_of, keys_of
@@ -88,6 +90,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._is_ready = False
         self._is_done = False
         self._venue = venue
+        self._rests = False
 
     def compose(self) -> ComposeResult:
         """The question, what can be chosen, what it would bring, and the way out."""
@@ -99,6 +102,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
                 with Horizontal(id="ticket-choices"):
                     yield Choice(id="ticket-side")
                     yield Choice(id="ticket-action")
+                with Horizontal(id="ticket-when"):
+                    yield Words("when  F8", classes="label")
+                    yield Choice(id="ticket-kind")
+                    yield PlainInput(compact=True, max_length=12, id="ticket-limit")
+                    yield Words(id="ticket-step")
                 with Horizontal(id="ticket-line"):
                     yield Words(id="ticket-unit")
                     yield PlainInput(compact=True, max_length=40, id="ticket-amount")
@@ -129,6 +137,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         amount = self.query_one("#ticket-amount", PlainInput)
         amount.passed_on, amount.held_back = frozenset(_LETTERS), _FIGURES
         self.query_one("#ticket-presets").can_focus = False
+        self.query_one("#ticket-limit").display = False
         self._is_ready = True
         self._show()
 
@@ -173,12 +182,36 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         venue = ticket_words.next_venue(self._state, self._draft())
         if isinstance(venue, Venue):
             self._venue = venue
+            if why_no_rest(self._state, venue):
+                self._take_kind(rests=False)
             self._turned()
         else:
-            # In the ticket as well: what is said in a corner of the screen is easily missed.
-            self._no_venue = venue
-            self._show()
-            self.post_message(Said(venue, "warn"))
+            self._say_not(venue)
+
+    def action_kind(self) -> None:
+        """Trade now, or rest at a limit price, where the venue has a book; else say why not."""
+        why = "" if self._rests else why_no_rest(self._state, self._venue)
+        if why:
+            self._say_not(why)
+            return
+        self._take_kind(rests=not self._rests)
+        self._turned()
+
+    def _take_kind(self, *, rests: bool) -> None:
+        """The other kind of order; the keys go where the next thing is typed."""
+        self._rests = rests
+        limit = self.query_one("#ticket-limit", PlainInput)
+        limit.display = rests
+        if rests:
+            limit.focus()
+        elif limit.has_focus:
+            self.query_one("#ticket-amount").focus()
+
+    def _say_not(self, why: str) -> None:
+        """Say it in the ticket as well: what stands in a corner of the screen is easily missed."""
+        self._no_venue = why
+        self._show()
+        self.post_message(Said(why, "warn"))
 
     def _ask_for_real(self, order: PlaceTrade) -> None:
         """Real money is never placed by enter: a dialog of its own shows what leaves."""
@@ -249,13 +282,16 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
                 self.action_side(_SIDES[event.index].value)
             case "ticket-action":
                 self.action_turn(_ACTIONS[event.index].value)
+            case "ticket-kind":
+                if bool(event.index) is not self._rests:
+                    self.action_kind()
             case _:
                 self.action_preset(event.index)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.input.id == "ticket-amount":
+        if event.input.id in {"ticket-amount", "ticket-limit"}:
             self._changed()
         else:
             self._show()
@@ -304,6 +340,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             amount=self.query_one("#ticket-amount", PlainInput).value,
             reasoning=self.query_one("#ticket-reasoning", PlainInput).value,
             venue=self._venue,
+            rests=self._rests,
+            limit=self.query_one("#ticket-limit", PlainInput).value,
         )
 
     def _order(self) -> PlaceTrade | str:
@@ -392,13 +430,24 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         labels = ticket_words.action_labels(self._state, draft)
         self.query_one("#ticket-action", Choice).show(labels, _ACTIONS.index(draft.action))
         self.query_one("#ticket-unit", Words).tell(ticket_words.unit_words(draft))
+        self._show_kind(draft)
         offered = presets(self._state, draft)
         labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
         self.query_one("#ticket-presets", Choice).show(labels, None)
 
+    def _show_kind(self, draft: Draft) -> None:
+        """When it trades; play money has no book, and a narrow ticket no room but for a limit."""
+        width = self.query_one("#ticket-choices").size.width
+        has_line = draft.rests or not 0 < width < ticket_words.TWO_ACROSS
+        self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_line
+        labels = ticket_words.kind_labels(draft)
+        self.query_one("#ticket-kind", Choice).show(labels, int(draft.rests))
+        step = f"step {in_words(draft.market.tick)}" if draft.rests else ""
+        self.query_one("#ticket-step", Words).tell(step)
+
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
-        newest = self._quoting.newest_of(draft.action, draft.venue)
+        newest = self._quoting.newest_of(draft.action, draft.venue, rests=draft.rests)
         block.tell(ticket_words.quote_block(self._state, draft, newest, block.size.width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")

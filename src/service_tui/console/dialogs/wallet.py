@@ -146,7 +146,8 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
             self._give(LockWallet())
             return
         if wallet.key_state is KeyState.NONE:
-            self.post_message(Said("no key is kept here: K keeps one", "warn"))
+            over = "; D names files that are no key" if wallet.passed_over else ""
+            self.post_message(Said(f"no key is kept here: K keeps one{over}", "warn"))
             return
         self._unlock(wallet.key_address)
 

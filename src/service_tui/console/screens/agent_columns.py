@@ -57,6 +57,10 @@ _HEALTHS: Final = {
     Health.NEW: ("○", "muted"),
 }
 
+_HEALTH: Final = 14
+_STATE: Final = _HEALTH - 2
+"""Cells of how an agent is: of all, and behind the sign."""
+
 _NEAR: Final = 0.8
 """Part of a limit from which on it is told in another tone."""
 
@@ -79,9 +83,12 @@ def told_of(agent: AgentView, state: DeskState, now: Timestamp) -> Told:
 
 
 def health_text(told: Told) -> Text:
-    """How an agent is, in a sign and a word."""
+    """How an agent is, in a sign and a word; apart from it, how many trades of it wait."""
     glyph, tone = _HEALTHS[told.health]
-    return Text(f"{glyph} {told.health.value}", tone)
+    asked = f" ?{told.waiting}" if told.waiting and told.health is not Health.ASKS else ""
+    return Text.assemble(
+        (f"{glyph} {told.health.value[: _STATE - len(asked)]}", tone), (asked, "warn")
+    )
 
 
 def won_text(agent: AgentView) -> Text:
@@ -140,7 +147,7 @@ def agent_columns(
         Column[AgentView](
             "health",
             "health",
-            13,
+            _HEALTH,
             lambda row: health_text(told_of(row, state(), now())),
             sort_key=lambda row: RANKS[told_of(row, state(), now()).health],
         ),

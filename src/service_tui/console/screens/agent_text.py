@@ -10,7 +10,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, not_told
 from service_tui.console.screens.agent_columns import (
     health_text,
     name_text,
@@ -19,7 +19,7 @@ from service_tui.console.screens.agent_columns import (
 )
 from service_tui.console.screens.hand_text import hand_parts, leash_text, story_parts
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.agent_health import leash_mode
+from service_tui.desk.agent_health import Health, leash_mode
 from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
@@ -46,6 +46,7 @@ def words_of(agent: AgentView, state: DeskState, now: Timestamp) -> str:
         agent.plan.value,
         status_text(agent),
         told.health.value,
+        Health.ASKS.value if told.waiting else "",
         leash_text(leash_mode(agent, state.supervision)),
         *(run.skill_slug for run in state.supervision.runs_of(agent.agent_id)),
     )
@@ -156,9 +157,10 @@ def agent_detail(agent: AgentView, state: DeskState, now: Timestamp) -> Text:
     return Text("\n\n").join(parts)
 
 
-def agent_story(agent: AgentView, state: DeskState, width: int) -> Text:
+def agent_story(agent: AgentView, state: DeskState, now: Timestamp, width: int) -> Text:
     """What its skills came to, and what it did and why, newest first."""
-    return Text("\n\n").join(section(name, text) for name, text in story_parts(agent, state, width))
+    parts = story_parts(agent, state, now, width)
+    return Text("\n\n").join(section(name, text) for name, text in parts)
 
 
 def _limits(limits: AgentLimitsView, *, masked: bool) -> tuple[Figure, ...]:
@@ -210,8 +212,13 @@ def empty_words(state: DeskState) -> str:
             "The agents of another service are governed on its own dashboard.\n\n"
             "Start without --url to see those of this machine."
         )
+    if state.service.phase is Phase.OFFLINE:
+        problem = state.service.problem or "no answer"
+        return f"The service cannot be reached: {problem}.\n\nr tries now."
     if state.service.phase is Phase.CONNECTING:
         return "Asking the service for its agents."
+    if state.fleet is None:
+        return not_told("agents")
     return f"No agents yet.\n\n{how_to_register(state).plain}"
 
 

@@ -46,6 +46,8 @@ _SPAN_MIN: Final = 1.0
 
 _SORT: Final = "equity falling"
 _SILENCE: Final = "No agent has traded since this console began to listen."
+_DEAF: Final = "Not known yet: this console does not listen to the service's agents."
+_ELSEWHERE: Final = "Another service does not tell what its agents trade."
 
 
 class AgentsPart(NamedTuple):
@@ -55,6 +57,7 @@ class AgentsPart(NamedTuple):
     fills: tuple[FillView, ...]
     revealed: RevealedView | None
     listening: bool
+    service: tuple[str, str]
     embedded: bool
     address: str
     masked: bool
@@ -88,9 +91,10 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         self.feed = RecordTable[FillView](
             fill_columns(lambda: self.state),
             key=lambda fill: str(fill.seq),
-            empty=_SILENCE,
+            empty=_silence(state),
             id="agents-feed",
         )
+        self.feed.is_styled_by_focus = True
         self._sums = FleetBar()
         self._detail = Words(id="agents-detail-text", keeps_room=True)
         self._story = Words(id="agents-story-text", keeps_room=True)
@@ -130,6 +134,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             state.fills,
             state.revealed,
             state.listening,
+            (state.service.phase.value, state.service.problem),
             state.service.embedded,
             state.service.address,
             is_private(state),
@@ -140,6 +145,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         """Show the agents and their trades; a secret gets a page of its own."""
         self.table.empty = empty_words(self.state)
         self.table.show(rows_of(self.state))
+        self.feed.empty = _silence(self.state)
         self.feed.show(part.fills)
         self._sums.show(fleet_bits(self.state))
         self._watch()
@@ -187,7 +193,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         else:
             width = max(40, self.size.width - 16)
             told = agent_detail(agent, self.state, self.now)
-            story = agent_story(agent, self.state, width)
+            story = agent_story(agent, self.state, self.now, width)
             self.open_about(agent.name, Text("\n\n").join((told, story)))
 
     def action_next_list(self) -> None:
@@ -231,7 +237,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         if agent is not None:
             text = agent_detail(agent, self.state, self.now)
             width = self._story.size.width or self.size.width // 2
-            story = agent_story(agent, self.state, width)
+            story = agent_story(agent, self.state, self.now, width)
         if self.state.service.embedded:
             text = Text("\n\n").join((text, how_to_register(self.state)))
         self._detail.tell(text)
@@ -244,3 +250,10 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
     def _worth(self, value: float) -> str:
         amount = Micros(round(value * ONE))
         return formats.money(amount, masked=is_private(self.state)).plain
+
+
+def _silence(state: DeskState) -> str:
+    """Why no trade of an agent is shown."""
+    if not state.service.embedded:
+        return _ELSEWHERE
+    return _SILENCE if state.listening else _DEAF

@@ -16,7 +16,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of, key_named
 from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen, Said
-from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile, needs
+from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile, needs, untold
 from service_tui.console.needs_fleet import HELD
 from service_tui.console.ranking import Need
 from service_tui.console.screens.away_text import away_text
@@ -83,7 +83,7 @@ class AttentionPart(NamedTuple):
     needs: tuple[Need, ...]
     away: MeanwhileView | None
     calm_since: Timestamp | None
-    is_known: bool
+    untold: tuple[str, ...]
     masked: bool
     briefing: BriefingView | None
 
@@ -118,11 +118,11 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         found = needs(state, self.now)
         away, heard = meanwhile(state), state.briefing
         calm = self.surroundings.calm.since
-        return AttentionPart(found, away, calm, not state.from_cache, is_private(state), heard)
+        return AttentionPart(found, away, calm, untold(state), is_private(state), heard)
 
     def show(self, part: AttentionPart) -> None:
         """Show the rows and the absence."""
-        self.table.empty = self._calm_words() if part.is_known else WAITING
+        self.table.empty = self._waiting_words() if part.untold else self._calm_words()
         self.table.show(part.needs)
         self._show_away()
         # At a first visit the layout may come after this; then there is room for more lines.
@@ -132,7 +132,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
 
     def tick(self) -> None:
         """Let the age of the briefing go on, and the length of the calm."""
-        if not len(self.table.order) and not self.state.from_cache:
+        if not (len(self.table.order) or untold(self.state)):
             self.table.empty = self._calm_words()
             self.table.redraw()
         self._show_briefing()
@@ -221,12 +221,19 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         self._briefing.update(content(text))
         self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
 
+    def _waiting_words(self) -> str:
+        """What has to be told of before all can be said to be well."""
+        if self.state.from_cache or not self.state.seen:
+            return WAITING
+        words = ", ".join(untold(self.state))
+        return f"Not known yet: the service has not told of {words}.\n\nr asks now."
+
     def _calm_words(self) -> str:
         """That all is well, since when, and what was looked at to say so."""
         calm = self.surroundings.calm
         if calm.since is None:
             return f"All is well.\n\n{CALM}"
-        since = formats.clock_time(calm.since).plain
+        since = formats.moment_of(calm.since, self.now).plain
         length = formats.duration(max(0.0, self.now - calm.since))
         start = ", as long as this console looks" if calm.is_from_start else ""
         return f"All is well since {since}, for {length}{start}.\n\n{CALM}"

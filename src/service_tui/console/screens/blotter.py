@@ -29,6 +29,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _SORT: Final = "time falling"
+_UNREAD: Final = "Not known yet: the commands of earlier days are being read."
 _NONE: Final = (
     "No command yet.\n\n"
     "Every order you place appears here, with what became of it.\n"
@@ -41,6 +42,7 @@ class BlotterPart(NamedTuple):
 
     tickets: tuple[TicketView, ...]
     runs: tuple[RunView, ...]
+    is_read: bool
     masked: bool
 
 
@@ -60,7 +62,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         self.table = RecordTable[TicketView](
             ticket_columns(lambda: self.state),
             key=lambda ticket: ticket.ticket_id,
-            empty=_NONE,
+            empty=_UNREAD,
             id="blotter-table",
         )
         self._detail = Words(id="blotter-detail-text", keeps_room=True)
@@ -81,10 +83,14 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
 
     def part_of(self, state: DeskState) -> BlotterPart:
         """The commands, the redemptions, and whether amounts are masked."""
-        return BlotterPart(state.tickets, state.redemption.runs, is_private(state))
+        return BlotterPart(
+            state.tickets, state.redemption.runs, bool(state.polls), is_private(state)
+        )
 
     def show(self, part: BlotterPart) -> None:
         """Show the commands, redemptions among them."""
+        # What there is to poll is known once the desk is open, and with it its commands.
+        self.table.empty = _NONE if part.is_read else _UNREAD
         self.table.show((*run_tickets(part.runs), *part.tickets))
         self.show_focus()
 
@@ -125,9 +131,9 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             return ()
         formula = "settled - sent" if row.sent_at is not None else "settled - opened"
         moments = (
-            ("opened", formats.clock_time(row.opened_at)),
-            ("sent", formats.clock_time(row.sent_at)),
-            ("settled", formats.clock_time(row.settled_at)),
+            ("opened", formats.moment_of(row.opened_at, self.now)),
+            ("sent", formats.moment_of(row.sent_at, self.now)),
+            ("settled", formats.moment_of(row.settled_at, self.now)),
         )
         age = formats.age(row.opened_at, self.now)
         took = Text(milliseconds(row))
@@ -142,6 +148,12 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             self.post_message(GoTo("markets", ticket.market_id))
         else:
             self.post_message(Said("this command is about no market", "warn"))
+
+    def action_open_orders(self) -> None:
+        """List what rests on a book; there it is cancelled."""
+        from service_tui.console.dialogs.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+
+        self._app().push_screen(OpenOrders(self.state, self.now))
 
     def action_why(self) -> None:
         """Why it traded: the chain of this order, as far as it is known."""

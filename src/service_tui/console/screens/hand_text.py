@@ -84,7 +84,9 @@ def hand_parts(agent: AgentView, state: DeskState, now: Timestamp) -> Iterator[t
         yield "output", Text("\n".join(formats.plain(line, 200).plain for line in lines), "muted")
 
 
-def story_parts(agent: AgentView, state: DeskState, width: int) -> Iterator[tuple[str, Text]]:
+def story_parts(
+    agent: AgentView, state: DeskState, now: Timestamp, width: int
+) -> Iterator[tuple[str, Text]]:
     """Headed parts of what an agent did, in lines of `width` cells."""
     masked, detail = is_private(state), state.supervision.detail
     if not state.service.embedded:
@@ -102,7 +104,7 @@ def story_parts(agent: AgentView, state: DeskState, width: int) -> Iterator[tupl
             "results by skill",
             Text("\n").join(_result_lines(one, width, masked=masked) for one in detail.results),
         )
-    lines = [_trade_line(one, masked=masked) for one in detail.trades[:_TRADES]]
+    lines = [_trade_line(one, now, masked=masked) for one in detail.trades[:_TRADES]]
     nothing = Text("It has not traded yet.", "muted")
     yield "what it did, and why", Text("\n").join(lines) if lines else nothing
 
@@ -172,10 +174,10 @@ def wrapped(facts: Sequence[str], width: int) -> Iterator[str]:
         yield line
 
 
-def _trade_line(one: ReasonedTradeView, *, masked: bool) -> Text:
+def _trade_line(one: ReasonedTradeView, now: Timestamp, *, masked: bool) -> Text:
     trade = one.trade
     head = Text.assemble(
-        formats.clock_time(trade.at),
+        formats.moment_of(trade.at, now),
         f"  {trade.action} {trade.side.value.upper()} ",
         formats.money(trade.cost, masked=masked),
         "  ",

@@ -29,6 +29,7 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 _SORT: Final = "time falling"
+_UNREAD: Final = "Not known yet: the log is being read."
 _NONE: Final = (
     "Nothing was done yet.\n\n"
     "Each order, each yes to a question, each refusal and result, and every trade of an agent\n"
@@ -59,7 +60,7 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
         self.table = RecordTable[ActionView](
             log_columns(lambda: self.state, lambda: self.now),
             key=lambda one: one.key,
-            empty=_NONE,
+            empty=_UNREAD,
             id="log-table",
         )
         self._chain = Static(markup=False, id="log-chain")
@@ -87,6 +88,7 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
 
     def show(self, part: LogPart) -> None:
         """Show the entries."""
+        self.table.empty = _UNREAD if part.log.checked_at is None else _NONE
         self.table.show(part.log.entries)
         self.show_focus()
 

@@ -16,10 +16,12 @@ from service_tui.console.screens.standard_columns import (
     figure_column,
     market_column,
     price_column,
+    venue_mark,
 )
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.spark import sparkline
 from service_tui.desk.records import MarketView
+from service_tui.terms import Venue
 
 STAR: Final = "★"
 HELD: Final = "●"
@@ -63,6 +65,7 @@ def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ..
             align="right",
             glows=False,
         ),
+        Column("venue", "on", 3, _on, sort_key=_venues, tier=70, glows=False),
         Column(
             "category",
             "category",
@@ -72,6 +75,18 @@ def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ..
             tier=96,
         ),
     )
+
+
+def _on(market: MarketView) -> Text:
+    """The real venue on which it trades beside sim, in three letters."""
+    real = [venue_mark(venue) for venue in market.venues if venue is not Venue.SIM]
+    if real:
+        return Text("+".join(real), "accent")
+    return Text(Venue.SIM.value if market.venues else formats.NOT_KNOWN, "muted")
+
+
+def _venues(market: MarketView) -> str | None:
+    return ", ".join(market.venues) or None
 
 
 def _spark(market: MarketView) -> Text:

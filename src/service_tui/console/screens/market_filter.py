@@ -9,22 +9,30 @@ from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from service_tui.console.freshness import is_heard, not_told
 from service_tui.console.search import Search, read_search
-from service_tui.desk.records import MarketView, Phase
+from service_tui.desk.records import MarketView, Phase, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus
+from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Timestamp, decimal
 
 STATUSES: Final = ("open", "closed", "resolved", "all")
 UNTIL_S: Final = {"any": 0.0, "< 1 h": 3_600.0, "< 1 d": 86_400.0, "< 1 w": 604_800.0}
 COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
 """Columns that a comparison may name; `left` is time to resolution: `left:<2h`."""
+NAMED: Final = {"venue": tuple(venue.value for venue in Venue)}
+"""Columns that a name may stand behind: `venue:evm`."""
+
+SIM_ALONE: Final = "sim alone"
+"""The choice of venue that leaves the markets without an order book on a real one."""
 
 _STATUS: Final = {
     "open": MarketStatus.ACTIVE,
     "closed": MarketStatus.CLOSED,
     "resolved": MarketStatus.RESOLVED,
 }
+
+_VENUES: Final = ("", *(venue.value for venue in Venue if venue is not Venue.SIM), SIM_ALONE)
 
 _NO_MARKETS: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nMarkets appear with its first answer.",
@@ -43,6 +51,11 @@ class Chip(NamedTuple):
     narrows: bool
 
 
+def _chip(switch: str, wanted: str) -> Chip:
+    # Nothing behind a switch that narrows nothing: all of them fit into 80 cells.
+    return Chip(f"{switch} {wanted}".rstrip(), narrows=bool(wanted))
+
+
 @dataclass(frozen=True, slots=True)
 class MarketFilter:
     """Everything that narrows the list. `category` is empty when all are wanted."""
@@ -53,17 +66,20 @@ class MarketFilter:
     until: str = "any"
     held: bool = False
     starred: bool = False
+    venue: str = ""
 
     def chips(self) -> tuple[Chip, ...]:
-        """What each key has switched, in the order of the keys c, o, t, h, w."""
+        """What each key has switched, in the order of the keys c, o, t, V, h, w."""
+        until = "" if self.until == "any" else self.until
         return (
-            Chip(f"c category {self.category or 'all'}", narrows=bool(self.category)),
+            _chip("c category", self.category),
             Chip(
                 f"o {self.status if self.status != 'all' else 'any'}", narrows=self.status != "all"
             ),
-            Chip(f"t ends {self.until}", narrows=self.until != "any"),
-            Chip(f"h held {'only' if self.held else 'off'}", narrows=self.held),
-            Chip(f"w starred {'only' if self.starred else 'off'}", narrows=self.starred),
+            _chip("t ends", until),
+            _chip("V venue", self.venue.removesuffix("_venue")),
+            _chip("h held", "only" if self.held else ""),
+            _chip("w starred", "only" if self.starred else ""),
         )
 
     def to_text(self) -> str:
@@ -90,13 +106,23 @@ def filter_from(text: str) -> MarketFilter:
         until=kept.get("until", "any"),
         held=kept.get("held") == "True",
         starred=kept.get("starred") == "True",
+        venue=kept.get("venue", ""),
     )
-    return found if found.status in STATUSES and found.until in UNTIL_S else MarketFilter()
+    is_read = found.status in STATUSES and found.until in UNTIL_S and found.venue in _VENUES
+    return found if is_read else MarketFilter()
 
 
 def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
     """Every category there is, in order, after the empty one that stands for all."""
     return ("", *sorted({market.category for market in markets if market.category}))
+
+
+def venues_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
+    """Every choice of venue that leaves a market, after the empty one that stands for all."""
+    kinds = {market.venues for market in markets if market.venues}
+    real = {venue.value for kind in kinds for venue in kind if venue is not Venue.SIM}
+    there = {"", *real, *((SIM_ALONE,) if (Venue.SIM,) in kinds else ())}
+    return tuple(venue for venue in _VENUES if venue in there)
 
 
 def after(choices: tuple[str, ...], current: str) -> str:
@@ -109,21 +135,37 @@ def after(choices: tuple[str, ...], current: str) -> str:
 def chosen(markets: Iterable[MarketView], wanted: MarketFilter, around: Around) -> list[MarketView]:
     """The markets that pass, in their order."""
     # One pass for each filter that is set: thousands of rows go through here at every poll.
-    search, left = read_search(wanted.typed, COMPARED), list(markets)
-    status, until_s = _STATUS.get(wanted.status), UNTIL_S[wanted.until]
+    left, status, until_s = list(markets), _STATUS.get(wanted.status), UNTIL_S[wanted.until]
     if status is not None:
         left = [market for market in left if market.status is status]
     if wanted.category:
         left = [market for market in left if market.category == wanted.category]
+    if wanted.venue:
+        left = _trading_on(wanted.venue, left)
     if wanted.held:
         left = [market for market in left if market.market_id in around.held]
     if wanted.starred:
         left = [market for market in left if market.market_id in around.stars]
     if until_s:
         left = [market for market in left if _ends_within(market, until_s, around.now)]
-    if search:
-        left = [market for market in left if matches(market, search, around.now)]
-    return left
+    return _found(wanted.typed, left, around.now) if wanted.typed else left
+
+
+def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
+    if venue == SIM_ALONE:
+        return [market for market in markets if market.venues == (Venue.SIM,)]
+    return [market for market in markets if venue in market.venues]
+
+
+def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
+    search = read_search(typed, COMPARED, NAMED)
+    if search.named:
+        # Asked once for each set of venues: there are a handful among thousands of markets.
+        fits = {kind: search.names("venue", kind) for kind in {each.venues for each in markets}}
+        markets = [market for market in markets if fits[market.venues]]
+    if search.words or search.comparisons:
+        markets = [market for market in markets if matches(market, search, now)]
+    return markets
 
 
 def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
@@ -149,6 +191,8 @@ def why_empty(state: DeskState, wanted: MarketFilter) -> str:
             f"{'   '.join(narrowing + search)}\n\n"
             "esc clears the search, esc again the filters."
         )
+    if state.service.phase is Phase.ONLINE and not is_heard(state, Topic.MARKETS):
+        return not_told("markets")
     return _NO_MARKETS[state.service.phase].format(problem=state.service.problem or "no answer")
 
 

@@ -54,6 +54,10 @@ class MarketPane(DetailPane):
             self._watched = None
             self.post_message(CommandGiven(WatchMarket(None)))
 
+    def tells(self, market_id: str) -> bool:
+        """Whether it is this market that stands here."""
+        return market_id == self._market_id and self._charted is not None
+
     def show_market(self, market: MarketView | None, state: DeskState, now: Timestamp) -> None:
         """Show this market as the state knows it, at wall time `now`; None: none is in focus."""
         self._aim(None if market is None else market.market_id)

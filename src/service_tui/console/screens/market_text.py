@@ -31,6 +31,7 @@ TWO_ACROSS: Final = 52
 """Cells from which figures of a position stand two a line."""
 
 ON_ITS_WAY: Final = "on its way …"
+_NOT_TOLD: Final = Text("not told", "muted")
 
 
 def headline(market: MarketView, now: Timestamp) -> Text:
@@ -104,6 +105,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
         ("volume 24 h, $SIM", formats.money(market.volume)),
         ("liquidity b, $SIM", formats.money(market.liquidity)),
         ("category", formats.plain(market.category)),
+        ("trades on", Text(", ".join(market.venues)) if market.venues else _NOT_TOLD),
         ("status", Text(market.status.value)),
     )
     return Text("\n\n").join((

@@ -15,13 +15,14 @@ from textual.containers import Horizontal, Vertical
 
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.order_draft import sellable
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import counted, is_heard, is_private, world_now
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.explained import market_numbers
 from service_tui.console.screens.market_columns import market_columns
 from service_tui.console.screens.market_filter import (
     COMPARED,
+    NAMED,
     STATUSES,
     UNTIL_S,
     Around,
@@ -30,6 +31,7 @@ from service_tui.console.screens.market_filter import (
     categories_of,
     chosen,
     filter_from,
+    venues_of,
     why_empty,
 )
 from service_tui.console.screens.market_pane import MarketPane
@@ -38,7 +40,7 @@ from service_tui.console.search import read_search
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import SetPreference, SetStar
-from service_tui.desk.records import DetailView, MarketView, PositionView
+from service_tui.desk.records import DetailView, MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
 from service_tui.units import Timestamp
@@ -54,6 +56,7 @@ class MarketsPart(NamedTuple):
     stars: frozenset[str]
     detail: DetailView | None
     service: tuple[str, str]
+    is_heard: bool
     masked: bool
 
 
@@ -106,8 +109,9 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Markets, what is held and starred, and the detail that has come."""
         service = (state.service.phase.value, state.service.problem)
         masked = is_private(state)
+        heard = is_heard(state, Topic.MARKETS)
         return MarketsPart(
-            state.markets, state.positions, state.stars, state.detail, service, masked
+            state.markets, state.positions, state.stars, state.detail, service, heard, masked
         )
 
     def show(self, part: MarketsPart) -> None:
@@ -120,6 +124,10 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Let time pass in the table and the pane."""
         self._around = self._look_around()
         super().tick()
+
+    def show_in_room(self) -> None:
+        """The pane; the table looks after itself."""
+        self.show_focus()
 
     def keep(self) -> None:
         """Keep the order and the filters for the next start."""
@@ -145,7 +153,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""
-        self.line.say(read_search(typed, COMPARED).problem)
+        self.line.say(read_search(typed, COMPARED, NAMED).problem)
         self._filter(replace(self._wanted, typed=typed))
 
     def name_of(self, row: MarketView) -> str:
@@ -218,6 +226,14 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Show only what is starred, or all."""
         self._filter(replace(self._wanted, starred=not self._wanted.starred))
 
+    def action_next_venue(self) -> None:
+        """Show what trades on the next venue, on none but sim, then all."""
+        venues = venues_of(self.state.markets.values())
+        if len(venues) == 1 and not self._wanted.venue:
+            self.post_message(Said("the service does not say where its markets trade", "warn"))
+            return
+        self._filter(replace(self._wanted, venue=after(venues, self._wanted.venue)))
+
     def action_next_range(self) -> None:
         """Let the chart span the next range."""
         self._market.next_range()
@@ -231,6 +247,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             self.action_next_category,
             self.action_next_status,
             self.action_next_until,
+            self.action_next_venue,
             self.action_toggle_held,
             self.action_toggle_starred,
         )[event.index]()
@@ -256,11 +273,16 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         self.table.empty = why_empty(self.state, self._wanted)
         self.table.show(rows)
         chips = self._wanted.chips()
-        words = (f"{len(rows):,} of {len(markets):,}", *(chip.words for chip in chips))
+        total = counted(len(markets), heard=is_heard(self.state, Topic.MARKETS))
+        words = (f"{len(rows):,} of {total}", *(chip.words for chip in chips))
         narrows = frozenset(place for place, chip in enumerate(chips, start=1) if chip.narrows)
         self._chips.show(words, None, strong=narrows)
 
     def show_focus(self) -> None:
         """Show the market under the cursor beside the list, where there is room."""
-        if self.is_told:
-            self._market.show_market(self.table.selected(), self.state, self.now)
+        market = self.table.selected()
+        # Coming back, the list is painted first: the pane tells this market already, and goes on
+        # with the tick that follows the paint.
+        is_back = not self.size and market is not None and self._market.tells(market.market_id)
+        if self.is_told and not is_back:
+            self._market.show_market(market, self.state, self.now)

@@ -12,7 +12,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.exit_estimate import exit_at, guarded
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import counted, is_heard, is_private, not_told
 from service_tui.console.screens.alert_columns import (
     alert_state_text,
     left_text,
@@ -85,7 +85,7 @@ def why_empty(state: DeskState, place: int) -> str:
         service = state.service
         if service.phase in _WAITING:
             return _WAITING[service.phase].format(problem=service.problem or "no answer")
-        return "Not known yet: the service has not told of its monitors.\n\nr asks now."
+        return not_told("monitors")
     return _EMPTY[place]
 
 
@@ -94,7 +94,9 @@ def guard_line(state: DeskState) -> Text:
     held = {position.key for position in state.positions}
     guarded_count = len(held & {monitor.key for monitor in state.risk.monitors})
     is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
-    words = f"{'! ' if is_less else ''}{guarded_count} of {len(held)} guarded"
+    guarded_words = counted(guarded_count, heard=is_heard(state, Topic.MONITORS))
+    held_words = counted(len(held), heard=is_heard(state, Topic.POSITIONS))
+    words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
     return Text(words, "warn" if is_less else "muted")
 
 

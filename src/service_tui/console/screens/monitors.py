@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from service_tui.console.dialogs.explain import Explanation
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import counted, is_heard, is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.screens.alert_columns import (
     Look,
@@ -31,6 +31,7 @@ from service_tui.console.screens.monitor_text import (
 )
 from service_tui.console.screens.risk_rows import (
     LISTS,
+    PRICE_ALERTS,
     RiskRow,
     key_of,
     number_of,
@@ -152,7 +153,12 @@ class MonitorsScreen(MonitorActs[MonitorsPart]):  # noqa: PLR0904 - one hook a l
         risk = self.state.risk
         waiting = len(risk.open_alerts)
         counts = (len(risk.monitors), len(risk.alerts), len(risk.exits), len(risk.price_alerts))
-        labels = tuple(f"{name} {count}" for name, count in zip(LISTS, counts, strict=True))
+        heard = is_heard(self.state, Topic.MONITORS)
+        labels = tuple(
+            # Price alerts are kept here: nobody has to tell of them.
+            f"{name} {counted(count, heard=heard or name == PRICE_ALERTS)}"
+            for name, count in zip(LISTS, counts, strict=True)
+        )
         self.which.show(labels, self.place, strong=frozenset({1} if waiting else ()))
         self.query_one("#monitors-guarded", Words).tell(guard_line(self.state))
         self.query_one("#monitors-urgent", Words).tell_if_any(urgent_line(self.state, self.now))

@@ -17,7 +17,13 @@ from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.exit_estimate import guarded, unguarded
 from service_tui.console.figures import figures
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import (
+    counted,
+    is_heard,
+    is_private,
+    not_told,
+    world_now,
+)
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.screens import position_text
@@ -37,7 +43,14 @@ from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import SetPreference
-from service_tui.desk.records import AccountView, EquityPoint, Phase, PositionView, TradeView
+from service_tui.desk.records import (
+    AccountView,
+    EquityPoint,
+    Phase,
+    PositionView,
+    Topic,
+    TradeView,
+)
 from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
@@ -76,6 +89,7 @@ class PortfolioPart(NamedTuple):
     on_venues: tuple[PositionView, ...]
     venue_sums: tuple[VenueSumView, ...]
     service: tuple[Phase, str]
+    is_heard: bool
     masked: bool
 
 
@@ -140,6 +154,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             state.on_venues,
             state.venue_sums,
             (state.service.phase, state.service.problem),
+            is_heard(state, Topic.POSITIONS),
             is_private(state),
         )
 
@@ -225,6 +240,12 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         held = self.row_in_focus()
         if held is not None:
             self.open_monitor(guarded(self.state, held.key) or unguarded(held))
+
+    def action_open_orders(self) -> None:
+        """List what rests on a book; there it is cancelled."""
+        from service_tui.console.dialogs.open_orders import OpenOrders  # noqa: PLC0415 - not at first
+
+        self._app().push_screen(OpenOrders(self.state, self.now))
 
     def action_why(self) -> None:
         """Why it traded: the chain of this position, as far as it is known."""
@@ -314,18 +335,24 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
         self.table.show(shown)
         # The cache keeps what is open only: what was closed is not known before the first answer.
-        closed = "…" if self.state.from_cache else str(len(self._rows(is_closed=True)))
-        counts = (f"open {len(self._rows(is_closed=False))}", f"closed {closed}")
+        heard = is_heard(self.state, Topic.POSITIONS)
+        is_old = self.state.from_cache
+        closed = counted(len(self._rows(is_closed=True)), heard=heard and not is_old)
+        opened = counted(len(self._rows(is_closed=False)), heard=heard or is_old)
+        counts = (f"open {opened}", f"closed {closed}")
         self._which.show(counts, int(is_closed))
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
         if total:
             return f"None of {total:,} positions matches /{self._search}\n\nesc clears the search."
-        if is_closed and self.state.from_cache:
+        heard = is_heard(self.state, Topic.POSITIONS)
+        if is_closed and (self.state.from_cache or not heard):
             return "Closed positions come with the service's first answer."
         if is_closed:
             return "No position was closed yet.\n\no shows the open ones."
         service = self.state.service
+        if service.phase is Phase.ONLINE and not heard:
+            return not_told("positions")
         return _EMPTY[service.phase].format(problem=service.problem or "no answer")
 
     def show_focus(self) -> None:

@@ -17,6 +17,7 @@ from service_tui.console.screens.standard_columns import (
     figure_column,
     price_column,
     side_column,
+    venue_mark,
 )
 from service_tui.console.search import Search
 from service_tui.console.widgets.columns import Column
@@ -121,11 +122,6 @@ def _marked_question(held: PositionView) -> Text:
     if held.venue is Venue.SIM:
         return question
     return Text.assemble((f"{venue_mark(held.venue)} ", "live"), question)
-
-
-def venue_mark(venue: Venue) -> str:
-    """A real venue in three letters."""
-    return venue.value.partition("_")[0].upper()
 
 
 def _money() -> Column[PositionView]:

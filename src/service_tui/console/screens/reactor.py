@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.mirror_quote import Preview
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import counted, is_heard, is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.screens.reactor_acts import ReactorActs
 from service_tui.console.screens.reactor_columns import signal_columns, wallet_columns
@@ -46,7 +46,8 @@ from service_tui.console.signal_text import Look
 from service_tui.console.widgets.columns import lifted
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
-from service_tui.desk.records import QuoteView, Topic
+from service_tui.desk.records import Topic
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.records_reactor import ReactorView, SignalView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -220,7 +221,9 @@ class ReactorScreen(ReactorActs[ReactorPart]):  # noqa: PLR0904 - one action a k
         """Show the counts of both lists, what narrows the feed, how it stands, what is urgent."""
         reactor, masked = self.state.reactor, is_private(self.state)
         followed = 0 if reactor.config is None else len(reactor.config.wallets)
-        labels = (f"feed {len(reactor.signals)}", f"wallets {followed}")
+        heard = is_heard(self.state, Topic.REACTOR) or bool(reactor.barred)
+        feed, wallets = counted(len(reactor.signals), heard=heard), counted(followed, heard=heard)
+        labels = (f"feed {feed}", f"wallets {wallets}")
         strong = frozenset({FEED} if reactor.waiting else ())
         self.which.show(labels, self.place, strong=strong)
         come = None

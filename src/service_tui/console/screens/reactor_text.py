@@ -13,7 +13,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.dialogs.mirror_quote import Preview
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, not_told
 from service_tui.console.screens.monitor_text import Told
 from service_tui.console.screens.reactor_columns import drift_text, policy_text, won_text
 from service_tui.console.screens.reactor_rows import FEED, STATES, Narrowed, ReactorRow
@@ -76,7 +76,7 @@ def why_empty(state: DeskState, place: int) -> str:  # noqa: PLR0911 - a table
     if reactor.barred:
         return barred_words(state)
     if Topic.REACTOR not in state.seen:
-        return "Not known yet: the service has not told of its reactor.\n\nr asks now."
+        return not_told("reactor")
     if place != FEED:
         return _NO_WALLETS
     if reactor.config is not None and not reactor.config.wallets:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, world_now
 from service_tui.console.redemption_words import next_text, order_of, stage_text
 from service_tui.console.screens.standard_columns import (
     amount_column,
@@ -52,7 +52,7 @@ def redemption_columns(
             "age",
             "age",
             4,
-            lambda row: formats.age(row.since, now()),
+            lambda row: _age(row, state(), now()),
             sort_key=lambda row: row.since,
             align="right",
             glows=False,
@@ -84,6 +84,12 @@ def redemption_columns(
             tier=140,
         ),
     )
+
+
+def _age(row: RedemptionRow, state: DeskState, now: Timestamp) -> Text:
+    """How long it stands so: a question ends by the world's time, money comes by ours."""
+    is_ours = row.stage is Stage.REDEEMED
+    return formats.age(row.since, now if is_ours else world_now(state, now))
 
 
 def _made(row: RedemptionRow) -> Micros | None:

@@ -14,13 +14,12 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.dialogs.research_forms import BacktestForm, SessionForm
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_heard, is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import NEW_SESSION
 from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.screens.research_chart import metric_chart, sweep_chart
 from service_tui.console.screens.research_text import (
-    NO_SESSION,
     backtest_text,
     diff_text,
     empty_words,
@@ -36,6 +35,7 @@ from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_research import EndSession, RunBacktest, ShowDiff, StartSession
+from service_tui.desk.records import Topic
 from service_tui.desk.records_research import ExperimentView, ResearchView, SessionView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -51,6 +51,7 @@ class ResearchPart(NamedTuple):
 
     research: ResearchView
     service: tuple[str, str]
+    is_heard: bool
     masked: bool
 
 
@@ -69,7 +70,7 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         self.table = RecordTable[ExperimentView](
             experiment_columns(lambda: self.now),
             key=lambda row: row.key,
-            empty=NO_SESSION,
+            empty=empty_words(state, None),
             id="research-table",
         )
         self.pane = DetailPane(id="research-detail")
@@ -92,13 +93,14 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
     def part_of(self, state: DeskState) -> ResearchPart:
         """All of autoresearch."""
         service = (state.service.phase.value, state.service.problem)
-        return ResearchPart(state.research, service, is_private(state))
+        heard = is_heard(state, Topic.RESEARCH)
+        return ResearchPart(state.research, service, heard, is_private(state))
 
     def show(self, part: ResearchPart) -> None:
         """Show the session in front, its experiments, and the detail."""
         del part
         session = self.session
-        self.table.empty = empty_words(self.state.research, session)
+        self.table.empty = empty_words(self.state, session)
         rows = () if session is None else self.state.research.of(session)
         self.table.show(rows)
         self.show_focus()
@@ -249,7 +251,8 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         research, session = self.state.research, self.session
         top = self.query_one("#research-session", Words)
         if session is None:
-            top.tell(Text("no session", "muted"))
+            is_known = is_heard(self.state, Topic.RESEARCH) or research.needs_plan
+            top.tell(Text("no session" if is_known else "sessions are not known yet", "muted"))
         else:
             place = [one.key for one in research.sessions].index(session.key)
             top.tell(session_line(session, place, len(research.sessions)))

@@ -10,8 +10,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.freshness import is_heard, not_told
 from service_tui.console.screens.research_chart import MARKS, figure
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_research import (
     BacktestView,
     ExperimentRunView,
@@ -37,6 +39,11 @@ NO_EXPERIMENT: Final = (
     "run_experiment, then log_experiment, which brings the first row."
 )
 NO_MORE: Final = "No experiment is known here, and the session takes none now: n begins a new one."
+_WAITING: Final = {
+    Phase.CONNECTING: "Connecting to the service.\n\nSessions appear with its first answer.",
+    Phase.OFFLINE: "The service cannot be reached: {problem}.\n\nr tries now.",
+    Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings (8) show which.",
+}
 NEEDS_PLAN: Final = "Autoresearch needs the Pro plan: 7 shows the agents, P changes the plan."
 DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
@@ -122,11 +129,16 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
     return said
 
 
-def empty_words(research: ResearchView, session: SessionView | None) -> str:
+def empty_words(state: DeskState, session: SessionView | None) -> str:
     """Why there is no row to see, and what brings one."""
     if session is not None:
         return NO_EXPERIMENT if session.state is SessionState.RUNNING else NO_MORE
-    return NEEDS_PLAN if research.needs_plan else NO_SESSION
+    if state.research.needs_plan:
+        return NEEDS_PLAN
+    service = state.service
+    if service.phase in _WAITING:
+        return _WAITING[service.phase].format(problem=service.problem or "no answer")
+    return NO_SESSION if is_heard(state, Topic.RESEARCH) else not_told("sessions")
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:

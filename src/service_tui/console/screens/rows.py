@@ -163,6 +163,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         self.table.redraw()
         self.show_focus()
 
+    def show_in_room(self) -> None:
+        """Show again what depends on the room there is, which is known now."""
+        self.tick()
+
     def fit(self) -> None:
         """Arrange what there is for the size that the screen has now."""
         width, height = self.size
@@ -340,7 +344,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def _resized(self) -> None:
         self.fit()
         # Within the layout that this event is part of, a new size would be lost.
-        self.call_after_refresh(self.tick)
+        self.call_after_refresh(self.show_in_room)
 
     @on(RecordTable.Lost)
     def _row_lost(self, event: RecordTable.Lost) -> None:

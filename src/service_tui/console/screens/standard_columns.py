@@ -11,7 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.widgets.columns import Column
-from service_tui.terms import Side
+from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
 Row = TypeVar("Row")
@@ -42,6 +42,11 @@ class TellsAmount(Protocol):
     def __call__(self, amount: Micros | None, /, *, masked: bool) -> Text:
         """The amount as it stands in a cell."""
         ...
+
+
+def venue_mark(venue: Venue) -> str:
+    """A real venue in three letters."""
+    return venue.value.partition("_")[0].upper()
 
 
 def market_column(

@@ -124,22 +124,22 @@ def _line(label: str, value: Text) -> Text:
 
 def _times(ticket: TicketView, now: Timestamp) -> tuple[tuple[str, Text], ...]:
     opened = Text.assemble(
-        formats.clock_time(ticket.opened_at),
+        formats.moment_of(ticket.opened_at, now),
         ("  ", "muted"),
         formats.age(ticket.opened_at, now),
         (" ago", "muted"),
     )
     return (
         ("opened", opened),
-        ("sent", _after(ticket.sent_at, ticket.opened_at)),
-        ("settled", _after(ticket.settled_at, ticket.sent_at or ticket.opened_at)),
+        ("sent", _after(ticket.sent_at, ticket.opened_at, now)),
+        ("settled", _after(ticket.settled_at, ticket.sent_at or ticket.opened_at, now)),
     )
 
 
-def _after(at: Timestamp | None, before: Timestamp) -> Text:
-    """A time of day and how long after the step before it."""
+def _after(at: Timestamp | None, before: Timestamp, now: Timestamp) -> Text:
+    """A time and how long after the step before it."""
     if at is None:
         return Text("not yet", "muted")
     gap = max(0.0, at - before)
     words = f"+{gap * 1000:,.0f} ms" if gap < 1 else f"+{formats.duration(gap)}"
-    return Text.assemble(formats.clock_time(at), (f"  {words}", "muted"))
+    return Text.assemble(formats.moment_of(at, now), (f"  {words}", "muted"))

@@ -25,6 +25,7 @@ class Paint:
         self._base = Style()
         self._background = Color(0, 0, 0)
         self._styles: dict[tuple[str | Style, str], Style] = {}
+        self.ground = Style()
 
     @property
     def is_animated(self) -> bool:
@@ -39,6 +40,7 @@ class Paint:
         self._variables, self._base = variables, base
         self._defaults = variable_defaults(self._app().current_theme)
         self._background = self._widget.background_colors[1]
+        self.ground = Style(bgcolor=self._background.rich_color)
         self._styles.clear()
         return True
 

@@ -162,6 +162,11 @@ class PriceChart(Widget, can_focus=True):
         return self._strips[y] if y < len(self._strips) else self._strip([])
 
     @on(events.Resize)
+    def _resized(self) -> None:
+        # Shown again as large as it was, it stands as it was drawn.
+        if len(self._strips) != self.size.height or self._strips[0].cell_length != self.size.width:
+            self._redraw()
+
     @on(events.Focus)
     def _redraw(self) -> None:
         self._strips = []

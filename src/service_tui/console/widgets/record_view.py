@@ -67,6 +67,10 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     glowing: var[bool] = var(default=True)
     """Whether changed cells glow; they do not when the app's animations are off either."""
 
+    is_styled_by_focus: bool = False
+    """Whether a style sheet has a rule for it while it has the focus. Looking for one takes longer
+    than to paint the table."""
+
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -130,10 +134,20 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a region; colours and widths are looked up once for all of them."""
-        self._paint.prepare()
+        if self._paint.prepare():
+            self._lines.recolour()
         width = self.size.width
         self._lines.lay_out(width - self.scrollbar_gutter.width, width)
-        return super().render_lines(crop)
+        if self.styles.gutter:
+            return super().render_lines(crop)
+        # Without border and padding, the lines need none of Textual's own dressing.
+        strips = [self.render_line(y) for y in crop.line_range]
+        ground = self.background_colors[1]
+        for each in self.get_line_filters():
+            strips = [strip.apply_filter(each, ground) for strip in strips]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(crop.x, crop.right) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget: the header, a row, or a line of the empty table's text."""
@@ -147,6 +161,11 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
             return lines.blank()
         text = HIDDEN.format(total=order.total) if order.total else self.empty
         return lines.words(text, y - 1, self._page)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
+        """Dress anew, if there is anything to find."""
+        if self.is_styled_by_focus:
+            super().watch_has_focus(_has_focus)
 
     def watch_empty(self) -> None:
         """Say the new sentence."""

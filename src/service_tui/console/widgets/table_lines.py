@@ -1,7 +1,8 @@
 """The lines of a table: header, rows and the text of an empty one, as strips of segments.
 
 Knows columns and paint. Must not know keys, scrolling or which rows there are.
-Used by RecordTable alone. What a row's cells read is laid out once and kept until told to forget.
+Used by RecordTable alone. What a row's cells read is laid out once and kept until told to forget;
+a line that reads, stands and glows as it did is drawn no second time.
 """
 
 import textwrap
@@ -29,6 +30,9 @@ R = TypeVar("R")
 
 KEPT_MAX: Final = 2_000
 """Rows whose layout is kept; some screens full, so that scrolling back costs nothing."""
+
+DRAWN_MAX: Final = 400
+"""Rows whose line is kept: a few screens full, each some kilobytes."""
 
 _BAR: Final = "▌"
 _MARK: Final = "•"
@@ -70,23 +74,42 @@ class Standing:
         return (_BAR if self.has_cursor else " ") + (_MARK if self.is_marked else " ") + " "
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A line, and all that it was drawn from."""
+
+    cells: tuple[tuple[Piece, ...], ...]
+    standing: Standing
+    glow: Mapping[str, str]
+    strip: Strip
+
+
+_CALM: Final[Mapping[str, str]] = {}
+
+
 class TableLines(Generic[R]):
     """Draws the lines of one table in its present width."""
 
     def __init__(self, columns: Sequence[Column[R]], paint: Paint) -> None:
         self._columns = columns
         self._paint = paint
-        self._width = 0
+        self._width = self._outer = 0
         self._laid: dict[str, Laid[R]] = {}
+        self._drawn: dict[str, _Drawn] = {}
         self.placed: tuple[Placed[R], ...] = ()
         self.glow: Glow = {}
 
     def lay_out(self, width: int, outer: int) -> None:
         """Choose and place the columns for a width, within a table that is `outer` wide."""
-        if width != self._width:
-            self._width = width
+        if (width, outer) != (self._width, self._outer):
+            self._width, self._outer = width, outer
             self.placed = placed(self._columns, width, outer=outer)
             self._laid.clear()
+            self.recolour()
+
+    def recolour(self) -> None:
+        """Draw every line anew when it is next wanted: the colours are others."""
+        self._drawn.clear()
 
     def forget(self) -> None:
         """Lay out every row anew when it is next drawn."""
@@ -149,13 +172,27 @@ class TableLines(Generic[R]):
 
     def row(self, key: str, row: R, standing: Standing) -> Strip:
         """One row."""
+        cells, glow = self.laid(key, row).cells, self.glow.get(key, _CALM)
+        drawn = self._drawn.get(key)
+        if drawn is None or (drawn.cells, drawn.standing, drawn.glow) != (cells, standing, glow):
+            if len(self._drawn) >= DRAWN_MAX:
+                self._drawn.clear()
+            drawn = _Drawn(cells, standing, glow, self._row(cells, standing, glow))
+            self._drawn[key] = drawn
+        return drawn.strip
+
+    def _row(
+        self,
+        cells: tuple[tuple[Piece, ...], ...],
+        standing: Standing,
+        glow: Mapping[str, str],
+    ) -> Strip:
         paper, style = standing.paper, self._paint.style
-        glow = self.glow.get(key, {})
         plain = style("", paper)
         segments: list[Segment] = []
         text, ink = standing.gutter, style("accent", paper)
         at = GUTTER
-        for place, cell in zip(self.placed, self.laid(key, row).cells, strict=True):
+        for place, cell in zip(self.placed, cells, strict=True):
             # The cursor's own ground wins over a glow, or the cursor would seem to have holes.
             under = paper or glow.get(place.column.id, "")
             for piece, name in (
@@ -183,10 +220,12 @@ class TableLines(Generic[R]):
 
     def blank(self) -> Strip:
         """A line below the last row."""
-        return Strip.blank(self._width, self._paint.style())
+        return self._filled([], self._paint.style(), 0)
 
     def _filled(self, segments: Sequence[Segment], style: Style, length: int) -> Strip:
-        return Strip(segments, length).adjust_cell_length(self._width, style)
+        line = Strip(segments, length).adjust_cell_length(self._width, style)
+        # Where the scroll bar would stand there is nothing but the ground.
+        return line.adjust_cell_length(self._outer, self._paint.ground)
 
 
 def _direction(column: Column[R], was: R, now: R) -> str:

@@ -5,9 +5,10 @@ Used by desk.desk.
 """
 
 from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.desk.agent_health import still_waiting
 from service_tui.desk.commands_fleet import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
-from service_tui.desk.leashing import set_leash, still_waiting
+from service_tui.desk.leashing import set_leash
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.units import decimal

@@ -12,6 +12,7 @@ from typing import Final
 
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
+from service_tui.desk.agent_health import still_waiting
 from service_tui.desk.commands_fleet import (
     DetachSkill,
     InstallSkill,
@@ -24,7 +25,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_fleet import SkillsSeen
 from service_tui.desk.leash_keeping import KeptLeash
 from service_tui.desk.leash_line import LeashLines
-from service_tui.desk.leashing import set_leash, still_waiting
+from service_tui.desk.leashing import set_leash
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView

@@ -22,7 +22,8 @@ from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.live_orders import against_real, real_cash, real_shares
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, desk_budget
-from service_tui.desk.records import QuoteView, TicketState, TicketView
+from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.sending import Said, end, request_of, send, settle
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import (
@@ -89,6 +90,8 @@ def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
     if order.venue is not Venue.SIM:
         yield from against_real(state, order)
         return
+    if order.rests:
+        yield "play money has no book on which an order could rest", "take a real venue"
     if state.service.venue is not Venue.SIM or state.service.mode is not Mode.SIM:
         yield "only play money is traded in this mode", "use the embedded service"
 

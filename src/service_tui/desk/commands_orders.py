@@ -1,0 +1,25 @@
+"""What an operator may order about orders that rest on a book. Frozen values.
+
+Knows terms and units. Must not know how an order is carried out.
+Used by the console (which makes them) and by the desk's handler of open orders.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from service_tui.terms import counted
+
+
+@dataclass(frozen=True, slots=True)
+class CancelOrders:
+    """Take these orders off their books; `what` says a single one in words."""
+
+    kind: ClassVar[str] = "cancel"
+    moves_money: ClassVar[bool] = False
+
+    order_ids: tuple[str, ...]
+    what: str = ""
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"cancel {self.what or counted(len(self.order_ids), 'open order')}"

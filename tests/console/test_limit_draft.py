@@ -1,0 +1,145 @@
+"""A typed limit price: exact, on a tick, and an order that the venue is large enough for."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.test_real_ticket import BOTH, MARKET, REAL, state_on
+from samples import NOW
+from service_tui.console.dialogs.limit_draft import (
+    LimitError,
+    around,
+    in_words,
+    read_limit,
+    why_too_small,
+)
+from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
+from service_tui.desk.records_orders import OpenOrderView
+from service_tui.signing.errors import PolicyRefusedError
+from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderWish, amounts
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+
+TICKS = st.sampled_from(sorted(AMOUNT_QUANTA)).map(Micros)
+BUY = Draft(replace(MARKET, venues=BOTH), Side.YES, Action.BUY, "10", venue=Venue.EVM, rests=True)
+SALE = replace(BUY, action=Action.SELL, amount="40", limit="0.5")
+
+
+@given(TICKS, st.integers(1, ONE - 1))
+def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: int) -> None:
+    text = in_words(Micros(price))
+    below, above = around(Micros(price), tick)
+    assert below <= price <= above < below + 2 * tick
+    assert below % tick == above % tick == 0
+    if price % tick == 0 and tick <= price <= ONE - tick:
+        assert read_limit(text, tick) == price
+        assert round(price / ONE * ONE) == price
+        return
+    with pytest.raises(LimitError) as no:
+        read_limit(text, tick)
+    # What is offered in its place is taken.
+    for word in str(no.value).partition("take ")[2].split(" or "):
+        if word:
+            assert abs(read_limit(word, tick) - price) < tick
+
+
+@given(st.text(max_size=9))
+def test_whatever_is_typed_is_a_price_between_0_and_1_or_refused_in_words(text: str) -> None:
+    try:
+        price = read_limit(text, Micros(100))
+    except LimitError as no:
+        words = str(no)
+        assert words
+    else:
+        assert 0 < price < ONE
+        assert price == round(float(text) * ONE)
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "1", "1.0", "0.0", "-0.5", "1.5", "nan", "0,5", ".", "5e-1", "", "0.5.5"]
+)
+def test_no_other_number_is_a_limit(text: str) -> None:
+    with pytest.raises(LimitError):
+        read_limit(text, Micros(10_000))
+
+
+@given(TICKS, st.integers(1, 9_999), st.integers(1, 100_000))
+def test_what_the_draft_lets_rest_the_signer_signs(tick: Micros, part: int, cents: int) -> None:
+    price = Micros(max(tick, part * ONE // 10_000 // tick * tick))
+    spend = Micros(cents * 10_000)
+    wish = OrderWish(token_id=1, action=OrderAction.BUY, price=price, spend=spend, tick=tick)
+    if price > ONE - tick:
+        return
+    refused = why_too_small(Venue.EVM, Action.BUY, spend, price)
+    try:
+        money, shares = amounts(wish)
+    except PolicyRefusedError:
+        assert refused
+        named = float(refused.partition("spend ")[2].split()[0].replace(",", ""))
+        least = Micros(round(named * ONE))
+        assert least > spend
+        assert amounts(replace(wish, spend=least))[1] >= 5 * ONE
+        assert why_too_small(Venue.EVM, Action.BUY, least, price) == ""
+    else:
+        assert not refused
+        assert money <= spend
+        assert shares * price // ONE == money
+
+
+def test_an_order_that_rests_carries_its_limit() -> None:
+    order = read_order(REAL, replace(BUY, limit="0.45"), NOW)
+    assert (order.rests, order.price, order.amount) == (True, 0.45, 10 * ONE)
+    assert order.in_words() == "LIVE buy YES at 0.45 for 10.00 USDC.e on evm_venue"
+    sale = read_order(REAL, SALE, NOW)
+    assert sale.in_words() == "LIVE sell all YES at 0.50 on evm_venue"
+    now = read_order(REAL, replace(BUY, rests=False), NOW)
+    assert (now.rests, now.price) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("draft", "words"),
+    [
+        (BUY, "type a limit price in steps of 0.01"),
+        (replace(BUY, limit="0.455"), "take 0.45 or 0.46"),
+        (replace(BUY, limit="0.999"), "lies from 0.01 to 0.99"),
+        (
+            replace(BUY, limit="0.45", amount="2"),
+            "5 shares or more here: at 0.45 spend 2.25 USDC.e",
+        ),
+        (replace(SALE, amount="4"), "5 shares or more"),
+        (replace(BUY, limit="0.45", venue=Venue.SIM), "no book"),
+    ],
+)
+def test_what_cannot_rest_is_refused_in_words(draft: Draft, words: str) -> None:
+    with pytest.raises(DraftError, match=words):
+        read_order(REAL, draft, NOW)
+
+
+def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
+    draft = replace(BUY, market=replace(MARKET, venues=(Venue.SOL,)), venue=Venue.SOL, limit="0.45")
+    assert read_order(state_on(Venue.SOL), draft, NOW).rests
+    with pytest.raises(DraftError, match="at the market alone"):
+        read_order(state_on(Venue.SOL, embedded=False), draft, NOW)
+
+
+def open_order(**other: object) -> OpenOrderView:
+    given = OpenOrderView(
+        "o1", "o1", MARKET.market_id, MARKET.question, Side.YES, Action.SELL, Venue.EVM,
+        Micros(30 * ONE), Micros(0), 0.6, Micros(18 * ONE), NOW,
+    )  # fmt: skip
+    return replace(given, **other)  # type: ignore[arg-type]
+
+
+def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
+    selling = replace(REAL, orders=(open_order(),))
+    with pytest.raises(DraftError, match="30 of your shares stand in open orders"):
+        read_order(selling, replace(SALE, amount="11"), NOW)
+    assert read_order(selling, replace(SALE, amount="10"), NOW).shares == 10 * ONE
+    buying = replace(
+        REAL,
+        orders=(open_order(action=Action.BUY, money=Micros(990 * ONE)),),
+    )
+    with pytest.raises(DraftError, match=r"open buys leave in the wallet: at most 10\.00 USDC\.e"):
+        read_order(buying, replace(BUY, limit="0.45", amount="11"), NOW)

@@ -1,0 +1,139 @@
+"""Before the first answer about a thing no screen claims that there is none of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from doors import running, seen_before
+from samples import NOW, sample_state
+from service_tui.console.needs import untold
+from service_tui.desk.fleet import FleetView
+from service_tui.desk.records import Phase, Topic
+from service_tui.desk.records_fleet import SupervisionView
+from service_tui.desk.records_log import LogView
+from service_tui.desk.records_reactor import ReactorView
+from service_tui.desk.records_redemption import RedemptionView
+from service_tui.desk.records_research import ResearchView
+from service_tui.desk.records_risk import RiskView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Plan
+
+FULL = seen_before(sample_state())
+BARE = replace(
+    FULL,
+    account=None,
+    limits=None,
+    rails=None,
+    markets={},
+    positions=(),
+    closed=(),
+    on_venues=(),
+    tickets=(),
+    trades=(),
+    fills=(),
+    fleet=None,
+    listening=False,
+    briefing=None,
+    world=None,
+    risk=RiskView(),
+    reactor=ReactorView(),
+    redemption=RedemptionView(),
+    research=ResearchView(),
+    supervision=SupervisionView(),
+    log=LogView(),
+    seen={},
+    polls={},
+)
+"""Online, and nothing was told yet: an attached console in its first moment."""
+
+EMPTY = replace(
+    BARE,
+    account=FULL.account,
+    limits=FULL.limits,
+    fleet=FleetView((), Plan.PRO, 10),
+    listening=True,
+    log=LogView(checked_at=NOW),
+    seen=FULL.seen,
+    polls=FULL.polls,
+)
+"""The same when all was told, and there is nothing."""
+
+CLAIMS = {
+    "attention": "All is well",
+    "portfolio": "No open positions",
+    "markets": "The service lists no markets",
+    "monitors": "Nothing is guarded",
+    "reactor": "The reactor is off",
+    "redemption": "Nothing is held on the real venues",
+    "research": "No session yet",
+    "agents": "No agents yet",
+    "blotter": "No command yet",
+    "log": "Nothing was done yet",
+}
+ASKING = {**dict.fromkeys(CLAIMS, "Not known yet"), "redemption": "Asking for the positions"}
+NOUGHTS = {
+    "portfolio": ("open 0", "closed 0"),
+    "markets": ("of 0",),
+    "monitors": ("monitors 0", "0 of 0", "0 guarded"),
+    "reactor": ("feed 0", "wallets 0"),
+    "redemption": ("0 ready", "0 active"),
+    "research": ("no session",),
+    "agents": ("No agent has traded",),
+}
+
+
+@pytest.mark.parametrize("screen", CLAIMS)
+async def test_an_empty_list_is_claimed_after_an_answer_only(screen: str) -> None:
+    async with running(BARE, first=screen, size=(120, 40)) as seen:
+        assert ASKING[screen] in seen.text
+        assert CLAIMS[screen] not in seen.text
+        for nought in NOUGHTS.get(screen, ()):
+            assert nought not in seen.text
+        await seen.bring(EMPTY)
+        assert CLAIMS[screen] in seen.text
+        assert ASKING[screen] not in seen.text
+
+
+@pytest.mark.parametrize("screen", ["agents", "research", "portfolio", "markets", "monitors"])
+async def test_a_service_that_is_away_is_said_to_be(screen: str) -> None:
+    service = replace(BARE.service, phase=Phase.OFFLINE, problem="connection refused")
+    async with running(BARE, first=screen, size=(120, 40)) as seen:
+        await seen.bring(replace(BARE, service=service))
+        assert "cannot be reached: connection refused" in seen.text
+        assert CLAIMS[screen] not in seen.text
+        assert "Not known yet" not in seen.text.split("cannot be reached")[1]
+
+
+async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() -> None:
+    async with running(BARE, first="portfolio", size=(120, 40)) as seen:
+        await seen.press("o")
+        assert "come with the service's first answer" in seen.text
+        await seen.bring(EMPTY)
+        assert "No position was closed yet" in seen.text
+
+
+async def test_calm_begins_when_the_last_thing_was_told() -> None:
+    without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.MONITORS}
+    async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:
+        assert "has not told of alerts." in seen.text
+        assert seen.app._around.calm.since is None
+        seen.clock[0] += 40
+        await seen.bring(EMPTY)
+        assert seen.app._around.calm.since == NOW + 40
+        assert "All is well" in seen.text
+
+
+def test_what_a_service_does_not_have_is_not_waited_for() -> None:
+    def told_of(*topics: Topic) -> DeskState:
+        return replace(EMPTY, seen=dict.fromkeys(set(Topic) - set(topics), NOW))
+
+    assert untold(EMPTY) == ()
+    assert untold(told_of(Topic.REACTOR, Topic.FLEET)) == ("signals", "approvals")
+    barred = replace(told_of(Topic.REACTOR), reactor=ReactorView(barred="not on this plan"))
+    assert untold(barred) == ()
+    unplanned = replace(told_of(Topic.RESEARCH), research=ResearchView(needs_plan=True))
+    assert untold(unplanned) == ()
+    away = told_of(Topic.AGENTS, Topic.FLEET)
+    assert untold(away) == ("agents", "approvals")
+    assert untold(replace(away, service=replace(away.service, embedded=False))) == ()
+    assert "alerts" in untold(replace(EMPTY, from_cache=True))

@@ -1,0 +1,241 @@
+"""Orders that rest: sent once, listed, met in part, cancelled, and looked up where unknown."""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from desk.redeeming import CountingSigner, balance, known, open_wallet_desk
+from desk.test_live_orders import live, placed
+from faults import TRADES, Dated, Fault, Line, breaking, is_order, said, until
+from service_tui.desk.commands import Halt, PlaceTrade
+from service_tui.desk.commands_orders import CancelOrders
+from service_tui.desk.desk import Desk
+from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.records import NO_TRACE, TicketState, Topic
+from service_tui.desk.state import DeskState
+from service_tui.engine.market import Market
+from service_tui.engine.resting import Part, meet
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+from support import Stage, open_stage
+from wallets import market_on_chain, ready
+
+ORDERS = "/api/sdk/orders/open"
+
+
+@dataclass
+class Work:
+    """A live desk whose wallet signs for itself, a market on the chain, and the line between."""
+
+    desk: Desk
+    stage: Stage
+    line: Line
+    signer: CountingSigner
+    market: Market
+
+    def tick(self) -> int:
+        return int(self.desk.state.markets[self.market.market_id].tick)
+
+    def below(self, ticks: int = 1) -> float:
+        """A price that no seller meets now: so many ticks below the best bid."""
+        world = self.stage.world
+        book = world.venues.book(self.market.market_id)
+        best = book.best((world.at, world.world_at), bids=True)
+        assert best is not None
+        return (best.price - ticks * self.tick()) / ONE
+
+    def order(self, price: float, spend: int = 30, **other: object) -> PlaceTrade:
+        given = PlaceTrade(
+            self.market.market_id,
+            Side.YES,
+            Action.BUY,
+            Venue.EVM,
+            Micros(spend * ONE),
+            price=price,
+            confirmed=True,
+            rests=True,
+        )
+        return replace(given, **other)  # type: ignore[arg-type]
+
+    async def rest(self, price: float, **other: object) -> None:
+        state, words = await placed(self.desk, self.stage, self.order(price, **other))
+        assert state is TicketState.DONE, words
+        assert "rests at" in words
+
+    async def until(self, is_so: Callable[[DeskState], object]) -> DeskState:
+        return await until(self.desk, is_so, self.stage)
+
+    async def met(self, shares: int) -> None:
+        """Have the resting order met by somebody, as when quotes cross it."""
+        world = self.stage.world
+        (resting,) = world.venues.orders(self.stage.agent_id)
+        money = Micros(shares * resting.price)
+        part = Part(Micros(shares * ONE), money)
+        events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
+        await self.stage.sim.service.keeper.commit(events)
+
+
+@asynccontextmanager
+async def work(path: Path, fault: Fault | None = None) -> AsyncGenerator[Work]:
+    async with open_stage(path, speed=0) as whole:
+        await ready(whole)
+        (stage, line), signer = breaking(whole, fault), CountingSigner()
+        line.inner = Dated(line.inner, whole.clock)
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            await known(desk, stage)
+            yield Work(desk, stage, line, signer, market_on_chain(stage))
+
+
+async def test_an_order_rests_is_met_in_part_and_its_rest_is_cancelled(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        price, cash = on.below(), balance(on.stage)
+        await on.rest(price)
+        (sent,) = on.line.orders()
+        assert (sent["order_type"], sent["price"]) == ("GTC", price)
+        assert on.signer.count == 1
+        signed = sent["signed_order"]
+        maker, taker = int(signed["makerAmount"]), int(signed["takerAmount"])
+        # Amounts of the limit: money for whole hundredths of a share, never above the spend.
+        assert taker % 10_000 == 0
+        assert maker == taker * round(price * ONE) // ONE <= 30 * ONE
+
+        state = await on.until(lambda s: s.orders)
+        (order,) = state.orders
+        assert (order.side, order.action, order.price) == (Side.YES, Action.BUY, price)
+        assert (order.shares, order.filled) == (taker, 0)
+        assert balance(on.stage) == cash - order.money
+        assert state.tickets[0].limit == price
+
+        await on.met(12)
+        state = await on.until(lambda s: s.orders and s.orders[0].filled)
+        assert state.orders[0].filled == 12 * ONE
+        assert any("12.00 filled" in one.text for one in state.notices)
+        row = await on.until(lambda s: s.redemption.row(f"{on.market.market_id}:yes"))
+        assert row.redemption.row(f"{on.market.market_id}:yes").shares == 12 * ONE
+
+        on.desk.submit(CancelOrders((order.order_id,)))
+        await on.until(lambda s: not s.orders)
+        assert balance(on.stage) == cash - round(12 * price * ONE)
+        assert not on.stage.world.venues.orders(on.stage.agent_id)
+        assert len(on.line.orders()) == 1
+        assert any("done" in one.text and "came back" in one.text for one in on.desk.state.notices)
+
+
+async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below(), spend=10)
+        state = await on.until(lambda s: s.orders)
+        shares = state.orders[0].shares
+        assert shares % ONE, "what is left is no whole number of shares"
+        await on.met(5)
+        await on.until(lambda s: s.orders[0].filled)
+        world = on.stage.world
+        (resting,) = world.venues.orders(on.stage.agent_id)
+        part = Part(resting.left, Micros(resting.left * resting.price // ONE))
+        events = meet(world.venues, resting, part, (on.stage.clock.now(), world.world_at))
+        await on.stage.sim.service.keeper.commit(events)
+        state = await on.until(lambda s: not s.orders)
+        assert any(": filled: bought" in one.text for one in state.notices)
+        assert not any("do not say" in one.text for one in state.notices)
+
+
+async def test_only_a_confirmed_order_on_a_tick_with_a_price_is_signed(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        price = on.below()
+        for changed, words in (
+            ({"confirmed": False}, "nobody has confirmed"),
+            ({"price": None}, "a price above 0 and below 1"),
+            ({"price": 1.5}, "a price above 0 and below 1"),
+            ({"price": price + on.tick() / 3 / ONE}, "between two ticks"),
+            ({"amount": Micros(ONE)}, "5 shares"),
+            ({"venue": Venue.SIM}, "no book"),
+            ({"amount": Micros(2_000 * ONE)}, "not enough cash"),
+            ({"amount": Micros(101 * ONE)}, "limit"),
+        ):
+            order = replace(on.order(price), **changed)  # type: ignore[arg-type]
+            state, told = await placed(on.desk, on.stage, order)
+            assert (state, words in told) == (TicketState.REFUSED, True), told
+        on.desk.submit(Halt())
+        state, told = await placed(on.desk, on.stage, on.order(price))
+        assert (state, "halted" in told) == (TicketState.REFUSED, True)
+        assert on.signer.count == 0
+        assert on.line.orders() == []
+
+
+async def test_what_open_buys_keep_is_not_spent_twice(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        for _ in range(4):
+            await on.rest(on.below(), spend=90)
+        state = await on.until(lambda s: len(s.orders) == 4)
+        kept = sum(order.money for order in state.orders)
+        assert state.wallet.usdc == balance(on.stage) + kept
+        poor = replace(state.wallet, usdc=Micros(kept + 20 * ONE))
+        rich = preflight(state, on.order(on.below()), on.stage.clock.now())
+        assert rich is None or "cash" not in rich[0]
+        no = preflight(replace(state, wallet=poor), on.order(on.below()), on.stage.clock.now())
+        assert no is not None
+        assert no[0] == "not enough cash"
+
+
+@pytest.mark.parametrize("lists_trades", [True, False])
+async def test_an_unknown_order_is_found_where_it_rests(
+    tmp_path: Path, *, lists_trades: bool
+) -> None:
+    async with work(tmp_path, Fault.LOST) as on:
+        if not lists_trades:
+            lost = on.line.fault
+
+            def fault(request: httpx.Request) -> Any:
+                if request.url.path == TRADES:
+                    return said({"trades": [], "total_count": 0})
+                return lost(request)
+
+            on.line.fault = fault
+        ticket = on.desk.submit(on.order(on.below()))
+        state = await on.until(lambda s: s.tickets and s.tickets[0].state is TicketState.DONE)
+        assert ticket.view.ticket_id == state.tickets[0].ticket_id
+        assert "rests on the book" in state.tickets[0].outcome
+        await on.until(lambda s: s.orders)
+        assert len(on.line.orders()) == 1
+
+
+async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        price = on.below()
+        await on.rest(price)
+
+        def fault(request: httpx.Request) -> Any:
+            if is_order(request):
+                return said({"error": "broken"}, 500)
+            if request.url.path == TRADES:
+                return said({"trades": [], "total_count": 0})
+            return None
+
+        on.line.fault = fault
+        on.desk.submit(on.order(price))
+        await on.until(lambda s: s.tickets[0].state is TicketState.UNKNOWN)
+        # The first one's entry must not be taken for the second, which never came there.
+        for _ in range(7):
+            await on.stage.clock.advance(100)
+        state = await on.until(lambda s: s.tickets[0].is_lost)
+        assert "may be another one" in state.tickets[0].outcome
+        assert state.tickets[0].outcome != NO_TRACE
+
+
+async def test_a_line_without_open_orders_is_asked_for_them_once(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        assert Topic.ORDERS in on.desk.state.seen or on.line.asked(ORDERS)
+        gone = said({"error": "not found"}, 404)
+        on.line.fault = lambda request: gone if request.url.path == ORDERS else None
+        before = on.line.asked(ORDERS)
+        await on.stage.clock.advance(60)
+        await on.until(lambda _: True)
+        assert on.line.asked(ORDERS) <= before + 1
+        assert json.dumps([one.order_id for one in on.desk.state.orders]) == "[]"
