@@ -1,5 +1,6 @@
 """The halt on the desk's floor: the gate, everybody who has to know, the restart and the end."""
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncGenerator, Callable
@@ -31,7 +32,7 @@ from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from service_tui.wire.trades import TradeRequest
-from support import Stage, first_state, open_stage, open_test_desk
+from support import ANSWER_S, Stage, first_state, open_stage, open_test_desk
 
 AT_SERVICE = "/api/desk/halt"
 AT_RESUME = "/api/desk/resume"
@@ -148,10 +149,11 @@ async def test_a_halt_while_the_intent_is_written_keeps_the_order_here(tmp_path:
     async with at_work(tmp_path) as (desk, stage, line):
         # Nothing is written while this work waits in front.
         may_write = threading.Event()
-        held = stage.database.submit(lambda _: may_write.wait(10))
+        held = stage.database.submit(lambda _: may_write.wait(ANSWER_S))
         ticket = desk.submit(buy(stage.open_markets()[0]))
-        await stage.clock.advance(0.0)
-        await stage.clock.advance(0.0)
+        # Not `advance`: it waits for the disk.
+        for _ in range(40):
+            await asyncio.sleep(0)
         desk.submit(Halt())
         may_write.set()
         assert (await ended(desk, ticket, stage)).state is TicketState.REFUSED
