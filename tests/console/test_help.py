@@ -6,7 +6,7 @@ from textual.widgets import Static
 
 from console.snapshot import assert_snapshot
 from doors import Running, running, seen_before
-from samples import sample_state
+from samples import NOW, sample_state
 from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.help import Help, key_line, moves
 from service_tui.console.formats import price
@@ -94,7 +94,7 @@ async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
         Text("3s"),
     )
     async with running(STATE, size=(80, 24)) as seen:
-        await seen.app.push_screen(Explain("[b]Will it?", (part, part)))
+        await seen.app.push_screen(Explain("[b]Will it?", (part, part), NOW))
         await seen.pilot.pause()
         for said in ("= shares x price [/]", "12.00", "worked out here, 3s ago", "[b]Will it?"):
             assert said in seen.text

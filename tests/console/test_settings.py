@@ -8,6 +8,7 @@ from console.snapshot import assert_snapshot
 from doors import DATA_PATH, LOG_PATH, Running, running, seen_before
 from samples import NOW, sample_state
 from service_tui.console.deliveries import Way, choices_of, ways_text
+from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.form import Form
@@ -323,6 +324,21 @@ async def test_whose_desk_this_is_stands_on_a_page_or_beside() -> None:
         await seen.until(lambda: DATA_PATH in seen.text)
     async with running(STATE, first="settings", size=(170, 40)) as seen:
         assert LOG_PATH in seen.text
+
+
+async def test_the_page_says_who_serves_now_while_it_is_open() -> None:
+    service = replace(STATE.service, embedded=True, attached=True)
+    attached = replace(STATE, service=service)
+    async with running(attached, first="settings", size=(80, 24)) as seen:
+        await on(seen, "desk.about")
+        await seen.press("enter")
+        await seen.until(lambda: isinstance(seen.app.screen, About))
+        page = seen.app.screen
+        assert isinstance(page, About)
+        assert "another program on this machine" in page.text().plain
+        await seen.bring(replace(STATE, service=replace(service, attached=False)))
+        await seen.until(lambda: "this program" in page.text().plain)
+        assert "another program" not in page.text().plain
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 160])

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console.dialogs.page import Page
 from service_tui.console.figures import figures
+from service_tui.units import Timestamp
 
 WIDTH: Final = 60
 """Cells of text; the frame around it takes six more."""
@@ -42,8 +43,8 @@ class Explanation:
 class Explain(Page):
     """Numbers explained, one below the other; scrolls."""
 
-    def __init__(self, title: str, parts: tuple[Explanation, ...]) -> None:
-        super().__init__(title, "esc closes")
+    def __init__(self, title: str, parts: tuple[Explanation, ...], now: Timestamp) -> None:
+        super().__init__(title, "esc closes", now)
         self._parts = parts
 
     def text(self) -> Text:

@@ -12,10 +12,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from service_tui.console.formats import clock_time
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.words import Words
+from service_tui.units import Timestamp
 
 
 class Page(ModalScreen[None]):
@@ -29,10 +31,12 @@ class Page(ModalScreen[None]):
         Binding("ctrl+u", "lines(-10)", show=False),
     ]
 
-    def __init__(self, title: str, hint: str) -> None:
+    def __init__(self, title: str, hint: str, at: Timestamp | None = None) -> None:
+        """A page; `at` is the wall time of what it says, where that stands still."""
         super().__init__()
+        self._words = Words()
         self._title = title
-        self._hint = hint
+        self._hint = hint if at is None else f"as of {clock_time(at).plain}, {hint}"
 
     @abstractmethod
     def text(self) -> Text:
@@ -40,10 +44,11 @@ class Page(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """The frame and its text."""
+        self._words.tell(self.text())
         with VerticalScroll(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {self._hint} "))
-            yield Static(content(self.text()), markup=False)
+            yield self._words
 
     def action_lines(self, by: int) -> None:
         """Scroll by lines."""

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.text import Text
-from textual.widgets import Static
 
 from service_tui.console import formats
 from service_tui.console.dialogs.page import Page
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
-from service_tui.console.theme import content
 from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
 from service_tui.desk.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.report_rows import ALL, REASONS_MAX
@@ -48,8 +46,7 @@ class Report(Page):
         before, self._state, self._now = self._state, state, now
         parts = (state.fleet, state.supervision, state.trades, is_private(state))
         if parts != (before.fleet, before.supervision, before.trades, is_private(before)):
-            for words in self.query(Static):
-                words.update(content(self.text()))
+            self._words.tell(self.text())
 
 
 def report_text(state: DeskState, now: Timestamp, *, first: str = "") -> Text:

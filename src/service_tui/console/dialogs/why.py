@@ -41,7 +41,7 @@ class Why(Page):
     """One chain; scrolls."""
 
     def __init__(self, chain: Chain, now: Timestamp, *, masked: bool) -> None:
-        super().__init__("Why did it trade", "esc closes, j and k scroll")
+        super().__init__("Why did it trade", "esc closes, j and k scroll", now)
         self._chain = chain
         self._now = now
         self._masked = masked

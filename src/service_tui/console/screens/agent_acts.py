@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.dialogs.about import About
+from service_tui.console.dialogs.about import About, Tell
 from service_tui.console.dialogs.choose_plan import ChoosePlan
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.secret import Secret
@@ -145,9 +145,10 @@ class AgentActs(HandActs[Part], Generic[Part]):
         self._is_revealing = True
         self._app().push_screen(Secret(revealed), self._seen)
 
-    def open_about(self, title: str, text: Text) -> None:
+    def open_about(self, title: str, tell: Tell) -> None:
         """Show one page."""
-        self._app().push_screen(About(formats.plain(title, 40).plain, text))
+        name = formats.plain(title, 40).plain
+        self._app().push_screen(About(name, tell, self.state, self.now))
 
     def _seen(self, _: None) -> None:
         self._is_revealing = False

@@ -192,9 +192,16 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
             self.query_one("#agents-detail").focus()
         else:
             width = max(40, self.size.width - 16)
-            told = agent_detail(agent, self.state, self.now)
-            story = agent_story(agent, self.state, self.now, width)
-            self.open_about(agent.name, Text("\n\n").join((told, story)))
+
+            def tell(state: DeskState, now: Timestamp) -> Text:
+                """All about it as it is now, or as it was last."""
+                every = () if state.fleet is None else state.fleet.agents
+                same = (one for one in every if one.agent_id == agent.agent_id)
+                newest = next(same, agent)
+                parts = agent_detail(newest, state, now), agent_story(newest, state, now, width)
+                return Text("\n\n").join(parts)
+
+            self.open_about(agent.name, tell)
 
     def action_next_list(self) -> None:
         """The agent in focus, or the trades of all; on a tall screen both stand there."""

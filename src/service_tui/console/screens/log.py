@@ -5,6 +5,7 @@ Used by the app on `@`.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
@@ -128,7 +129,8 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
         """The entry that is highlighted, as a page."""
         entry = self.row_in_focus()
         if entry is not None:
-            page = About(f"Entry {entry.number:,}", entry_text(entry, self.state, self.now))
+            tell = partial(entry_text, entry)
+            page = About(f"Entry {entry.number:,}", tell, self.state, self.now)
             self._app().push_screen(page)
 
     def action_verify(self) -> None:

@@ -316,7 +316,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         parts = self.explained(row)
         if parts:
             title = self.title if row is None else self.name_of(row)
-            self._app().push_screen(Explain(title, parts))
+            self._app().push_screen(Explain(title, parts, self.now))
         else:
             self.row_in_focus()
 

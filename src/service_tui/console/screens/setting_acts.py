@@ -5,6 +5,7 @@ Used by the settings screen, which stands on it.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, Final, Generic, TypeVar
 
 from rich.text import Text
@@ -280,8 +281,8 @@ class SettingActs(DeskScreen[Part], Generic[Part]):
         self.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
 
     def _tell_about(self) -> None:
-        text = about_text(self.state, self.now, self.surroundings)
-        self._app().push_screen(About("This desk", text))
+        tell = partial(about_text, around=self.surroundings)
+        self._app().push_screen(About("This desk", tell, self.state, self.now))
 
     # -- how ----------------------------------------------------------------------------------
 
