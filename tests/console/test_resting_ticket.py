@@ -122,13 +122,17 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         page = OpenOrders(state, NOW)
         app.push_screen(page)
         await pilot.pause()
-        shown = str(page.query_one("#orders-list", Static).content)
+        shown = str(page.query_one(".list-rows", Static).content)
         for words in ("sell YES 30.00 left at 0.60", "asks for 18.00 USDC.e", "5.00 filled, keeps"):
             assert words in shown
         await pilot.press("j", "d")
         assert app.given == [CancelOrders(("o2",), two[1].in_words())]
+        # The order under the cursor is gone: no other one comes under it by itself.
         page.take(replace(state, orders=two[:1]), NOW)
         await pilot.press("d")
+        assert len(app.given) == 1
+        assert app.said[-1] == "the row you were on is gone: nothing was done"
+        await pilot.press("k", "d")
         assert app.given[-1] == CancelOrders(("o1",), two[0].in_words())
         await pilot.press("D")
         await pilot.pause(2 * ARMED_AFTER_S)
@@ -137,7 +141,7 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
         assert app.given[-1] == CancelOrders(("o1",))
         page.take(replace(state, orders=()), NOW)
         await pilot.pause()
-        assert "Nothing rests" in str(page.query_one("#orders-list", Static).content)
+        assert "Nothing rests" in str(page.query_one(".list-rows", Static).content)
         await pilot.press("d")
         assert len(app.given) == 3
 

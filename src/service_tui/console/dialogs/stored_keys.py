@@ -8,19 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.text import Text
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
+from textual.binding import BindingType
 
 from service_tui.console import formats
+from service_tui.console.dialogs.cursor_list import CursorList
 from service_tui.console.freshness import is_private
-from service_tui.console.keys import bindings_of, keys_of, shown_key
-from service_tui.console.theme import content
-from service_tui.console.widgets.words import Words
+from service_tui.console.keys import bindings_of
 from service_tui.desk.records_wallet import KeyState, StoredKeyView, WalletView
-from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
 
 _NONE: Final = "No key lies here. K on the page before keeps one: imported, or made anew."
 _OVER_MAX: Final = 300
@@ -37,54 +31,21 @@ class Chosen:
     removes: bool
 
 
-class StoredKeys(ModalScreen[Chosen | None]):
-    """A list with a cursor; what is chosen is an address, never a place in the list."""
+class StoredKeys(CursorList[Chosen | None, StoredKeyView]):
+    """What is chosen is an address, never a place in the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("dialog"),
-        *bindings_of("stored_keys"),
-        Binding("j,down", "step(1)", show=False),
-        Binding("k,up", "step(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("stored_keys")]
 
-    def __init__(self, state: DeskState, now: Timestamp) -> None:
-        super().__init__()
-        self._state = state
-        self._now = now
-        stored = state.wallet.stored
-        self._at = stored[0].address if stored else ""
+    name_in_keys: ClassVar[str] = "stored_keys"
+    title_words: ClassVar[str] = "Keys on this machine"
 
-    def compose(self) -> ComposeResult:
-        """The addresses, and the keys that work."""
-        with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(" Keys on this machine "))
-            frame.border_subtitle = content(Text(" esc closes "))
-            with VerticalScroll(id="keys-body", can_focus=False):
-                yield Words(id="keys-list")
-            yield Words(id="keys-keys")
+    def rows(self) -> tuple[StoredKeyView, ...]:
+        """The keys of this directory."""
+        return self.state.wallet.stored
 
-    def on_mount(self) -> None:
-        """Show what lies here."""
-        self._show()
-
-    def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; what is gone loses the cursor."""
-        self._state, self._now = state, now
-        if self._chosen() is None:
-            self._at = self._stored[0].address if self._stored else ""
-        self._show()
-
-    @property
-    def _stored(self) -> tuple[StoredKeyView, ...]:
-        return self._state.wallet.stored
-
-    def action_step(self, by: int) -> None:
-        """The next key, or the one before."""
-        addresses = [key.address for key in self._stored]
-        if self._at in addresses:
-            place = addresses.index(self._at) + by
-            self._at = addresses[max(0, min(place, len(addresses) - 1))]
-            self._show()
+    def key_of(self, row: StoredKeyView) -> str:
+        """Its address."""
+        return row.address
 
     def action_open(self) -> None:
         """Open the key under the cursor."""
@@ -94,24 +55,18 @@ class StoredKeys(ModalScreen[Chosen | None]):
         """Delete the key under the cursor, once that is confirmed."""
         self._choose(removes=True)
 
-    def action_close(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)
-
     def _choose(self, *, removes: bool) -> None:
-        key = self._chosen()
+        key = self.chosen_or_said()
         # What is deleted must have been read, and behind a mask it cannot be.
-        if key is not None and not (removes and is_private(self._state)):
+        if key is not None and not (removes and is_private(self.state)):
             self.dismiss(Chosen(key.address, removes))
 
-    def _chosen(self) -> StoredKeyView | None:
-        return next((key for key in self._stored if key.address == self._at), None)
-
-    def _show(self) -> None:
-        masked = is_private(self._state)
-        lines = [self._line(key, masked=masked) for key in self._stored]
+    def told(self) -> Text:
+        """The addresses, and what lies among them and is none."""
+        masked = is_private(self.state)
+        lines = [self._line(key, masked=masked) for key in self.rows()]
         text = Text("\n").join(lines) if lines else Text(_NONE, "muted")
-        overs = self._state.wallet.passed_over
+        overs = self.state.wallet.passed_over
         for over in overs[:_TOLD_MAX]:
             said = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
             text = Text.assemble(text, ("\n\npassed over: ", "warn"), said)
@@ -120,16 +75,11 @@ class StoredKeys(ModalScreen[Chosen | None]):
             text = Text.assemble(text, (more, "warn"))
         if masked and lines:
             text = Text.assemble(text, (f"\n\n{_HIDDEN}", "muted"))
-        keys = "   ".join(f"{shown_key(key)} {key.label}" for key in keys_of("stored_keys"))
-        told = {"list": text, "keys": Text(keys if lines else "", "muted")}
-        # A state may come before the parts stand, or while they are taken down.
-        for name, words in told.items():
-            for part in self.query(f"#keys-{name}").results(Words):
-                part.tell(words)
+        return text
 
     def _line(self, key: StoredKeyView, *, masked: bool) -> Text:
-        wallet = self._state.wallet
-        here = key.address == self._at
+        wallet = self.state.wallet
+        here = key.address == self.at
         said = ", ".join(_standing(key.address, wallet))
         return Text.assemble(
             ("▌ " if here else "  ", "accent"),

@@ -1,0 +1,125 @@
+"""A dialog with a list and a cursor that stays with its row, and is lost with it.
+
+Knows the desk's state. Must not know what the rows are.
+Used by the stored keys and the open orders. As in every table of the desk, no key ever acts on a
+row that has come under the cursor by itself.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Final, Generic, TypeVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+
+from service_tui.console.keys import bindings_of, keys_of, shown_key
+from service_tui.console.messages import Said
+from service_tui.console.theme import content
+from service_tui.console.widgets.words import Words
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+Result = TypeVar("Result")
+Row = TypeVar("Row")
+
+_GONE: Final = "the row you were on is gone: nothing was done"
+
+
+class CursorList(ModalScreen[Result], Generic[Result, Row]):
+    """Rows of the state; a subclass says which, by what each is known, and how it reads."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        Binding("j,down", "step(1)", show=False),
+        Binding("k,up", "step(-1)", show=False),
+    ]
+
+    name_in_keys: ClassVar[str]
+    """The group of keys.py whose keys are named below the list."""
+
+    title_words: ClassVar[str]
+
+    lines_of_a_row: ClassVar[int] = 1
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(classes="-cursor-list")
+        self.state = state
+        self.now = now
+        self._place = 0
+        self.at = next(iter(self._keys()), "")
+
+    @abstractmethod
+    def rows(self) -> Sequence[Row]:
+        """The rows of the state as it is now."""
+
+    @abstractmethod
+    def key_of(self, row: Row) -> str:
+        """What a row is known by, for as long as it lives."""
+
+    @abstractmethod
+    def told(self) -> Text:
+        """The rows in words, or what stands in their place."""
+
+    def compose(self) -> ComposeResult:
+        """The rows, and the keys that work."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(f" {self.title_words} "))
+            with VerticalScroll(classes="list-body", can_focus=False):
+                yield Words(classes="list-rows")
+
+    def on_mount(self) -> None:
+        """Show what there is."""
+        self._show()
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive a newer state; what is gone takes the cursor along."""
+        self.state, self.now = state, now
+        keys = self._keys()
+        if self.at in keys:
+            self._place = keys.index(self.at)
+        elif not self.at:
+            self.at = next(iter(keys), "")
+        self._show()
+
+    def chosen(self) -> Row | None:
+        """The row under the cursor; None where there is none."""
+        return next((row for row in self.rows() if self.key_of(row) == self.at), None)
+
+    def chosen_or_said(self) -> Row | None:
+        """The same, for a key that acts on it; that it is gone is said."""
+        row = self.chosen()
+        if row is None and self.at:
+            self.post_message(Said(_GONE, "warn"))
+        return row
+
+    def action_step(self, by: int) -> None:
+        """The next row, or the one before; from a lost one to who stands there now."""
+        keys = self._keys()
+        if not keys:
+            return
+        wanted = self._place + (by if self.at in keys else 0)
+        self._place = max(0, min(wanted, len(keys) - 1))
+        self.at = keys[self._place]
+        self._show()
+        # The row before stays in sight with it.
+        top = max(0, (self._place - 1) * self.lines_of_a_row)
+        self.query_one(".list-body").scroll_to(y=top, animate=False)
+
+    def action_close(self) -> None:
+        """Leave."""
+        self.dismiss(None)
+
+    def _keys(self) -> list[str]:
+        return [self.key_of(row) for row in self.rows()]
+
+    def _show(self) -> None:
+        named = keys_of(self.name_in_keys) if self._keys() else ()
+        keys = [*(f"{shown_key(key)} {key.label}" for key in named), "esc closes"]
+        # A state may come before the parts stand, or while they are taken down.
+        for frame in self.query("#frame"):
+            frame.border_subtitle = content(Text(f" {'   '.join(keys)} "))
+        for words in self.query(".list-rows").results(Words):
+            words.tell(self.told())
