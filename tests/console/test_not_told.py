@@ -113,7 +113,7 @@ async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() ->
 
 
 async def test_calm_begins_when_the_last_thing_was_told() -> None:
-    without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.MONITORS}
+    without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.BRIEFING}
     async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:
         assert "has not told of alerts." in seen.text
         assert seen.app._around.calm.since is None

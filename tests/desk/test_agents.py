@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -95,8 +95,10 @@ async def until(
     end = stage.clock.monotonic() + within_s
     for _ in range(400):
         for _ in range(20):
-            if is_so(desk.state):
-                return desk.state
+            # An agent that is not listed yet is not as wanted either.
+            with suppress(StopIteration):
+                if is_so(desk.state):
+                    return desk.state
             await asyncio.to_thread(int)
         assert stage.clock.monotonic() < end
         await stage.clock.advance(0.1)

@@ -404,8 +404,9 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
         # One for each alert that is new, or came to its end; signals are told together.
         assert 0 <= more <= 5
         return
-    if isinstance(fact, HeldSeen | SkillRunChanged):
-        # One for each trade that waits now or was decided by nobody, and for a run that fell over.
+    if isinstance(fact, HeldSeen | SkillRunChanged | OrdersSeen):
+        # One for each trade that waits now or was decided by nobody, for a run that fell over, and
+        # for an order on a book that was met or has ended.
         assert 0 <= more <= 5
         return
     assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))

@@ -229,6 +229,19 @@ BAD_FILES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+def test_nobody_is_told_to_lay_one_file_over_the_other(tmp_path: Path) -> None:
+    keys = WalletKeys(tmp_path / "desk", work=LIGHT)
+    good = keys.keep(WORDS, "")
+    folder = tmp_path / "desk" / "wallets"
+    (kept,) = folder.iterdir()
+    beside = folder / f"{kept.name}.bak"
+    beside.write_bytes(kept.read_bytes())
+    beside.chmod(0o600)
+    (told,) = keys.passed_over()
+    assert told.endswith(f"names the address of {kept.name}, which lies here; move it away")
+    assert [key.address for key in keys.stored()] == [good.address]
+
+
 @pytest.mark.parametrize("name", BAD_FILES)
 def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str

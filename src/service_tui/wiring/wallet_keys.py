@@ -258,6 +258,9 @@ class WalletKeys:
             raise KeystoreError("names no address; move it away, and import its key")
         if self._path(address) != path:
             name = self._path(address).name
+            # Nobody has proved that it is a copy: one laid over the other may destroy a key.
+            if self._path(address).exists():
+                raise KeystoreError(f"names the address of {name}, which lies here; move it away")
             raise KeystoreError(f"is not named after its key; rename it to {name}")
         return address
 
