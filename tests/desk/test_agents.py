@@ -92,13 +92,18 @@ async def until(
     desk: Desk, is_so: Callable[[DeskState], object], stage: Stage, *, within_s: float = 60.0
 ) -> DeskState:
     """The wanted state, reached before so much manual time has passed."""
+
+    def stands() -> object:
+        # An agent that is not listed yet is not as wanted either.
+        with suppress(StopIteration):
+            return is_so(desk.state)
+        return False
+
     end = stage.clock.monotonic() + within_s
     for _ in range(400):
         for _ in range(20):
-            # An agent that is not listed yet is not as wanted either.
-            with suppress(StopIteration):
-                if is_so(desk.state):
-                    return desk.state
+            if stands():
+                return desk.state
             await asyncio.to_thread(int)
         assert stage.clock.monotonic() < end
         await stage.clock.advance(0.1)
