@@ -1,6 +1,7 @@
 """F9: from anywhere, before anything else, and what stands on the screen then."""
 
 import asyncio
+import re
 from dataclasses import replace
 
 import pytest
@@ -385,7 +386,10 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     sold, kept = sold_and_kept(on)
     assert (sold, kept) == ((*DONE.positions, real), ())
     said = exits_question(on, sold).plain
-    assert "with real money: 1 on evm" in said
+    assert "7 on sim (SIM), with real money 1 on evm_venue. " in said
+    # Two kinds of money are never added.
+    assert re.search(r"bring about [\d.,]+ \$SIM and [\d.,]+ USDC\.e by", said)
+    assert "open sales" not in said
     assert "NOT sold" not in said
     assert sale_of(real).confirmed
     assert not sale_of(DONE.positions[0]).confirmed

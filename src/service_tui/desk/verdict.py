@@ -42,7 +42,7 @@ _ON_THE_BOOK: Final = {
 """What the state of an order says of the trade. Source: wire reference, 3.4."""
 
 
-_LISTED: Final = "O on 1 or 9 lists it"
+_LISTED: Final = "O lists it"
 """Where a person finds what rests."""
 
 

@@ -16,7 +16,7 @@ from service_tui.console.freshness import is_private
 from service_tui.desk.records import PositionView, TicketState, TicketView
 from service_tui.desk.records_halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Venue, counted
+from service_tui.terms import MONEY_OF, MarketStatus, Venue, counted
 from service_tui.units import Micros, Timestamp
 
 DETAIL_MAX: Final = 160
@@ -152,26 +152,42 @@ def _by_venue(held: Sequence[PositionView]) -> str:
     return ", ".join(f"{count} on {venue}" for venue, count in counts.items())
 
 
+def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
+    """What is brought of each money; two kinds are never added."""
+    sums = dict.fromkeys((MONEY_OF[one.venue] for one in held), 0)
+    for one in held:
+        sums[MONEY_OF[one.venue]] += one.exit_value or 0
+    told = (
+        Text.assemble(formats.money(Micros(total), masked=masked), f" {unit}")
+        for unit, total in sums.items()
+    )
+    return Text(" and ").join(told)
+
+
 def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
     """What will be sold, and what it brings by its exit value of now."""
     masked = is_private(state)
-    service = state.service
-    known = [one.exit_value for one in held if one.exit_value is not None]
-    total = formats.money(Micros(sum(known)), masked=masked)
-    unknown = len(held) - len(known)
+    unknown = sum(one.exit_value is None for one in held)
     lines = [_holding(one, masked=masked) for one in held[:LISTED_MAX]]
     if len(held) > LISTED_MAX:
         lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
+    played = [one for one in held if one.venue is Venue.SIM]
     real = [one for one in held if one.venue is not Venue.SIM]
+    mode = state.service.mode.value
+    rests = any(one.holding in {each.key for each in held} for one in state.orders)
     body = Text.assemble(
-        f"{counted(len(held), 'position')} sold whole, each with an order of its own, on ",
-        (f"{service.venue.value} ({service.mode.value})", service.mode.value.lower()),
-        (f"; of these with real money: {_by_venue(real)}" if real else "", "bold live"),
+        f"{counted(len(held), 'position')} sold whole, each with an order of its own: ",
+        (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
+        ", " if played and real else "",
+        (f"with real money {_by_venue(real)}" if real else "", "bold live"),
         ". Together they bring about ",
-        total,
+        _sums(held, masked=masked),
         " by their exit values of now",
+        ", less fees" if real else "",
         f", and {unknown} more whose exit value is not known" if unknown else "",
-        "; each sale moves its price. Entries stay blocked. This cannot be undone.\n\n",
+        "; each sale moves its price. ",
+        "What of them stands in open sales is cancelled first. " if rests else "",
+        "Entries stay blocked. This cannot be undone.\n\n",
     )
     body.append_text(Text("\n").join(lines))
     if kept := sold_and_kept(state)[1]:

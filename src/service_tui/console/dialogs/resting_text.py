@@ -56,7 +56,7 @@ def resting_figures(
     )
     tail = (
         ("fee", money(found and found.fee)),
-        ("best price", formats.price(found and found.price_before)),
+        ("price now", formats.price(found and found.price_before)),
     )
     if not buys:
         return (*parts, ("you get now", money(found and found.net)), *tail)
