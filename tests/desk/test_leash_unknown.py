@@ -211,6 +211,36 @@ async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
         assert it.line.asked(TRADES) == 0
 
 
+async def test_a_garbled_list_of_trades_ends_nothing(tmp_path: Path) -> None:
+    async with lost(tmp_path, Fault.LOST) as it:
+        await it.buy(5.0)
+        await it.approve()
+        it.line.fault = lambda _: said({}, content_encoding="gzip")
+        await it.wait(30)
+        assert it.line.asked(TRADES)
+        assert it.row.status is HeldStatus.UNKNOWN
+        it.line.fault = lambda _: None
+        await it.wait(20)
+        assert it.row.status is HeldStatus.APPROVED
+
+
+async def test_a_buy_is_looked_up_whatever_breaks_after_it_left(tmp_path: Path) -> None:
+    async with lost(tmp_path, Fault.SILENT) as it:
+        await it.buy(5.0)
+        async with asyncio.TaskGroup() as tasks:
+            approving = tasks.create_task(it.approve())
+            while not it.line.waiting:
+                await asyncio.to_thread(int)
+            # While it is on its way nobody asks for it.
+            await it.wait(30)
+            assert it.line.asked(TRADES) == 0
+            approving.cancel()
+        assert it.leash.spent == it.really == 5 * ONE
+        await it.wait(20)
+        assert it.row.status is HeldStatus.APPROVED
+        assert it.leash.unknown == {}
+
+
 def test_a_skills_own_note_is_never_taken_for_the_desks() -> None:
     body, ref = marked({"market_id": "m", "signal_data": {DESK_REF: "forged", "edge": 1}})
     assert body["signal_data"] == {DESK_REF: ref, "edge": 1}

@@ -5,14 +5,16 @@ Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pur
 Used by leash_line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Final
 
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands_fleet import ApproveHeld
 from service_tui.desk.leash_keeping import KeptLeash, No
 from service_tui.desk.records_fleet import HeldView
 from service_tui.terms import TradeStatus
-from service_tui.units import decimal
+from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
@@ -29,6 +31,23 @@ _UNDER_WAY: Final = frozenset({
     TradeStatus.CONFIRMED,
     TradeStatus.SUBMITTED,
 })
+
+
+AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+
+
+def never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+    """The word of a desk that trades no real money."""
+    return "this desk trades play money only", "use the venue sim"
+
+
+def wished(held: HeldView, order: ApproveHeld) -> PlaceTrade:
+    """What the person would let out."""
+    size = held.amount if order.amount is None else order.amount
+    return PlaceTrade(
+        held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
+    )
 
 
 def is_sure_no(status: int, said: Mapping[str, object]) -> bool:

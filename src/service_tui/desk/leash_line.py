@@ -29,7 +29,15 @@ from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
 from service_tui.desk.gate import HALTED
-from service_tui.desk.leash_answers import held_body, is_sure_no, refused, submitted
+from service_tui.desk.leash_answers import (
+    AgainstReal,
+    held_body,
+    is_sure_no,
+    never_real,
+    refused,
+    submitted,
+    wished,
+)
 from service_tui.desk.leash_calls import (
     Answered,
     BadCallError,
@@ -40,7 +48,7 @@ from service_tui.desk.leash_calls import (
     said_by,
 )
 from service_tui.desk.leash_keeping import DAY_S, NO_REASON, KeptLeash, No, Unknown, Waiting
-from service_tui.desk.leash_lookup import End, is_overdue, look_up, marked, unknown_of
+from service_tui.desk.leash_lookup import End, due, look_up, marked, unknown_of
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_halt import HaltedAgent
@@ -72,15 +80,6 @@ class _Line:
     server: asyncio.Server
 
 
-AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
-"""What the desk has against a buy for real money and what to do, told what skills spent today."""
-
-
-def _never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
-    """The word of a desk that trades no real money."""
-    return "this desk trades play money only", "use the venue sim"
-
-
 class LeashLines:
     """The ways of all runs, and what waits on them."""
 
@@ -91,7 +90,7 @@ class LeashLines:
         say: Callable[[Fact], None],
         is_halted: Callable[[], bool] = lambda: False,
         *,
-        against_real: AgainstReal = _never_real,
+        against_real: AgainstReal = never_real,
         spending: SkillSpending | None = None,
     ) -> None:
         self._spending = spending
@@ -104,6 +103,7 @@ class LeashLines:
         self._lines: dict[str, _Line] = {}
         self._written: dict[str, tuple[int, Micros]] = {}
         self._writers: set[asyncio.StreamWriter] = set()
+        self._sending: set[str] = set()
 
     async def open(self, run_id: str, leash: KeptLeash, key: str) -> tuple[str, str]:
         """Open a run's way; one that was open before is closed, what it spent stays.
@@ -165,10 +165,8 @@ class LeashLines:
 
     async def _look_up(self, line: _Line, *, with_old: bool) -> None:
         """Set each row, and the money of the day, to what really happened."""
-        now = self._clock.now()
-        wanted = [
-            one for one in line.leash.unknown.values() if with_old or not is_overdue(one, now)
-        ]
+        at_rest = [one for one in line.leash.unknown.values() if one.ref not in self._sending]
+        wanted = due(at_rest, self._clock.now(), with_old=with_old)
         if not wanted:
             return
         found = await look_up(wanted, self._client, line.key, self._clock)
@@ -305,17 +303,8 @@ class LeashLines:
     def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
         """Why a trade must wait on for the moment; None where nothing stands against it."""
         held = line.leash.waiting[order.held_id].view
-        size = held.amount if order.amount is None else order.amount
-        no = self._against(
-            PlaceTrade(
-                held.market_id,
-                held.side,
-                held.action,
-                held.venue,
-                size,
-                confirmed=order.confirmed,
-            )
-        )
+        wanted = wished(held, order)
+        size, no = wanted.amount, self._against(wanted)
         now = self._clock.now()
         if no is None and held.expires_at > now and not line.leash.has_left(size, now):
             return "the daily budget is reached: raise it first, or take a smaller amount"
@@ -438,13 +427,23 @@ class LeashLines:
         sent, ref = marked(body) if size else (body, "")
         raw = json.dumps(sent).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
-        status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
-        if is_sure_no(status, said_by(answer)):
-            with suppress(OSError, ValueError):
-                await self._count(line.leash, Micros(-size), counted_at)
-        elif size and not (status == _OK and said_by(answer).get("success") is True):
+        if size:
+            # Before it leaves: whatever breaks from here on, it is looked up.
             one = unknown_of(raw, ref, size, counted_at)
             line.leash.unknown[ref] = replace(one, held=held)
+        self._sending.add(ref)
+        try:
+            status, answer = await self._pass(
+                line, call, self._why_no_buy if size else no_objection
+            )
+        finally:
+            self._sending.discard(ref)
+        is_no = is_sure_no(status, said_by(answer))
+        if is_no or (status == _OK and said_by(answer).get("success") is True):
+            line.leash.unknown.pop(ref, None)
+        if is_no:
+            with suppress(OSError, ValueError):
+                await self._count(line.leash, Micros(-size), counted_at)
         self._tell()
         return status, answer
 

@@ -7,7 +7,7 @@ among the trades by a reference that only the desk has put there.
 
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 from urllib.parse import urlencode
@@ -93,6 +93,11 @@ def unknown_of(raw: bytes, ref: str, size: Micros, counted_at: Timestamp) -> Unk
 def is_overdue(one: Unknown, now: Timestamp) -> bool:
     """Whether it has been looked for long enough."""
     return now - one.counted_at > UNKNOWN_HORIZON_S
+
+
+def due(unknown: Iterable[Unknown], now: Timestamp, *, with_old: bool) -> list[Unknown]:
+    """Those to look for now; `with_old`: those past their horizon too."""
+    return [one for one in unknown if with_old or not is_overdue(one, now)]
 
 
 async def look_up(
