@@ -5,12 +5,13 @@ Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pur
 Used by leash_line.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld
+from service_tui.desk.facts_fleet import HeldSeen
 from service_tui.desk.leash_keeping import KeptLeash, No
 from service_tui.desk.records_fleet import HeldView
 from service_tui.terms import TradeStatus
@@ -107,6 +108,16 @@ def held_body(leash: KeptLeash, *, everything: bool) -> bytes:
     waiting = [one.view for one in leash.waiting.values()]
     rows = [*waiting, *(leash.decided if everything else ())]
     return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def held_seen(leashes: Sequence[KeptLeash]) -> HeldSeen:
+    """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
+    held = [one.view for leash in leashes for one in leash.waiting.values()]
+    decided = [one for leash in leashes for one in leash.decided]
+    return HeldSeen(
+        tuple(sorted(held, key=lambda one: one.expires_at)),
+        tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
+    )
 
 
 def _row(held: HeldView) -> HeldTradeBody:

@@ -17,9 +17,10 @@ from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
 from service_tui.clock import Clock
+from service_tui.desk.facts import Noticed
 from service_tui.desk.leash_keeping import Unknown
 from service_tui.desk.lookup import UNKNOWN_HORIZON_S, Look, look_through, surely_before
-from service_tui.desk.records import NO_TRACE, NOT_FOUND, TradeView
+from service_tui.desk.records import NO_TRACE, NOT_FOUND, NoticeKind, TradeView
 from service_tui.desk.translate import trade_view
 from service_tui.terms import HeldStatus, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
@@ -175,6 +176,13 @@ def _end_of(one: Unknown, look: Look, doubt: str, now: Timestamp) -> End | None:
         words = f"{NOT_FOUND}: {doubt}; it counts as spent"
         return End(HeldStatus.UNKNOWN, words, may_turn_up=True)
     return End(HeldStatus.FAILED, f"{NO_TRACE}: it counts as not spent", is_back=True)
+
+
+def told(agent_name: str, one: Unknown, end: End) -> Noticed:
+    """How it ended, in a notice."""
+    what = f"{agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
+    tone = "good" if end.status is HeldStatus.APPROVED else "warn"
+    return Noticed(tone, f"{what}: {end.words}", NoticeKind.APPROVAL)
 
 
 def _found(trade: TradeView) -> End:
