@@ -216,7 +216,7 @@ async def test_a_run_that_begins_anew_while_it_is_looked_up_gets_its_money_back_
         assert status(await it.buy(6.0)) == 200
         it.line.fault = lambda one: said({"error": "?"}, 502) if is_order(one) else None
         await it.buy(5.0)
-        await it.wait(HORIZON_S - 40)
+        await it.wait(HORIZON_S - 30)
         it.line.fault = lambda one: Fault.STUCK if one.url.path == TRADES else None
         while not it.line.waiting:
             await it.wait(10)

@@ -52,6 +52,7 @@ class Unknown:
 
     `ref` stands among the private notes of its trade, where `is_marked`. `held` is its row, where a
     person had approved it.
+    It is forgotten with the desk: its money then counts as spent until the day ends.
     """
 
     ref: str
