@@ -63,3 +63,11 @@ async def test_a_no_at_any_moment_keeps_the_call_here(ask: int) -> None:
         # Neither before the head nor between head and body has it come there.
         assert service.requests == []
         assert await passed(service.url, "/api/sdk/trade", b"{}") == 200
+
+
+async def test_an_answer_that_cannot_be_unpacked_may_have_been_acted_on() -> None:
+    async with scripted(said({}, content_encoding="gzip")) as service:
+        with pytest.raises(NotPassedError) as raised:
+            await passed(service.url, "/api/sdk/trade", b"{}")
+        assert raised.value.was_sent
+        assert len(service.requests) == 1

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -201,6 +202,70 @@ async def test_a_buy_without_a_row_counts_as_long_and_no_longer(tmp_path: Path) 
         assert any(NO_TRACE in words for words in it.noticed)
 
 
+async def anew(it: Lost) -> KeptLeash:
+    """The run begins anew, on a leash of its own."""
+    fresh = replace(it.leash, unknown={}, decided=[], waiting={})
+    await it.lines.open("r1", fresh, it.stage.key)
+    return fresh
+
+
+async def test_a_run_that_begins_anew_while_it_is_looked_up_gets_its_money_back_once(
+    tmp_path: Path,
+) -> None:
+    async with lost(tmp_path, None, LeashMode.AUTO) as it:
+        assert status(await it.buy(6.0)) == 200
+        it.line.fault = lambda one: said({"error": "?"}, 502) if is_order(one) else None
+        await it.buy(5.0)
+        await it.wait(HORIZON_S - 30)
+        it.line.fault = lambda one: Fault.STUCK if one.url.path == TRADES else None
+        while not it.line.waiting:
+            await it.wait(10)
+        fresh = await anew(it)
+        it.line.fault = lambda _: None
+        it.line.released.set()
+        await it.wait(HORIZON_S)
+        assert (fresh.spent, fresh.unknown) == (it.really, {})
+        assert it.really == 6 * ONE
+        assert sum(NO_TRACE in words for words in it.noticed) == 1
+
+
+@pytest.mark.parametrize(("answer", "left"), [(424, 0), (502, 5 * ONE)])
+async def test_a_buy_on_its_way_ends_on_the_leash_that_its_run_has_then(
+    tmp_path: Path, answer: int, left: int
+) -> None:
+    async with lost(tmp_path, Fault.STUCK) as it:
+        it.line._broken = lambda *_: asyncio.sleep(0, said({"error": "?"}, answer))
+        await it.buy(5.0)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(it.approve())
+            while not it.line.waiting:
+                await asyncio.to_thread(int)
+            fresh = await anew(it)
+            it.line.released.set()
+        (row,) = fresh.decided
+        assert row.status is (HeldStatus.UNKNOWN if left else HeldStatus.FAILED)
+        assert (fresh.spent, len(fresh.unknown)) == (left, bool(left))
+
+
+async def test_what_is_not_written_down_is_not_given_back(tmp_path: Path) -> None:
+    async with lost(tmp_path, None, LeashMode.AUTO) as it:
+        assert status(await it.buy(5.0)) == 200
+
+        def full(*_: object) -> None:
+            raise OSError("disk full")
+
+        answer = said({"success": False, "error": "too thin"})
+        it.line.fault = lambda one: answer if is_order(one) else None
+        it.line.seen = lambda _: setattr(it.lines, "_spending", SimpleNamespace(keep=full))
+        await it.buy(3.0)
+        assert (
+            it.leash.spent == 8 * ONE == SkillSpending(tmp_path).rows()[it.lines._name(it.leash)][1]
+        )
+        # A buy that cannot be written down counts nowhere either.
+        assert status(await it.buy(2.0)) == 424
+        assert it.leash.spent == 8 * ONE
+
+
 async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
     async with lost(tmp_path, None, LeashMode.AUTO) as it:
         answer = said({"success": False, "error": "too thin"})
@@ -209,6 +274,36 @@ async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
         assert (it.leash.spent, it.leash.unknown) == (0, {})
         await it.wait(30)
         assert it.line.asked(TRADES) == 0
+
+
+async def test_a_garbled_list_of_trades_ends_nothing(tmp_path: Path) -> None:
+    async with lost(tmp_path, Fault.LOST) as it:
+        await it.buy(5.0)
+        await it.approve()
+        it.line.fault = lambda _: said({}, content_encoding="gzip")
+        await it.wait(30)
+        assert it.line.asked(TRADES)
+        assert it.row.status is HeldStatus.UNKNOWN
+        it.line.fault = lambda _: None
+        await it.wait(20)
+        assert it.row.status is HeldStatus.APPROVED
+
+
+async def test_a_buy_is_looked_up_whatever_breaks_after_it_left(tmp_path: Path) -> None:
+    async with lost(tmp_path, Fault.SILENT) as it:
+        await it.buy(5.0)
+        async with asyncio.TaskGroup() as tasks:
+            approving = tasks.create_task(it.approve())
+            while not it.line.waiting:
+                await asyncio.to_thread(int)
+            # While it is on its way nobody asks for it.
+            await it.wait(30)
+            assert it.line.asked(TRADES) == 0
+            approving.cancel()
+        assert it.leash.spent == it.really == 5 * ONE
+        await it.wait(20)
+        assert it.row.status is HeldStatus.APPROVED
+        assert it.leash.unknown == {}
 
 
 def test_a_skills_own_note_is_never_taken_for_the_desks() -> None:

@@ -91,7 +91,8 @@ async def pass_on(
                 read = await _bounded(response)
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
         raise NotPassedError(f"no connection: {error}", was_sent=False) from None
-    except (httpx.TransportError, TimeoutError) as error:
+    # All that httpx has to say, a body that is not packed as its head says too.
+    except (httpx.HTTPError, TimeoutError) as error:
         raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
     return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
 

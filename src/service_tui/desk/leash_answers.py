@@ -5,14 +5,17 @@ Knows leashes and the wire. Must not know sockets, the network, nor widgets. Pur
 Used by leash_line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.commands_fleet import ApproveHeld
+from service_tui.desk.facts_fleet import HeldSeen
 from service_tui.desk.leash_keeping import KeptLeash, No
 from service_tui.desk.records_fleet import HeldView
 from service_tui.terms import TradeStatus
-from service_tui.units import decimal
+from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints_fleet import HELD_TRADES
 from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
@@ -29,6 +32,23 @@ _UNDER_WAY: Final = frozenset({
     TradeStatus.CONFIRMED,
     TradeStatus.SUBMITTED,
 })
+
+
+AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
+"""What the desk has against a buy for real money and what to do, told what skills spent today."""
+
+
+def never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
+    """The word of a desk that trades no real money."""
+    return "this desk trades play money only", "use the venue sim"
+
+
+def wished(held: HeldView, order: ApproveHeld) -> PlaceTrade:
+    """What the person would let out."""
+    size = held.amount if order.amount is None else order.amount
+    return PlaceTrade(
+        held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
+    )
 
 
 def is_sure_no(status: int, said: Mapping[str, object]) -> bool:
@@ -88,6 +108,16 @@ def held_body(leash: KeptLeash, *, everything: bool) -> bytes:
     waiting = [one.view for one in leash.waiting.values()]
     rows = [*waiting, *(leash.decided if everything else ())]
     return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
+
+
+def held_seen(leashes: Sequence[KeptLeash]) -> HeldSeen:
+    """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
+    held = [one.view for leash in leashes for one in leash.waiting.values()]
+    decided = [one for leash in leashes for one in leash.decided]
+    return HeldSeen(
+        tuple(sorted(held, key=lambda one: one.expires_at)),
+        tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
+    )
 
 
 def _row(held: HeldView) -> HeldTradeBody:

@@ -78,3 +78,13 @@ def said_by(answer: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return said if _is_object(said) else {}
+
+
+def written(answered: Answered) -> bytes:
+    """An answer as it leaves."""
+    status, body = answered
+    head = (
+        f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

@@ -52,6 +52,7 @@ class Unknown:
 
     `ref` stands among the private notes of its trade, where `is_marked`. `held` is its row, where a
     person had approved it.
+    It is forgotten with the desk: its money then counts as spent until the day ends.
     """
 
     ref: str
@@ -99,17 +100,22 @@ class KeptLeash:
         # A clock that was set back begins no new day.
         return self.spent if int(now // DAY_S) <= self.day else Micros(0)
 
-    def count_buy(self, money: Micros, at: Timestamp) -> None:
+    def count_buy(self, money: Micros, at: Timestamp) -> Micros:
         """Count the money of a buy before it is sent; less than 0 gives it back.
 
         Args:
             money: what is to count.
             at: when the buy was counted: what is given back after midnight is not the new day's.
+
+        Returns:
+            What it moved.
         """
         if money < 0 and int(at // DAY_S) < self.day:
-            return
-        self.spent = Micros(max(0, self.spent_on(at) + money))
+            return Micros(0)
+        before = self.spent_on(at)
+        self.spent = Micros(max(0, before + money))
         self.day = max(self.day, int(at // DAY_S))
+        return Micros(self.spent - before)
 
     def judged(self, order: TradeRequest, size: Micros, now: Timestamp) -> No | bool:
         """Whether an order may go out by itself: True, False for one that waits, or a no."""
@@ -184,6 +190,18 @@ class KeptLeash:
     def take(self, held_id: str) -> Waiting | None:
         """Take a trade from those that wait; None where it does not wait."""
         return self.waiting.pop(held_id, None)
+
+    def refuse(self, held_id: str, reason: str, now: Timestamp) -> bool:
+        """Refuse a trade that waits; whether it did."""
+        taken = self.take(held_id)
+        if taken is not None:
+            self.end(taken.view, HeldStatus.REFUSED, reason or NO_REASON, now)
+        return taken is not None
+
+    def is_told(self, held: HeldView, status: HeldStatus, reason: str) -> bool:
+        """Whether its row says so already."""
+        same = (held.held_id, status, reason)
+        return any((one.held_id, one.status, one.reason) == same for one in self.decided)
 
     def against_approval(
         self, held: HeldView, size: Micros, now: Timestamp

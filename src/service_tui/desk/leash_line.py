@@ -27,9 +27,18 @@ from service_tui.clock import Clock
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.facts_fleet import HeldSeen, LeashesSeen
+from service_tui.desk.facts_fleet import LeashesSeen
 from service_tui.desk.gate import HALTED
-from service_tui.desk.leash_answers import held_body, is_sure_no, refused, submitted
+from service_tui.desk.leash_answers import (
+    AgainstReal,
+    held_body,
+    held_seen,
+    is_sure_no,
+    never_real,
+    refused,
+    submitted,
+    wished,
+)
 from service_tui.desk.leash_calls import (
     Answered,
     BadCallError,
@@ -38,9 +47,10 @@ from service_tui.desk.leash_calls import (
     no_answer,
     read_call,
     said_by,
+    written,
 )
-from service_tui.desk.leash_keeping import DAY_S, NO_REASON, KeptLeash, No, Unknown, Waiting
-from service_tui.desk.leash_lookup import End, is_overdue, look_up, marked, unknown_of
+from service_tui.desk.leash_keeping import DAY_S, KeptLeash, No, Unknown, Waiting
+from service_tui.desk.leash_lookup import End, due, look_up, marked, told, unknown_of
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_halt import HaltedAgent
@@ -72,15 +82,6 @@ class _Line:
     server: asyncio.Server
 
 
-AgainstReal = Callable[[PlaceTrade, Micros], tuple[str, str] | None]
-"""What the desk has against a buy for real money and what to do, told what skills spent today."""
-
-
-def _never_real(_: PlaceTrade, __: Micros) -> tuple[str, str]:
-    """The word of a desk that trades no real money."""
-    return "this desk trades play money only", "use the venue sim"
-
-
 class LeashLines:
     """The ways of all runs, and what waits on them."""
 
@@ -91,7 +92,7 @@ class LeashLines:
         say: Callable[[Fact], None],
         is_halted: Callable[[], bool] = lambda: False,
         *,
-        against_real: AgainstReal = _never_real,
+        against_real: AgainstReal = never_real,
         spending: SkillSpending | None = None,
     ) -> None:
         self._spending = spending
@@ -104,6 +105,7 @@ class LeashLines:
         self._lines: dict[str, _Line] = {}
         self._written: dict[str, tuple[int, Micros]] = {}
         self._writers: set[asyncio.StreamWriter] = set()
+        self._sending: set[str] = set()
 
     async def open(self, run_id: str, leash: KeptLeash, key: str) -> tuple[str, str]:
         """Open a run's way; one that was open before is closed, what it spent stays.
@@ -115,31 +117,38 @@ class LeashLines:
             OSError: what was spent today cannot be read.
             ValueError: the same.
         """
-        before = self._lines.pop(run_id, None)
-        if before is not None:
-            before.server.close()
-            # What it does not know of it stays unknown, and is looked up on.
-            leash.unknown |= before.leash.unknown
-        for other in self._lines.values():
-            if (other.leash.agent_id, other.leash.skill_slug) == (leash.agent_id, leash.skill_slug):
-                before = other
-        if before is not None:
-            leash.day, leash.spent, leash.count = (
-                before.leash.day, before.leash.spent, before.leash.count,
-            )  # fmt: skip
-        elif self._spending is not None:
-            self._written = await asyncio.to_thread(self._spending.rows)
-            nothing = (leash.day, leash.spent)
-            leash.day, leash.spent = self._written.get(self._name(leash), nothing)
         token = f"sk_live_{secrets.token_urlsafe(24)}"
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._met(run_id, reader, writer)
 
+        if self._spending is not None and self._alike(run_id, leash) is None:
+            async with self._keeping:
+                self._written = await asyncio.to_thread(self._spending.rows)
         server = await asyncio.start_server(met, HOST, 0, limit=HEAD_MAX)
-        self._lines[run_id] = _Line(leash, token, Key(key, self._client.base_url), server)
+        # From here on nothing waits: what moves meanwhile moves the leash that is copied.
+        before = self._alike(run_id, leash)
+        if before is not None:
+            leash.day, leash.spent, leash.count = before.day, before.spent, before.count
+        else:
+            nothing = (leash.day, leash.spent)
+            leash.day, leash.spent = self._written.get(self._name(leash), nothing)
+        made = _Line(leash, token, Key(key, self._client.base_url), server)
+        line = self._lines.setdefault(run_id, made)
+        if line is not made:
+            line.server.close()
+            # What is unknown is looked up on, and what is on its way ends on the new leash.
+            leash.unknown = line.leash.unknown
+            line.leash, line.token, line.key, line.server = leash, token, made.key, server
         self._tell()
         return f"http://{HOST}:{server.sockets[0].getsockname()[1]}", token
+
+    def _alike(self, run_id: str, leash: KeptLeash) -> KeptLeash | None:
+        """A leash that counts the same money: of another run of the skill, or this run's before."""
+        others = {one: line.leash for one, line in self._lines.items()}
+        before = others.pop(run_id, None)
+        alike = [one for one in others.values() if self._name(one) == self._name(leash)]
+        return alike[-1] if alike else before
 
     def leash_of(self, run_id: str) -> KeptLeash | None:
         """The leash of a run; None where it has no way here."""
@@ -165,40 +174,36 @@ class LeashLines:
 
     async def _look_up(self, line: _Line, *, with_old: bool) -> None:
         """Set each row, and the money of the day, to what really happened."""
-        now = self._clock.now()
-        wanted = [
-            one for one in line.leash.unknown.values() if with_old or not is_overdue(one, now)
-        ]
+        at_rest = [one for one in line.leash.unknown.values() if one.ref not in self._sending]
+        wanted = due(at_rest, self._clock.now(), with_old=with_old)
         if not wanted:
             return
         found = await look_up(wanted, self._client, line.key, self._clock)
         for one in wanted:
             end = found.get(one.ref)
             if end is not None:
-                await self._end(line.leash, one, end)
+                await self._end(line, one, end)
         self._tell()
 
-    async def _end(self, leash: KeptLeash, one: Unknown, end: End) -> None:
+    async def _end(self, line: _Line, one: Unknown, end: End) -> None:
         """Say how an unknown buy ended; one that may still turn up is looked for on."""
+        if not end.may_turn_up and line.leash.unknown.pop(one.ref, None) is None:
+            return
         if end.is_back:
             try:
-                await self._count(leash, Micros(-one.size), one.counted_at)
+                await self._count(line, Micros(-one.size), one.counted_at)
             except (OSError, ValueError) as error:
                 # Counted it stays: nothing is spent twice for it.
                 log.warning("money of a skill was not given back: %s", error)
-        if not end.may_turn_up:
-            leash.unknown.pop(one.ref, None)
+        leash = line.leash
         if one.held is not None:
-            known = next((row for row in leash.decided if row.held_id == one.held.held_id), None)
-            if known is not None and (known.status, known.reason) == (end.status, end.words):
+            if leash.is_told(one.held, end.status, end.words):
                 return
             at = self._clock.now()
             leash.end(one.held, end.status, end.words, at, trade_id=end.trade_id)
         elif end.may_turn_up:
             return
-        what = f"{leash.agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
-        tone = "good" if end.status is HeldStatus.APPROVED else "warn"
-        self._say(Noticed(tone, f"{what}: {end.words}", NoticeKind.APPROVAL))
+        self._say(told(leash.agent_name, one, end))
 
     async def _expire(self) -> None:
         while True:
@@ -253,13 +258,8 @@ class LeashLines:
         return ("good", "") if found else ("warn", "no skill of this desk runs as that agent")
 
     def _refuse(self, order: RefuseHeld) -> bool:
-        for line in self._lines.values():
-            taken = line.leash.take(order.held_id)
-            if taken is not None:
-                reason = order.reason or NO_REASON
-                line.leash.end(taken.view, HeldStatus.REFUSED, reason, self._clock.now())
-                return True
-        return False
+        now, leashes = self._clock.now(), [line.leash for line in self._lines.values()]
+        return any(leash.refuse(order.held_id, order.reason, now) for leash in leashes)
 
     async def _approve(self, order: ApproveHeld) -> tuple[str, str]:
         line = next(
@@ -282,9 +282,11 @@ class LeashLines:
 
     async def _let_out(self, line: _Line, taken: Waiting, size: Micros) -> tuple[str, str]:
         """Send what the person approved, once, and say how it went."""
-        leash, held = line.leash, taken.view
+        held = taken.view
         body = {**taken.body, "amount": decimal(size)}
         status, answer = await self._send(line, body, size, held)
+        # The run may have begun anew meanwhile.
+        leash = line.leash
         said, changed = said_by(answer), size != held.amount
         if status == _OK and said.get("success") is True:
             reason = "approved at another size" if changed else "approved"
@@ -305,17 +307,8 @@ class LeashLines:
     def _against_approval(self, line: _Line, order: ApproveHeld) -> str | None:
         """Why a trade must wait on for the moment; None where nothing stands against it."""
         held = line.leash.waiting[order.held_id].view
-        size = held.amount if order.amount is None else order.amount
-        no = self._against(
-            PlaceTrade(
-                held.market_id,
-                held.side,
-                held.action,
-                held.venue,
-                size,
-                confirmed=order.confirmed,
-            )
-        )
+        wanted = wished(held, order)
+        size, no = wanted.amount, self._against(wanted)
         now = self._clock.now()
         if no is None and held.expires_at > now and not line.leash.has_left(size, now):
             return "the daily budget is reached: raise it first, or take a smaller amount"
@@ -348,12 +341,7 @@ class LeashLines:
         self._writers.add(writer)
         try:
             async with asyncio.timeout(CALL_S):
-                status, body = await self._answer(run_id, reader)
-                head = (
-                    f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n"
-                    f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-                )
-                writer.write(head.encode() + body)
+                writer.write(written(await self._answer(run_id, reader)))
                 await writer.drain()
         except (OSError, TimeoutError) as error:
             log.info("a skill's call was not answered: %s", error)
@@ -431,48 +419,68 @@ class LeashLines:
         """
         counted_at = self._clock.now()
         try:
-            await self._count(line.leash, size, counted_at)
+            await self._count(line, size, counted_at)
         except (OSError, ValueError) as error:
             log.warning("a skill's buy was not written down: %s", error)
             return no_answer(_NOT_SENT, f"nothing was sent: {error}", "free disk space")
         sent, ref = marked(body) if size else (body, "")
         raw = json.dumps(sent).encode()
         call = (PLACE_TRADE.method, PLACE_TRADE.path, raw)
-        status, answer = await self._pass(line, call, self._why_no_buy if size else no_objection)
-        if is_sure_no(status, said_by(answer)):
-            with suppress(OSError, ValueError):
-                await self._count(line.leash, Micros(-size), counted_at)
-        elif size and not (status == _OK and said_by(answer).get("success") is True):
+        if size:
+            # Before it leaves: whatever breaks from here on, it is looked up.
             one = unknown_of(raw, ref, size, counted_at)
             line.leash.unknown[ref] = replace(one, held=held)
+        self._sending.add(ref)
+        try:
+            status, answer = await self._pass(
+                line, call, self._why_no_buy if size else no_objection
+            )
+        finally:
+            self._sending.discard(ref)
+        is_no = is_sure_no(status, said_by(answer))
+        if is_no or (status == _OK and said_by(answer).get("success") is True):
+            line.leash.unknown.pop(ref, None)
+        if is_no:
+            with suppress(OSError, ValueError):
+                await self._count(line, Micros(-size), counted_at)
         self._tell()
         return status, answer
 
-    async def _count(self, leash: KeptLeash, money: Micros, at: Timestamp) -> None:
+    async def _count(self, line: _Line, money: Micros, at: Timestamp) -> None:
         """Count the money of a buy, or give it back on the day it counted, and write it down.
 
         Raises:
-            OSError: it could not be, and does not count.
+            OSError: it could not be, and is undone.
             ValueError: the same.
         """
         if not money:
             return
         # At once: the next order is judged by it.
-        leash.count_buy(money, at)
+        moved = self._move(line.leash, money, at)
+        if self._spending is None:
+            return
+        name = self._name(line.leash)
+        async with self._keeping:
+            row = (line.leash.day, line.leash.spent)
+            try:
+                await asyncio.to_thread(self._spending.keep, name, *row)
+            except (OSError, ValueError):
+                if int(at // DAY_S) >= line.leash.day:
+                    self._move(line.leash, Micros(-moved), at)
+                raise
+            self._written[name] = row
+
+    def _move(self, leash: KeptLeash, money: Micros, at: Timestamp) -> Micros:
+        """Count it on every leash of the skill.
+
+        Returns:
+            What it really moved.
+        """
+        moved = leash.count_buy(money, at)
         for other in (line.leash for line in self._lines.values()):
             if self._name(other) == self._name(leash):
                 other.day, other.spent = leash.day, leash.spent
-        if self._spending is None:
-            return
-        name = self._name(leash)
-        async with self._keeping:
-            try:
-                await asyncio.to_thread(self._spending.keep, name, leash.day, leash.spent)
-                self._written[name] = (leash.day, leash.spent)
-            except (OSError, ValueError):
-                if money > 0:
-                    leash.count_buy(Micros(-money), at)
-                raise
+        return moved
 
     def _name(self, leash: KeptLeash) -> str:
         """Under which a skill's spending lies."""
@@ -500,15 +508,8 @@ class LeashLines:
     def _tell(self) -> None:
         now = self._clock.now()
         leashes = [line.leash for line in self._lines.values()]
-        held = [one.view for leash in leashes for one in leash.waiting.values()]
-        decided = [one for leash in leashes for one in leash.decided]
         self._say(LeashesSeen(tuple(leash.view(now) for leash in leashes)))
-        self._say(
-            HeldSeen(
-                tuple(sorted(held, key=lambda one: one.expires_at)),
-                tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
-            )
-        )
+        self._say(held_seen(leashes))
 
 
 _HALTED: Final = No("HALTED", "trading is halted", "wait until the operator resumes it")

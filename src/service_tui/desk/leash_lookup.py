@@ -7,7 +7,7 @@ among the trades by a reference that only the desk has put there.
 
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 from urllib.parse import urlencode
@@ -17,9 +17,10 @@ from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
 from service_tui.clock import Clock
+from service_tui.desk.facts import Noticed
 from service_tui.desk.leash_keeping import Unknown
 from service_tui.desk.lookup import UNKNOWN_HORIZON_S, Look, look_through, surely_before
-from service_tui.desk.records import NO_TRACE, NOT_FOUND, TradeView
+from service_tui.desk.records import NO_TRACE, NOT_FOUND, NoticeKind, TradeView
 from service_tui.desk.translate import trade_view
 from service_tui.terms import HeldStatus, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
@@ -93,6 +94,11 @@ def unknown_of(raw: bytes, ref: str, size: Micros, counted_at: Timestamp) -> Unk
 def is_overdue(one: Unknown, now: Timestamp) -> bool:
     """Whether it has been looked for long enough."""
     return now - one.counted_at > UNKNOWN_HORIZON_S
+
+
+def due(unknown: Iterable[Unknown], now: Timestamp, *, with_old: bool) -> list[Unknown]:
+    """Those to look for now; `with_old`: those past their horizon too."""
+    return [one for one in unknown if with_old or not is_overdue(one, now)]
 
 
 async def look_up(
@@ -170,6 +176,13 @@ def _end_of(one: Unknown, look: Look, doubt: str, now: Timestamp) -> End | None:
         words = f"{NOT_FOUND}: {doubt}; it counts as spent"
         return End(HeldStatus.UNKNOWN, words, may_turn_up=True)
     return End(HeldStatus.FAILED, f"{NO_TRACE}: it counts as not spent", is_back=True)
+
+
+def told(agent_name: str, one: Unknown, end: End) -> Noticed:
+    """How it ended, in a notice."""
+    what = f"{agent_name}: buy {one.side.value.upper()} for {decimal(one.size):,.2f}"
+    tone = "good" if end.status is HeldStatus.APPROVED else "warn"
+    return Noticed(tone, f"{what}: {end.words}", NoticeKind.APPROVAL)
 
 
 def _found(trade: TradeView) -> End:
