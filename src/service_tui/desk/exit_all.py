@@ -46,7 +46,7 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
             if held is None or now is None:
                 _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
                 return
-            await free_shares(held.key, ports)
+            await free_shares(held.key, held.venue, ports)
             now = _shown(ports) or now
             ticket = submit(sale_of(held))
             _show(ports, replace(now, tickets=(*now.tickets, ticket.view.ticket_id)))

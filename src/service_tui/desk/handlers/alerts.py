@@ -315,7 +315,7 @@ class _Turn:
     async def _exit(self, number: int) -> bool:
         """Sell what the alert asks for, at most what is held; the intent is on disk before."""
         # Shares that stand in an open sale cannot be sold by another one.
-        await free_shares(self._alert.holding, self._ports)
+        await free_shares(self._alert.holding, self._alert.venue, self._ports)
         held = await self._held()
         if held is None:
             self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
