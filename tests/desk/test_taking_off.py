@@ -8,8 +8,10 @@ from pathlib import Path
 
 from desk.redeeming import CountingSigner, known, open_wallet_desk
 from desk.test_live_orders import live, placed
-from desk.test_resting_orders import Work, above
+from desk.test_resting_orders import Work, above, owned, sell_at, work
 from faults import Dated, breaking, until
+from service_tui.desk.commands import ExitAll, Halt
+from service_tui.desk.commands_wallet import SetLive
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records import TicketState
@@ -85,3 +87,41 @@ async def test_a_desk_that_nobody_looks_at_cancels_what_stands_in_its_exits_way(
             sold = {AlertState.EXECUTED, AlertState.ENDED}
             await until(desk, lambda s: any(one.state in sold for one in s.risk.alerts), on.stage)
         assert not on.stage.world.venues.orders(on.stage.agent_id)
+
+
+async def test_an_exit_that_cannot_be_signed_leaves_the_open_sale_alone(tmp_path: Path) -> None:
+    async with breached(tmp_path, Venue.EVM) as on:
+        async with open_wallet_desk(on.stage) as desk:
+            failed = {AlertState.FAILED}
+            await until(desk, lambda s: any(one.state in failed for one in s.risk.alerts), on.stage)
+            await on.stage.clock.advance(60)
+            assert any("locked" in one.words for one in desk.state.risk.alerts)
+        assert on.stage.world.venues.orders(on.stage.agent_id)
+
+
+async def test_an_exit_of_everything_that_is_refused_here_leaves_the_open_sale_alone(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as on:
+        await sell_at(on, await owned(on) // 10_000 * 10_000)
+        on.desk.submit(Halt())
+        await on.until(lambda s: s.halt is not None and not s.halt.missing)
+        on.desk.submit(SetLive(on=False))
+        await on.until(lambda s: not s.wallet.live)
+        on.desk.submit(ExitAll((on.order(0.5).holding,)))
+        state = await on.until(lambda s: s.halt and s.halt.exits and s.halt.exits.is_over)
+        assert state.tickets[0].state is TicketState.REFUSED
+        assert on.stage.world.venues.orders(on.stage.agent_id)
+
+
+async def test_an_exit_of_everything_sells_what_a_half_met_sale_has_left(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await sell_at(on, await owned(on) // 10_000 * 10_000)
+        key = on.order(0.5).holding
+        on.desk.submit(Halt())
+        await on.until(lambda s: s.halt is not None and not s.halt.missing)
+        await on.met(10)
+        on.desk.submit(ExitAll((key,)))
+        state = await on.until(lambda s: s.halt and s.halt.exits and s.halt.exits.is_over)
+        assert state.tickets[0].state is TicketState.DONE, state.tickets[0].outcome
+        await on.until(lambda s: s.position(key) is None or s.position(key).shares < 10_000)

@@ -1,6 +1,6 @@
 """Taking orders that rest off their books: by a person's word, and before an exit sells.
 
-Knows ports and open orders. Must not know widgets, nor why an exit sells.
+Knows ports, open orders and what is held now. Must not know widgets, nor why an exit sells.
 Used by the handlers of open orders and of alerts, and by the exit of everything. A cancel takes
 risk away: it passes while halted, and one that is repeated finds nothing left to cancel.
 """
@@ -13,9 +13,11 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.records_orders import OpenOrderView
 from service_tui.desk.translate import amount
 from service_tui.desk.translate_orders import open_order_view
-from service_tui.terms import Action, Venue
-from service_tui.units import decimal
-from service_tui.wire.endpoints import CANCEL_ORDER, OPEN_ORDERS
+from service_tui.signing.orders import CENT, SHARES_MIN
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import SHARE_QUANTUM, Micros, decimal
+from service_tui.wire.endpoints import CANCEL_ORDER, OPEN_ORDERS, POSITIONS
+from service_tui.wire.positions import PositionBody, PositionsQuery
 
 GONE: Final = "it rests no more: it was filled, or had ended"
 
@@ -70,3 +72,36 @@ async def _open_now(ports: Ports) -> tuple[OpenOrderView, ...]:
         said = f"before an exit: {reply.dropped} open orders cannot be read, and stay as they are"
         ports.say(Noticed("warn", said))
     return tuple(open_order_view(body) for body in reply.answer.orders)
+
+
+async def held_now(market_id: str, side: Side, venue: Venue, ports: Ports) -> Micros | None:
+    """What is held of a side at this moment.
+
+    Returns:
+        Shares; None where the answer does not prove it.
+
+    Raises:
+        ServiceError: the service did not answer.
+    """
+    query = PositionsQuery(venue=venue, status="active")
+    reply = await ports.client.call(POSITIONS, query=query)
+    held = sum(
+        _shares_of(body, side)
+        for body in reply.answer.positions
+        if body.market_id == market_id and body.venue == venue
+    )
+    return None if reply.dropped and not held else Micros(held)
+
+
+def sellable(venue: Venue, shares: int) -> Micros:
+    """The most of these shares that one order on the venue may sell; 0 below its least order."""
+    quantum, least = (CENT, SHARES_MIN) if venue is Venue.EVM else (SHARE_QUANTUM, SHARE_QUANTUM)
+    whole = shares // quantum * quantum
+    return Micros(whole if whole >= least else 0)
+
+
+def _shares_of(body: PositionBody, side: Side) -> int:
+    """What a row says of one side."""
+    if body.sides:
+        return sum(amount(one.shares) for one in body.sides if one.side == side.value)
+    return amount(body.shares_yes if side is Side.YES else body.shares_no)
