@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import ExitAll, PlaceTrade
 from service_tui.desk.facts import HaltChanged, Noticed
+from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.live_orders import may_sign
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import PositionView, TicketState
 from service_tui.desk.records_halt import ExitAllView
-from service_tui.desk.taking_off import free_shares
+from service_tui.desk.taking_off import free_shares, held_now, sellable
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Action, Venue
 
@@ -42,13 +45,12 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
     async def sell(key: str) -> None:
         async with slots:
             held = ports.state().position(key)
+            order = None if held is None else await _freed(sale_of(held), ports)
             now = _shown(ports)
-            if held is None or now is None:
+            if order is None or now is None:
                 _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
                 return
-            await free_shares(held.key, ports)
-            now = _shown(ports) or now
-            ticket = submit(sale_of(held))
+            ticket = submit(order)
             _show(ports, replace(now, tickets=(*now.tickets, ticket.view.ticket_id)))
             ends.append((await ticket.wait()).state)
 
@@ -75,6 +77,30 @@ def sale_of(held: PositionView) -> PlaceTrade:
         everything=True,
         confirmed=held.venue is not Venue.SIM,
     )
+
+
+async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
+    """Cancel what stands in a sale's way; nothing for one that could not be sent.
+
+    Returns:
+        The sale of what is held then; None where that is nothing.
+    """
+    if not (
+        preflight(ports.state(), order, ports.now()) is None
+        and sellable(order.venue, order.shares)
+        and may_sign(ports, order.venue)
+        and await free_shares(order.holding, order.venue, ports)
+    ):
+        return order
+    try:
+        held = await held_now(order.market_id, order.side, order.venue, ports)
+    except ServiceError as error:
+        ports.say(Noticed("warn", f"what is held cannot be read before an exit: {error}"))
+        held = None
+    if held is None:
+        return order
+    # Of the sale that is cancelled now a part may have been met before.
+    return replace(order, shares=min(held, order.shares)) if held else None
 
 
 def _objection(order: ExitAll, ports: Ports) -> str:

@@ -136,6 +136,16 @@ def real_shares(state: DeskState, order: PlaceTrade) -> Micros:
     return next(found, Micros(0))
 
 
+def may_sign(ports: Ports, venue: Venue) -> bool:
+    """Whether an order of this venue would get the signature it needs, if it needs any."""
+    wallet, signer = ports.state().wallet, ports.vault.signer
+    if venue is not Venue.EVM:
+        return True
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return wallet.ownership is not None
+    return signer is not None and signer.address.lower() == wallet.address.lower()
+
+
 async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
     """The request with the wallet's own signature, where the venue wants one.
 

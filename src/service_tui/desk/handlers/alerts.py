@@ -21,15 +21,15 @@ from service_tui.desk.blotter import intent_of, sent_of, ticket_of
 from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import AlertChanged
+from service_tui.desk.live_orders import may_sign
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.records_risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_WORDS
 from service_tui.desk.sending import request_of, send, settle, take_answer
-from service_tui.desk.taking_off import free_shares
-from service_tui.desk.translate import amount
+from service_tui.desk.taking_off import free_shares, held_now, sellable
 from service_tui.desk.translate_risk import alert_view
-from service_tui.signing.orders import CENT, SHARES_MIN
+from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
@@ -37,11 +37,9 @@ from service_tui.wire.endpoints import (
     DELETE_MONITOR,
     END_RISK_ALERT,
     PLACE_TRADE,
-    POSITIONS,
     RISK_ALERTS,
 )
 from service_tui.wire.monitors import MonitorQuery, RiskAlertQuery, RiskAlertsQuery
-from service_tui.wire.positions import PositionBody, PositionsQuery
 from service_tui.wire.trades import TradeRequest
 
 log = logging.getLogger(__name__)
@@ -312,26 +310,30 @@ class _Turn:
 
     # -- a new sale ----------------------------------------------------------------------------
 
-    async def _exit(self, number: int) -> bool:
+    async def _exit(self, number: int, *, is_freed: bool = False) -> bool:
         """Sell what the alert asks for, at most what is held; the intent is on disk before."""
-        # Shares that stand in an open sale cannot be sold by another one.
-        await free_shares(self._alert.holding, self._ports)
         held = await self._held()
         if held is None:
             self.tell(AlertState.FAILED, f"{NOT_SOLD_YET}: what is held cannot be read")
             return False
         free = held - self._leaving()
         asked = self._alert.shares or held
-        if not _sellable(self._alert.venue, min(asked, held)):
+        if not sellable(self._alert.venue, min(asked, held)):
             # No venue takes it, however often it is sent: the alert ends, what is held stays.
             await self._finish(held)
             self.tell(AlertState.ENDED, _dust_words(min(asked, held)))
             return True
-        shares = _sellable(self._alert.venue, min(asked, free))
+        shares = sellable(self._alert.venue, min(asked, free))
         if not shares:
             self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
-        order = self._order(shares, everything=shares == held)
+        # What open sales were met with, until they are cancelled here, is held no more.
+        if not is_freed and await self._free():
+            return await self._exit(number, is_freed=True)
+        return await self._sell(number, self._order(shares, everything=shares == held))
+
+    async def _sell(self, number: int, order: PlaceTrade) -> bool:
+        """Write the intent down, and send; True when nothing is left to do for the alert."""
         ref = _ticket_id(self._alert, number)
         ticket = self._new_ticket(order, number, ref)
         request = request_of(order, dry_run=False, client_ref=ref)
@@ -346,6 +348,17 @@ class _Turn:
         self.tell(AlertState.EXITING, ticket.what)
         await send(self._ports, ticket, order, request)
         return await self._after(ticket)
+
+    async def _free(self) -> bool:
+        """Cancel the open sales whose shares are needed, unless the exit could not be signed.
+
+        Returns:
+            Whether there were any.
+        """
+        alert = self._alert
+        return may_sign(self._ports, alert.venue) and await free_shares(
+            alert.holding, alert.venue, self._ports
+        )
 
     async def _after(self, ticket: TicketView) -> bool:
         """What an answer, or none, means for the alert; True when nothing is left to do."""
@@ -411,7 +424,7 @@ class _Turn:
         reply = await self._ports.client.call(RISK_ALERTS, query=RiskAlertsQuery())
         for body in reply.answer.risk_alerts:
             alert = alert_view(body, self._ports.now())
-            is_part = body.shares_sold > 0 and _sellable(alert.venue, alert.shares) > 0
+            is_part = body.shares_sold > 0 and sellable(alert.venue, alert.shares) > 0
             if alert.alert_id == self._alert.alert_id and is_part:
                 return alert
         return None
@@ -424,12 +437,12 @@ class _Turn:
         self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
         held = await self._held()
         await self._finish(held)
-        if held is not None and held >= SHARE_QUANTUM and not _sellable(self._alert.venue, held):
+        if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
             self.tell(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_words(held)}")
 
     async def _finish(self, held: Micros | None) -> None:
         """The monitor goes if nothing is held that can be sold, then the alert."""
-        if held is not None and not _sellable(self._alert.venue, held):
+        if held is not None and not sellable(self._alert.venue, held):
             await self._drop_monitor()
         await self._end_alert()
         for topic in (Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES):
@@ -461,21 +474,7 @@ class _Turn:
     async def _held(self) -> Micros | None:
         """What is held of the side at this moment; None where the answer does not prove it."""
         alert = self._alert
-        query = PositionsQuery(venue=alert.venue, status="active")
-        reply = await self._ports.client.call(POSITIONS, query=query)
-        held = sum(
-            _shares_of(body, alert)
-            for body in reply.answer.positions
-            if body.market_id == alert.market_id and body.venue == alert.venue
-        )
-        return None if reply.dropped and not held else Micros(held)
-
-
-def _sellable(venue: Venue, shares: int) -> Micros:
-    """The most of these shares that one order on the venue may sell; 0 below its least order."""
-    quantum, least = (CENT, SHARES_MIN) if venue is Venue.EVM else (SHARE_QUANTUM, SHARE_QUANTUM)
-    whole = shares // quantum * quantum
-    return Micros(whole if whole >= least else 0)
+        return await held_now(alert.market_id, alert.side, alert.venue, self._ports)
 
 
 def _dust_words(shares: int) -> str:
@@ -486,13 +485,6 @@ def _dust_words(shares: int) -> str:
         f"{decimal(Micros(shares)):,.5f} shares are left, below the venue's least order of "
         f"{SHARES_MIN // ONE}: they wait for the market's outcome"
     )
-
-
-def _shares_of(body: PositionBody, alert: AlertView) -> int:
-    """What a row says of the alert's side."""
-    if body.sides:
-        return sum(amount(one.shares) for one in body.sides if one.side == alert.side.value)
-    return amount(body.shares_yes if alert.side.value == "yes" else body.shares_no)
 
 
 def _ticket_id(alert: AlertView, number: int) -> str:
