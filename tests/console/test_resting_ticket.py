@@ -172,3 +172,16 @@ async def test_the_cursor_stays_in_sight_however_many_orders_rest() -> None:
         assert "d cancel" in rows
         await pilot.press("d")
         assert app.given == [CancelOrders(("o40",), many[-1].in_words())]
+
+
+async def test_the_list_says_how_many_orders_cannot_be_read() -> None:
+    service = replace(REAL.service, dropped={Topic.ORDERS: 2})
+    state = replace(REAL, orders=(), service=service, seen={**REAL.seen, Topic.ORDERS: NOW})
+    app = Host(state)
+    async with app.run_test(size=(100, 24)) as pilot:
+        page = OpenOrders(state, NOW)
+        app.push_screen(page)
+        await pilot.pause()
+        shown = str(page.query_one(".list-rows", Static).content)
+        assert "2 of them cannot be read" in shown
+        assert "Nothing rests" not in shown

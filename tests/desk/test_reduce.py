@@ -635,3 +635,14 @@ def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_ne
     assert cancelled.notices == met.notices
     gone = reduce(met, OrdersSeen((order_of("o2", 0),)))
     assert "rests no more" in gone.notices[-1].text
+
+
+def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
+    resting = reduce(STATE, OrdersSeen((order_of("o1", 0), order_of("o2", 0))))
+    garbled = reduce(resting, OrdersSeen((order_of("o2", 4),), dropped=1))
+    assert {order.order_id: order.filled for order in garbled.orders} == {"o2": 4 * ONE, "o1": 0}
+    assert garbled.notices[-1].text.endswith("4.00 filled, 6.00 left")
+    assert len(garbled.notices) == len(resting.notices) + 1
+    read = reduce(garbled, OrdersSeen((order_of("o2", 4),)))
+    assert [order.order_id for order in read.orders] == ["o2"]
+    assert "rests no more" in read.notices[-1].text

@@ -13,6 +13,7 @@ from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.polling import Read, Watched
 from service_tui.desk.ports import Ports
 from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.reduce_orders import listed
 from service_tui.desk.translate_orders import open_order_view
 from service_tui.wire.endpoints import OPEN_ORDERS
 
@@ -31,7 +32,8 @@ async def read_orders(ports: Ports, watched: Watched) -> Read:
         return [OrdersSeen(())], None
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
     seen = OrdersSeen(orders, reply.dropped)
-    if not _moved(ports.state().orders, orders):
+    before = ports.state().orders
+    if not _moved(before, listed(before, seen)):
         return [seen], reply.latency_s
     # The trades first: by them is told how an order that is gone has ended.
     traded, _ = await recent_trades(ports)

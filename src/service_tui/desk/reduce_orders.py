@@ -6,12 +6,20 @@ Used by desk.reduce at each reading of the open orders.
 
 from collections.abc import Iterator, Mapping
 
-from service_tui.desk.facts import Noticed
+from service_tui.desk.facts import Noticed, OrdersSeen
 from service_tui.desk.records import NoticeKind, TradeView
 from service_tui.desk.records_orders import OpenOrderView, end_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import TradeStatus
 from service_tui.units import decimal
+
+
+def listed(before: tuple[OpenOrderView, ...], fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
+    """What rests by a listing; where rows of it cannot be read, what is missing may be one."""
+    if not fact.dropped:
+        return fact.orders
+    read = {order.order_id for order in fact.orders}
+    return (*fact.orders, *(order for order in before if order.order_id not in read))
 
 
 def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Iterator[Noticed]:

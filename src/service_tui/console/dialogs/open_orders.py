@@ -89,8 +89,18 @@ class OpenOrders(CursorList[None, OpenOrderView]):
     def told(self) -> Text:
         """The orders, or that there is none, or that it is not known."""
         lines = [self._lines(order) for order in self.rows()]
-        empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
-        return Text("\n").join(lines) if lines else Text(empty, "muted")
+        foot = self._foot()
+        if not lines and not foot:
+            empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
+            return Text(empty, "muted")
+        return Text("\n").join([*lines, *foot])
+
+    def _foot(self) -> list[Text]:
+        """That rows of the list could not be read."""
+        dropped = self.state.service.dropped.get(Topic.ORDERS, 0)
+        if not dropped:
+            return []
+        return [Text(f"{dropped} of them cannot be read: what was listed before stays", "warn")]
 
     def _lines(self, order: OpenOrderView) -> Text:
         """Two lines: the order and what is left of it, then its market and money."""
