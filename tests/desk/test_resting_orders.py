@@ -17,6 +17,7 @@ from service_tui.desk.commands import ExitAll, Halt, PlaceTrade
 from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.desk import Desk
 from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.lookup_orders import look_at_books
 from service_tui.desk.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.market import Market
@@ -80,6 +81,14 @@ class Work:
         events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
         await self.stage.sim.service.keeper.commit(events)
 
+    async def met_whole(self) -> None:
+        """Have all that is left of the resting order met."""
+        world = self.stage.world
+        (resting,) = world.venues.orders(self.stage.agent_id)
+        part = Part(resting.left, Micros(resting.left * resting.price // ONE))
+        events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
+        await self.stage.sim.service.keeper.commit(events)
+
 
 @asynccontextmanager
 async def work(path: Path, fault: Fault | None = None) -> AsyncGenerator[Work]:
@@ -136,11 +145,7 @@ async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None
         assert shares % ONE, "what is left is no whole number of shares"
         await on.met(5)
         await on.until(lambda s: s.orders[0].filled)
-        world = on.stage.world
-        (resting,) = world.venues.orders(on.stage.agent_id)
-        part = Part(resting.left, Micros(resting.left * resting.price // ONE))
-        events = meet(world.venues, resting, part, (on.stage.clock.now(), world.world_at))
-        await on.stage.sim.service.keeper.commit(events)
+        await on.met_whole()
         state = await on.until(lambda s: not s.orders)
         assert any(": filled: bought" in one.text for one in state.notices)
         assert not any("do not say" in one.text for one in state.notices)
@@ -204,6 +209,18 @@ async def test_an_unknown_order_is_found_where_it_rests(
         assert "rests on the book" in state.tickets[0].outcome
         await on.until(lambda s: s.orders)
         assert len(on.line.orders()) == 1
+
+
+async def test_a_look_up_leaves_the_news_of_a_fill_to_the_list(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below(), spend=10)
+        (ticket,) = (await on.until(lambda s: s.orders)).tickets
+        await on.met_whole()
+        other = replace(ticket, ticket_id="other", state=TicketState.UNKNOWN, limit=0.3)
+        await look_at_books([other], on.desk.ports)
+        state = await on.until(lambda s: not s.orders)
+        assert any(": filled: bought" in one.text for one in state.notices)
+        assert not any("do not say" in one.text for one in state.notices)
 
 
 async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
