@@ -646,3 +646,18 @@ def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
     read = reduce(garbled, OrdersSeen((order_of("o2", 4),)))
     assert [order.order_id for order in read.orders] == ["o2"]
     assert "rests no more" in read.notices[-1].text
+
+
+def test_an_order_cancelled_here_does_not_come_back_by_a_listing_that_was_on_its_way() -> None:
+    both = (order_of("o1", 0), order_of("o2", 0))
+    cancelled = reduce(reduce(STATE, OrdersSeen(both)), OrderGone("o1"))
+    late = reduce(cancelled, OrdersSeen(both))
+    assert [order.order_id for order in late.orders] == ["o2"]
+    # Asked for since, and named still; then a garbled one, which proves nothing.
+    for listing in (OrdersSeen(both, 0, late.gone_orders), OrdersSeen((), 1, late.gone_orders)):
+        late = reduce(late, listing)
+        assert [order.order_id for order in late.orders] == ["o2"]
+        assert late.gone_orders == {"o1"}
+    lacking = reduce(late, OrdersSeen(both[1:], 0, late.gone_orders))
+    assert not lacking.gone_orders
+    assert lacking.notices == STATE.notices

@@ -211,6 +211,21 @@ async def test_an_unknown_order_is_found_where_it_rests(
         assert len(on.line.orders()) == 1
 
 
+async def test_a_listing_on_its_way_at_a_cancel_brings_nothing_back(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (order,) = (await on.until(lambda s: s.orders)).orders
+        on.line.fault = lambda one: Fault.SILENT if one.url.path == ORDERS else None
+        await on.until(lambda _: on.line.waiting)
+        on.line.fault = lambda _: None
+        on.desk.submit(CancelOrders((order.order_id,)))
+        await on.until(lambda s: not s.orders)
+        on.line.released.set()
+        state = await on.until(lambda s: not s.gone_orders)
+        assert not state.orders
+        assert not any("ended unfilled" in one.text for one in state.notices)
+
+
 async def test_a_look_up_leaves_the_news_of_a_fill_to_the_list(tmp_path: Path) -> None:
     async with work(tmp_path) as on:
         await on.rest(on.below(), spend=10)

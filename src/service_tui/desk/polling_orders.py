@@ -24,6 +24,7 @@ async def read_orders(ports: Ports, watched: Watched) -> Read:
     """All that rests; where something was met or has ended, the trades that say how."""
     if watched.without_orders:
         return [], None
+    gone = ports.state().gone_orders
     try:
         reply = await ports.client.call(OPEN_ORDERS)
     except NotFoundError:
@@ -31,9 +32,9 @@ async def read_orders(ports: Ports, watched: Watched) -> Read:
         watched.without_orders = True
         return [OrdersSeen(())], None
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
-    seen = OrdersSeen(orders, reply.dropped)
-    before = ports.state().orders
-    if not _moved(before, listed(before, seen)):
+    seen = OrdersSeen(orders, reply.dropped, gone)
+    before = ports.state()
+    if not _moved(before.orders, listed(before, seen)):
         return [seen], reply.latency_s
     # The trades first: by them is told how an order that is gone has ended.
     traded, _ = await recent_trades(ports)

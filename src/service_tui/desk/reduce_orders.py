@@ -14,12 +14,21 @@ from service_tui.terms import TradeStatus
 from service_tui.units import decimal
 
 
-def listed(before: tuple[OpenOrderView, ...], fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
-    """What rests by a listing; where rows of it cannot be read, what is missing may be one."""
+def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
+    """What rests by a listing, less what was cancelled since it was asked for."""
+    orders = tuple(one for one in fact.orders if one.order_id not in before.gone_orders)
     if not fact.dropped:
-        return fact.orders
-    read = {order.order_id for order in fact.orders}
-    return (*fact.orders, *(order for order in before if order.order_id not in read))
+        return orders
+    # What is missing may be among the rows that cannot be read.
+    read = {order.order_id for order in orders}
+    return (*orders, *(order for order in before.orders if order.order_id not in read))
+
+
+def still_gone(gone: frozenset[str], fact: OrdersSeen) -> frozenset[str]:
+    """The cancelled orders that a listing may yet name, until one asked for since lacks them."""
+    if fact.dropped:
+        return gone
+    return gone - (fact.gone - {order.order_id for order in fact.orders})
 
 
 def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Iterator[Noticed]:
