@@ -16,14 +16,15 @@ from faults import TRADES, Dated, Fault, Line, breaking, is_order, said, until
 from service_tui.desk.commands import ExitAll, Halt, PlaceTrade
 from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.desk import Desk
+from service_tui.desk.facts import TicketChanged
 from service_tui.desk.handlers.trades import preflight
-from service_tui.desk.lookup_orders import look_at_books
+from service_tui.desk.lookup_orders import EARLIER_S, look_at_books
 from service_tui.desk.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.market import Market
 from service_tui.engine.resting import Part, meet
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 from support import Stage, open_stage
 from wallets import market_on_chain, ready
 
@@ -209,6 +210,22 @@ async def test_an_unknown_order_is_found_where_it_rests(
         assert "rests on the book" in state.tickets[0].outcome
         await on.until(lambda s: s.orders)
         assert len(on.line.orders()) == 1
+
+
+async def test_the_entry_of_one_that_was_slow_to_leave_proves_nothing(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (slow,) = (await on.until(lambda s: s.orders)).tickets
+        booked = on.desk.state.orders[0].created_at
+        later = Timestamp(booked + EARLIER_S - 2.0)
+        lost = replace(slow, ticket_id="lost", state=TicketState.UNKNOWN, settled_at=None)
+        lost = replace(lost, opened_at=later, sent_at=later)
+        # It was given, and has left, before whatever may be the lost one's; booked it was after.
+        early = Timestamp(later - EARLIER_S - 5.0)
+        on.desk.ports.say(TicketChanged(replace(slow, opened_at=early, sent_at=early)))
+        said = (await look_at_books([lost], on.desk.ports))["lost"]
+        assert said.order is None
+        assert "may be another one" in said.doubt
 
 
 async def test_a_listing_on_its_way_at_a_cancel_brings_nothing_back(tmp_path: Path) -> None:

@@ -68,8 +68,12 @@ def _found(
         like = [order for order in like if order.created_at >= begun - skew_s]
     if not like:
         return Resting(doubt=unread)
-    every = ports.state().tickets
-    rivals = [one for one in every if _is_twin(ticket, one) and one.opened_at >= begun]
+    # What came to rest did so before its ticket's end was known, and maybe long after it was given.
+    rivals = [
+        one
+        for one in ports.state().tickets
+        if _is_twin(ticket, one) and (one.in_flight or (one.settled_at or begun) >= begun)
+    ]
     if len(like) > 1 or rivals or skew_s is None or unread:
         return Resting(doubt="an order like it rests, and may be another one")
     return Resting(like[0])
