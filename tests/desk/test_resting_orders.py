@@ -290,6 +290,28 @@ async def test_a_line_without_open_orders_is_asked_for_them_once(tmp_path: Path)
         assert json.dumps([one.order_id for one in on.desk.state.orders]) == "[]"
 
 
+async def test_a_list_that_is_not_found_once_hides_no_order(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (first,) = (await on.until(lambda s: s.orders)).orders
+        gone = said({"error": "not found"}, 404)
+        on.line.fault = lambda request: gone if request.url.path == ORDERS else None
+        state = await on.until(lambda s: s.service.problem_of is Topic.ORDERS)
+        assert state.orders == (first,)
+        assert not any("rests no more" in one.text for one in state.notices)
+        on.line.fault = lambda _: None
+        await on.rest(on.below())
+        state = await on.until(lambda s: len(s.orders) == 2)
+        assert state.service.problem_of is None
+
+
+async def test_an_order_that_may_rest_has_the_list_asked_for_again(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        on.desk._watched.without_orders = True
+        await on.rest(on.below())
+        await on.until(lambda s: s.orders)
+
+
 async def owned(on: Work, spend: int = 30) -> int:
     """Buy at once; how many shares are held then."""
     now = replace(on.order(0.5, spend), rests=False, price=None)
