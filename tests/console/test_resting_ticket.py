@@ -14,7 +14,7 @@ from service_tui.console.dialogs.open_orders import OpenOrders
 from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.records import Topic
 from service_tui.terms import Action, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 
 __all__ = ["short_quiet"]
 
@@ -172,3 +172,31 @@ async def test_the_cursor_stays_in_sight_however_many_orders_rest() -> None:
         assert "d cancel" in rows
         await pilot.press("d")
         assert app.given == [CancelOrders(("o40",), many[-1].in_words())]
+
+
+async def test_the_list_says_how_many_orders_cannot_be_read() -> None:
+    service = replace(REAL.service, dropped={Topic.ORDERS: 2})
+    state = replace(REAL, orders=(), service=service, seen={**REAL.seen, Topic.ORDERS: NOW})
+    app = Host(state)
+    async with app.run_test(size=(100, 24)) as pilot:
+        page = OpenOrders(state, NOW)
+        app.push_screen(page)
+        await pilot.pause()
+        shown = str(page.query_one(".list-rows", Static).content)
+        assert "2 of them cannot be read" in shown
+        assert "Nothing rests" not in shown
+
+
+async def test_an_old_list_says_how_old_it_is_and_why() -> None:
+    state = replace(REAL, orders=(open_order(),), seen={**REAL.seen, Topic.ORDERS: NOW})
+    app = Host(state)
+    async with app.run_test(size=(100, 24)) as pilot:
+        page = OpenOrders(state, NOW)
+        app.push_screen(page)
+        await pilot.pause()
+        rows = page.query_one(".list-rows", Static)
+        assert "as it was" not in str(rows.content)
+        service = replace(REAL.service, problem="it broke", problem_of=Topic.ORDERS)
+        page.take(replace(state, service=service), Timestamp(NOW + 600))
+        await pilot.pause()
+        assert "as it was 10m 00s ago: it broke" in str(rows.content)

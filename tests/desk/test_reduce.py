@@ -636,3 +636,29 @@ def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_ne
     assert cancelled.notices == met.notices
     gone = reduce(met, OrdersSeen((order_of("o2", 0),)))
     assert "rests no more" in gone.notices[-1].text
+
+
+def test_an_order_whose_row_cannot_be_read_is_not_told_as_ended() -> None:
+    resting = reduce(STATE, OrdersSeen((order_of("o1", 0), order_of("o2", 0))))
+    garbled = reduce(resting, OrdersSeen((order_of("o2", 4),), dropped=1))
+    assert {order.order_id: order.filled for order in garbled.orders} == {"o2": 4 * ONE, "o1": 0}
+    assert garbled.notices[-1].text.endswith("4.00 filled, 6.00 left")
+    assert len(garbled.notices) == len(resting.notices) + 1
+    read = reduce(garbled, OrdersSeen((order_of("o2", 4),)))
+    assert [order.order_id for order in read.orders] == ["o2"]
+    assert "rests no more" in read.notices[-1].text
+
+
+def test_an_order_cancelled_here_does_not_come_back_by_a_listing_that_was_on_its_way() -> None:
+    both = (order_of("o1", 0), order_of("o2", 0))
+    cancelled = reduce(reduce(STATE, OrdersSeen(both)), OrderGone("o1"))
+    late = reduce(cancelled, OrdersSeen(both))
+    assert [order.order_id for order in late.orders] == ["o2"]
+    # Asked for since, and named still; then a garbled one, which proves nothing.
+    for listing in (OrdersSeen(both, 0, late.gone_orders), OrdersSeen((), 1, late.gone_orders)):
+        late = reduce(late, listing)
+        assert [order.order_id for order in late.orders] == ["o2"]
+        assert late.gone_orders == {"o1"}
+    lacking = reduce(late, OrdersSeen(both[1:], 0, late.gone_orders))
+    assert not lacking.gone_orders
+    assert lacking.notices == STATE.notices

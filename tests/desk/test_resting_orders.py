@@ -16,13 +16,15 @@ from faults import TRADES, Dated, Fault, Line, breaking, is_order, said, until
 from service_tui.desk.commands import ExitAll, Halt, PlaceTrade
 from service_tui.desk.commands_orders import CancelOrders
 from service_tui.desk.desk import Desk
+from service_tui.desk.facts import TicketChanged
 from service_tui.desk.handlers.trades import preflight
+from service_tui.desk.lookup_orders import EARLIER_S, look_at_books
 from service_tui.desk.records import NO_TRACE, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.market import Market
 from service_tui.engine.resting import Part, meet
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 from support import Stage, open_stage
 from wallets import market_on_chain, ready
 
@@ -77,6 +79,14 @@ class Work:
         (resting,) = world.venues.orders(self.stage.agent_id)
         money = Micros(shares * resting.price)
         part = Part(Micros(shares * ONE), money)
+        events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
+        await self.stage.sim.service.keeper.commit(events)
+
+    async def met_whole(self) -> None:
+        """Have all that is left of the resting order met."""
+        world = self.stage.world
+        (resting,) = world.venues.orders(self.stage.agent_id)
+        part = Part(resting.left, Micros(resting.left * resting.price // ONE))
         events = meet(world.venues, resting, part, (self.stage.clock.now(), world.world_at))
         await self.stage.sim.service.keeper.commit(events)
 
@@ -136,11 +146,7 @@ async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None
         assert shares % ONE, "what is left is no whole number of shares"
         await on.met(5)
         await on.until(lambda s: s.orders[0].filled)
-        world = on.stage.world
-        (resting,) = world.venues.orders(on.stage.agent_id)
-        part = Part(resting.left, Micros(resting.left * resting.price // ONE))
-        events = meet(world.venues, resting, part, (on.stage.clock.now(), world.world_at))
-        await on.stage.sim.service.keeper.commit(events)
+        await on.met_whole()
         state = await on.until(lambda s: not s.orders)
         assert any(": filled: bought" in one.text for one in state.notices)
         assert not any("do not say" in one.text for one in state.notices)
@@ -206,6 +212,49 @@ async def test_an_unknown_order_is_found_where_it_rests(
         assert len(on.line.orders()) == 1
 
 
+async def test_the_entry_of_one_that_was_slow_to_leave_proves_nothing(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (slow,) = (await on.until(lambda s: s.orders)).tickets
+        booked = on.desk.state.orders[0].created_at
+        later = Timestamp(booked + EARLIER_S - 2.0)
+        lost = replace(slow, ticket_id="lost", state=TicketState.UNKNOWN, settled_at=None)
+        lost = replace(lost, opened_at=later, sent_at=later)
+        # It was given, and has left, before whatever may be the lost one's; booked it was after.
+        early = Timestamp(later - EARLIER_S - 5.0)
+        on.desk.ports.say(TicketChanged(replace(slow, opened_at=early, sent_at=early)))
+        said = (await look_at_books([lost], on.desk.ports))["lost"]
+        assert said.order is None
+        assert "may be another one" in said.doubt
+
+
+async def test_a_listing_on_its_way_at_a_cancel_brings_nothing_back(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (order,) = (await on.until(lambda s: s.orders)).orders
+        on.line.fault = lambda one: Fault.SILENT if one.url.path == ORDERS else None
+        await on.until(lambda _: on.line.waiting)
+        on.line.fault = lambda _: None
+        on.desk.submit(CancelOrders((order.order_id,)))
+        await on.until(lambda s: not s.orders)
+        on.line.released.set()
+        state = await on.until(lambda s: not s.gone_orders)
+        assert not state.orders
+        assert not any("ended unfilled" in one.text for one in state.notices)
+
+
+async def test_a_look_up_leaves_the_news_of_a_fill_to_the_list(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below(), spend=10)
+        (ticket,) = (await on.until(lambda s: s.orders)).tickets
+        await on.met_whole()
+        other = replace(ticket, ticket_id="other", state=TicketState.UNKNOWN, limit=0.3)
+        await look_at_books([other], on.desk.ports)
+        state = await on.until(lambda s: not s.orders)
+        assert any(": filled: bought" in one.text for one in state.notices)
+        assert not any("do not say" in one.text for one in state.notices)
+
+
 async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
     async with work(tmp_path) as on:
         price = on.below()
@@ -239,6 +288,28 @@ async def test_a_line_without_open_orders_is_asked_for_them_once(tmp_path: Path)
         await on.until(lambda _: True)
         assert on.line.asked(ORDERS) <= before + 1
         assert json.dumps([one.order_id for one in on.desk.state.orders]) == "[]"
+
+
+async def test_a_list_that_is_not_found_once_hides_no_order(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (first,) = (await on.until(lambda s: s.orders)).orders
+        gone = said({"error": "not found"}, 404)
+        on.line.fault = lambda request: gone if request.url.path == ORDERS else None
+        state = await on.until(lambda s: s.service.problem_of is Topic.ORDERS)
+        assert state.orders == (first,)
+        assert not any("rests no more" in one.text for one in state.notices)
+        on.line.fault = lambda _: None
+        await on.rest(on.below())
+        state = await on.until(lambda s: len(s.orders) == 2)
+        assert state.service.problem_of is None
+
+
+async def test_an_order_that_may_rest_has_the_list_asked_for_again(tmp_path: Path) -> None:
+    async with work(tmp_path) as on:
+        on.desk._watched.without_orders = True
+        await on.rest(on.below())
+        await on.until(lambda s: s.orders)
 
 
 async def owned(on: Work, spend: int = 30) -> int:

@@ -256,10 +256,14 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class OrdersSeen:
-    """The service listed what of ours rests on its books."""
+    """The service listed what of ours rests on its books.
+
+    `gone` are the orders that were known to be cancelled before it was asked.
+    """
 
     orders: tuple[OpenOrderView, ...]
     dropped: int = 0
+    gone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.client.errors import NotFoundError
-from service_tui.desk.facts import OrdersSeen
 from service_tui.desk.ports import Ports
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records import TicketState, TicketView, Topic
 from service_tui.desk.records_orders import OpenOrderView
 from service_tui.desk.translate_orders import open_order_view
 from service_tui.terms import Action
@@ -54,7 +53,8 @@ async def look_at_books(tickets: Sequence[TicketView], ports: Ports) -> dict[str
     except NotFoundError:
         return {}
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
-    ports.say(OrdersSeen(orders, reply.dropped))
+    # Not told from here: what was met or has ended is told with its trades, by the list's reading.
+    ports.poke(Topic.ORDERS)
     unread = "some open orders cannot be read" if reply.dropped else ""
     return {ticket.ticket_id: _found(ticket, orders, ports, unread) for ticket in wanted}
 
@@ -68,8 +68,12 @@ def _found(
         like = [order for order in like if order.created_at >= begun - skew_s]
     if not like:
         return Resting(doubt=unread)
-    every = ports.state().tickets
-    rivals = [one for one in every if _is_twin(ticket, one) and one.opened_at >= begun]
+    # What came to rest did so before its ticket's end was known, and maybe long after it was given.
+    rivals = [
+        one
+        for one in ports.state().tickets
+        if _is_twin(ticket, one) and (one.in_flight or (one.settled_at or begun) >= begun)
+    ]
     if len(like) > 1 or rivals or skew_s is None or unread:
         return Resting(doubt="an order like it rests, and may be another one")
     return Resting(like[0])

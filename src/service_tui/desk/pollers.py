@@ -125,7 +125,8 @@ HISTORY_HOURS_MAX: Final = 168
 CHART_POINTS: Final = 300
 REFUSED_REST_S: Final = 3_600.0
 REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
-"""Until a topic is asked again whose key or plan was refused; a poke asks at once."""
+"""Until a topic is asked again whose key or plan was refused, or the open orders where they were
+not found; a poke asks at once."""
 
 
 async def read_markets(ports: Ports, watched: Watched) -> Read:
@@ -368,7 +369,9 @@ async def poll(
             ports.say(replace(_failure(topic, error, ports.now()), by_operator=by_operator))
             if topic is Topic.DETAIL:
                 _say_no_detail(ports, watched, str(error))
-            refused = isinstance(error, (UnauthenticatedError, PlanRequiredError))
+            refused = isinstance(error, (UnauthenticatedError, PlanRequiredError)) or (
+                topic is Topic.ORDERS and isinstance(error, NotFoundError)
+            )
             await rest(topic, _refused_rest_s(topic) if refused else next_delay(failures, rng))
         else:
             failures = 0

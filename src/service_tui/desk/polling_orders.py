@@ -12,7 +12,10 @@ from service_tui.desk.handlers.orders import TOUCHED
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.polling import Read, Watched
 from service_tui.desk.ports import Ports
+from service_tui.desk.records import TicketState, Topic
 from service_tui.desk.records_orders import OpenOrderView
+from service_tui.desk.reduce_orders import listed
+from service_tui.desk.state import DeskState
 from service_tui.desk.translate_orders import open_order_view
 from service_tui.wire.endpoints import OPEN_ORDERS
 
@@ -21,17 +24,22 @@ log = logging.getLogger(__name__)
 
 async def read_orders(ports: Ports, watched: Watched) -> Read:
     """All that rests; where something was met or has ended, the trades that say how."""
-    if watched.without_orders:
+    if watched.without_orders and not _may_rest(ports.state()):
         return [], None
+    gone = ports.state().gone_orders
     try:
         reply = await ports.client.call(OPEN_ORDERS)
     except NotFoundError:
+        if Topic.ORDERS in ports.state().seen or _may_rest(ports.state()):
+            # It keeps them: that it does not find them now says nothing of what rests.
+            raise
         log.info("the service keeps no open orders")
         watched.without_orders = True
         return [OrdersSeen(())], None
     orders = tuple(open_order_view(body) for body in reply.answer.orders)
-    seen = OrdersSeen(orders, reply.dropped)
-    if not _moved(ports.state().orders, orders):
+    seen = OrdersSeen(orders, reply.dropped, gone)
+    before = ports.state()
+    if not _moved(before.orders, listed(before, seen)):
         return [seen], reply.latency_s
     # The trades first: by them is told how an order that is gone has ended.
     traded, _ = await recent_trades(ports)
@@ -39,6 +47,14 @@ async def read_orders(ports: Ports, watched: Watched) -> Read:
         ports.poke(topic)
     facts: list[Fact] = [traded, seen]
     return facts, reply.latency_s
+
+
+def _may_rest(state: DeskState) -> bool:
+    """Whether an order of ours may have come to rest."""
+    return any(
+        ticket.limit is not None and ticket.state is not TicketState.REFUSED
+        for ticket in state.tickets
+    )
 
 
 def _moved(before: tuple[OpenOrderView, ...], after: tuple[OpenOrderView, ...]) -> bool:

@@ -78,7 +78,7 @@ from service_tui.desk.records import (
     summed,
 )
 from service_tui.desk.reduce_fleet import news_of_fleet, reduce_fleet
-from service_tui.desk.reduce_orders import news_of_orders
+from service_tui.desk.reduce_orders import listed, news_of_orders, still_gone
 from service_tui.desk.reduce_research import reduce_research
 from service_tui.desk.reduce_risk import marked, news_of, reduce_risk, with_ticket, with_trades
 from service_tui.desk.reduce_wallet import reduce_redemption
@@ -305,9 +305,11 @@ def _with_orders(state: DeskState, fact: OrdersSeen | OrderGone) -> DeskState:
     """What rests, with a notice for each order that was met or has ended."""
     if isinstance(fact, OrderGone):
         left = tuple(one for one in state.orders if one.order_id != fact.order_id)
-        return replace(state, orders=left)
-    after = _dropped(replace(state, orders=fact.orders), Topic.ORDERS, fact.dropped)
-    for told in news_of_orders(state, fact.orders):
+        return replace(state, orders=left, gone_orders=state.gone_orders | {fact.order_id})
+    orders, gone = listed(state, fact), still_gone(state.gone_orders, fact)
+    listing = replace(state, orders=orders, gone_orders=gone)
+    after = _dropped(listing, Topic.ORDERS, fact.dropped)
+    for told in news_of_orders(state, orders):
         after = _noticed(after, told)
     return after
 

@@ -6,12 +6,29 @@ Used by desk.reduce at each reading of the open orders.
 
 from collections.abc import Iterator, Mapping
 
-from service_tui.desk.facts import Noticed
+from service_tui.desk.facts import Noticed, OrdersSeen
 from service_tui.desk.records import NoticeKind, TradeView
 from service_tui.desk.records_orders import OpenOrderView, end_in_words
 from service_tui.desk.state import DeskState
 from service_tui.terms import TradeStatus
 from service_tui.units import decimal
+
+
+def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
+    """What rests by a listing, less what was cancelled since it was asked for."""
+    orders = tuple(one for one in fact.orders if one.order_id not in before.gone_orders)
+    if not fact.dropped:
+        return orders
+    # What is missing may be among the rows that cannot be read.
+    read = {order.order_id for order in orders}
+    return (*orders, *(order for order in before.orders if order.order_id not in read))
+
+
+def still_gone(gone: frozenset[str], fact: OrdersSeen) -> frozenset[str]:
+    """The cancelled orders that a listing may yet name, until one asked for since lacks them."""
+    if fact.dropped:
+        return gone
+    return gone - (fact.gone - {order.order_id for order in fact.orders})
 
 
 def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Iterator[Noticed]:

@@ -53,7 +53,8 @@ class DeskState:
     `research` all of autoresearch, `supervision` the person's hand on the agents: leashes, trades
     that wait, and the skills that this desk runs. `log` is the action log, once read.
     `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
-    and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there.
+    and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there;
+    `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
     """
 
     service: ServiceView
@@ -92,6 +93,7 @@ class DeskState:
     on_venues: tuple[PositionView, ...] = ()
     venue_sums: tuple[VenueSumView, ...] = ()
     orders: tuple[OpenOrderView, ...] = ()
+    gone_orders: frozenset[str] = frozenset()
 
     @property
     def halted_since(self) -> Timestamp | None:

@@ -16,7 +16,9 @@ from service_tui.console.dialogs.cursor_list import CursorList
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, GoTo, Said
+from service_tui.console.widgets.top_bar import STALE_PERIODS
 from service_tui.desk.commands_orders import CancelOrders
+from service_tui.desk.freshness import age_s
 from service_tui.desk.records import Topic
 from service_tui.desk.records_orders import OpenOrderView, price_in_words
 from service_tui.terms import MONEY_OF, Action
@@ -89,8 +91,24 @@ class OpenOrders(CursorList[None, OpenOrderView]):
     def told(self) -> Text:
         """The orders, or that there is none, or that it is not known."""
         lines = [self._lines(order) for order in self.rows()]
-        empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
-        return Text("\n").join(lines) if lines else Text(empty, "muted")
+        foot = self._foot()
+        if not lines and not self.state.service.dropped.get(Topic.ORDERS):
+            empty = _NONE if Topic.ORDERS in self.state.seen else _UNKNOWN
+            lines = [Text(empty, "muted")]
+        return Text("\n").join([*lines, *foot])
+
+    def _foot(self) -> list[Text]:
+        """That rows of the list could not be read, and that it is an old one."""
+        service, foot = self.state.service, list[Text]()
+        if dropped := service.dropped.get(Topic.ORDERS, 0):
+            words = f"{dropped} of them cannot be read: what was listed before stays"
+            foot.append(Text(words, "warn"))
+        age, period = age_s(self.state, Topic.ORDERS, self.now), self.state.polls.get(Topic.ORDERS)
+        if age is not None and period is not None and age > STALE_PERIODS * period:
+            why = service.problem if service.problem_of is Topic.ORDERS else ""
+            words = f"as it was {formats.duration(age)} ago{': ' if why else ''}"
+            foot.append(Text.assemble((words, "warn"), formats.plain(why)))
+        return foot
 
     def _lines(self, order: OpenOrderView) -> Text:
         """Two lines: the order and what is left of it, then its market and money."""
