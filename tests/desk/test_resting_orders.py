@@ -135,7 +135,9 @@ async def test_an_order_rests_is_met_in_part_and_its_rest_is_cancelled(tmp_path:
         assert balance(on.stage) == cash - round(12 * price * ONE)
         assert not on.stage.world.venues.orders(on.stage.agent_id)
         assert len(on.line.orders()) == 1
-        assert any("done" in one.text and "came back" in one.text for one in on.desk.state.notices)
+        assert any(
+            "done" in one.text and " USDC.e came back" in one.text for one in on.desk.state.notices
+        )
 
 
 async def test_a_fill_of_the_whole_is_told_when_it_comes(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from service_tui.desk.records_orders import OpenOrderView
 from service_tui.desk.translate import amount
 from service_tui.desk.translate_orders import open_order_view
 from service_tui.signing.orders import CENT, SHARES_MIN
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import MONEY_OF, Action, Side, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.endpoints import CANCEL_ORDER, OPEN_ORDERS, POSITIONS
 from service_tui.wire.positions import PositionBody, PositionsQuery
@@ -34,9 +34,11 @@ async def take_off(order_id: str, ports: Ports) -> tuple[str, str]:
         return "bad", str(error)
     if not answer.success:
         return "bad", answer.message or "refused without a reason"
+    known = (order for order in ports.state().orders if order.order_id == order_id)
+    unit = next((f" {MONEY_OF[order.venue]}" for order in known), "")
     ports.say(OrderGone(order_id))
     back = decimal(amount(answer.returned_usdc))
-    return "good", f"done, {back:,.2f} came back" if back else "done"
+    return "good", f"done, {back:,.2f}{unit} came back" if back else "done"
 
 
 async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:

@@ -15,7 +15,7 @@ from service_tui.console.figures import Figure
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records_quote import QuoteView
 from service_tui.terms import MONEY_OF, Action, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import Micros
 
 RESTS_ON: Final = (
     "What does not fill at once rests on the book until it is filled, you cancel it (O on 1 or 9), "
@@ -89,7 +89,7 @@ def resting_lines(
         words = formats.money(Micros(amount), masked=masked)
         lines.append(("total", Text.assemble("at most ", words, f" {unit}", style="bold")))
     else:
-        whole = Micros(round(order.shares * (order.price or 0.0)) * ONE // ONE)
+        whole = Micros(round(order.shares * (order.price or 0.0)))
         words = formats.money(whole, masked=masked)
         lines.append((
             "brings",
