@@ -272,9 +272,13 @@ FACTS = {
     ),
     HaltChanged: st.builds(HaltChanged, st.none() | st.builds(HaltView, times)),
     OrdersSeen: st.builds(
-        lambda names, filled: OrdersSeen(tuple(order_of(name, filled) for name in names)),
+        lambda names, filled, dropped, gone: OrdersSeen(
+            tuple(order_of(name, filled) for name in names), dropped, frozenset(gone)
+        ),
         st.sampled_from([(), ("o1",), ("o1", "o2")]),
         st.integers(0, 9),
+        st.integers(0, 1),
+        st.sampled_from([(), ("o1",)]),
     ),
     OrderGone: st.builds(OrderGone, st.sampled_from(["o1", "o9"])),
     LogSeen: st.sampled_from([LogSeen(LogView()), LogSeen(LogView(count=3, problem="broken"))]),
@@ -404,9 +408,12 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
         # One for each alert that is new, or came to its end; signals are told together.
         assert 0 <= more <= 5
         return
-    if isinstance(fact, HeldSeen | SkillRunChanged | OrdersSeen):
-        # One for each trade that waits now or was decided by nobody, for a run that fell over, and
-        # for an order on a book that was met or has ended.
+    if isinstance(fact, OrdersSeen):
+        # One for each order that was met, or is gone.
+        assert 0 <= more <= 2
+        return
+    if isinstance(fact, HeldSeen | SkillRunChanged):
+        # One for each trade that waits now or was decided by nobody, and for a run that fell over.
         assert 0 <= more <= 5
         return
     assert more == (isinstance(fact, Noticed) or (old is not new and not first_answer))
