@@ -16,7 +16,8 @@ from service_tui.units import decimal
 
 def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
     """What rests by a listing, less what was cancelled since it was asked for."""
-    orders = tuple(one for one in fact.orders if one.order_id not in before.gone_orders)
+    hidden = before.gone_orders - fact.gone
+    orders = tuple(one for one in fact.orders if one.order_id not in hidden)
     if not fact.dropped:
         return orders
     # What is missing may be among the rows that cannot be read.
@@ -25,10 +26,15 @@ def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
 
 
 def still_gone(gone: frozenset[str], fact: OrdersSeen) -> frozenset[str]:
-    """The cancelled orders that a listing may yet name, until one asked for since lacks them."""
-    if fact.dropped:
-        return gone
-    return gone - (fact.gone - {order.order_id for order in fact.orders})
+    """The cancelled orders that an older listing may yet name.
+
+    One asked for since the cancel has the last word: what it still has does rest, whatever the
+    cancel was answered.
+
+    Returns:
+        Ids of orders.
+    """
+    return gone if fact.dropped else gone - fact.gone
 
 
 def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Iterator[Noticed]:
