@@ -4,7 +4,7 @@ from datetime import UTC
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
@@ -238,6 +238,7 @@ def test_the_line_is_unbroken_from_the_first_price_to_the_right_edge(
     st.sampled_from([None, (0.0, 1.0)]),
     st.floats(1e-6, 0.5),
 )
+@example([0.0, 0.203125], (0.0, 1.0), 0.234375)
 def test_the_axis_holds_every_value_and_keeps_within_its_bounds(
     values: list[float], bounds: tuple[float, float] | None, span_min: float
 ) -> None:

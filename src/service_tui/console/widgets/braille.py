@@ -88,7 +88,7 @@ def value_range(
     if bounds is None:
         return low, high
     floor, ceiling = bounds
-    if slack:
+    if min(ceiling, high) - max(floor, low) < span_min:
         # What is cut off at one bound is given back at the other, to keep the least distance.
         shift = max(0.0, floor - low) - max(0.0, high - ceiling)
         low, high = low + shift, high + shift
