@@ -61,6 +61,15 @@ class Trading:
         assert isinstance(self.walk.app.screen, TradeForm)
         self.walk.app.screen.query_one("#ticket-amount", Input).value = amount
 
+    async def goes_live(self) -> None:
+        """Real money is switched on, by its word."""
+        await self.walk.press("W", "L")
+        await self.walk.pilot.pause(2 * ARMED_AFTER_S)
+        self.walk.app.screen.query_one(Input).value = "LIVE"
+        await self.walk.press("enter")
+        await self.walk.until(lambda s: s.wallet.live)
+        await self.walk.press("escape")
+
     async def asked(self) -> Confirm:
         """The dialog for real money, once the quote has come."""
         await self.walk.until(lambda s: s.quote is not None and s.quote.ok)
@@ -180,12 +189,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
 async def test_who_cancels_the_dialog_has_signed_nothing(tmp_path: Path) -> None:
     async with trading(tmp_path) as on:
         walk = on.walk
-        await walk.press("W", "L")
-        await walk.pilot.pause(2 * ARMED_AFTER_S)
-        walk.app.screen.query_one(Input).value = "LIVE"
-        await walk.press("enter")
-        await walk.until(lambda s: s.wallet.live)
-        await walk.press("escape")
+        await on.goes_live()
         await on.ticket("30")
         await walk.press("f7")
         await on.asked()

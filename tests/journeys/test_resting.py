@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from textual.widgets import Input
-
 from desk.redeeming import balance
 from journeys.test_live import Trading, trading
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
@@ -29,12 +27,7 @@ async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path
     async with trading(tmp_path) as on:
         walk, stage = on.walk, on.walk.stage
         cash = balance(stage)
-        await walk.press("W", "L")
-        await walk.pilot.pause(2 * ARMED_AFTER_S)
-        walk.app.screen.query_one(Input).value = "LIVE"
-        await walk.press("enter")
-        await walk.until(lambda s: s.wallet.live)
-        await walk.press("escape")
+        await on.goes_live()
 
         # On play money there is no book; on the venue a limit is typed behind F8.
         await on.ticket("30")

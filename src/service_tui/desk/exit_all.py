@@ -14,7 +14,6 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import ExitAll, PlaceTrade
 from service_tui.desk.facts import HaltChanged, Noticed
 from service_tui.desk.handlers.trades import preflight
-from service_tui.desk.live_orders import may_sign
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import PositionView, TicketState
 from service_tui.desk.records_halt import ExitAllView
@@ -88,7 +87,6 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
     if not (
         preflight(ports.state(), order, ports.now()) is None
         and sellable(order.venue, order.shares)
-        and may_sign(ports, order.venue)
         and await free_shares(order.holding, order.venue, ports)
     ):
         return order

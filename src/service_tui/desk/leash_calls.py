@@ -6,8 +6,10 @@ Used by leash_line.
 
 import asyncio
 import json
-from typing import Final, TypeGuard
+from collections.abc import Mapping
+from typing import Final
 
+from service_tui.client.reply import is_object
 from service_tui.desk.leash_answers import raw_of
 from service_tui.wire.errors import ErrorBody
 
@@ -62,22 +64,18 @@ def is_plain(target: str) -> bool:
     return not steps and not any(mark in path for mark in "%\\") and "#" not in target
 
 
-def _is_object(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)
-
-
 def no_answer(status: int, words: str, fix: str) -> Answered:
     """A no of the desk's own."""
     return status, raw_of(ErrorBody(error=words, fix=fix))
 
 
-def said_by(answer: bytes) -> dict[str, object]:
+def said_by(answer: bytes) -> Mapping[str, object]:
     """What an answer holds; nothing where it is no object."""
     try:
         said: object = json.loads(answer)
     except (ValueError, RecursionError):
         return {}
-    return said if _is_object(said) else {}
+    return said if is_object(said) else {}
 
 
 def written(answered: Answered) -> bytes:

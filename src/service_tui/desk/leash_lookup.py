@@ -9,13 +9,13 @@ import logging
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeGuard
+from typing import Final
 from urllib.parse import urlencode
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
-from service_tui.client.reply import NotProtocolError, decode
+from service_tui.client.reply import NotProtocolError, decode, is_object
 from service_tui.clock import Clock
 from service_tui.desk.facts import Noticed
 from service_tui.desk.leash_keeping import Unknown
@@ -67,8 +67,8 @@ def marked(body: Mapping[str, object]) -> tuple[Mapping[str, object], str]:
     """
     ref = secrets.token_hex(16)
     notes = body.get("signal_data")
-    given = dict(notes) if _is_notes(notes) else {}
-    if notes is not None and not _is_notes(notes):
+    given = dict(notes) if is_object(notes) else {}
+    if notes is not None and not is_object(notes):
         return body, ref
     fresh = {**given, DESK_REF: ref}
     size = sum(len(name.encode()) + len(str(said).encode()) for name, said in fresh.items())
@@ -196,7 +196,3 @@ def _found(trade: TradeView) -> End:
         return End(HeldStatus.APPROVED, "no answer came; it rests on the book", trade.trade_id)
     got = f"{decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
     return End(HeldStatus.APPROVED, f"no answer came; it did happen: {got}", trade.trade_id)
-
-
-def _is_notes(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)

@@ -24,7 +24,7 @@ from service_tui.signing.book import Exchange
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
 from service_tui.signing.skew import check_skew
-from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 from service_tui.wire.endpoints import MARKET
 from service_tui.wire.markets import MarketBody
@@ -197,7 +197,6 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     return request.model_copy(
         update={
             "price": price / ONE,
-            "order_type": OrderType.GTC if order.rests else OrderType.FAK,
             "signed_order": SignedOrderBody.model_validate(signed.body()),
             "wallet_address": signer.address,
         }

@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.client.errors import NotFoundError, OutcomeUnknownError, ServiceError
 from service_tui.desk.facts import Noticed, OrderGone
+from service_tui.desk.live_orders import may_sign
 from service_tui.desk.ports import Ports
 from service_tui.desk.records_orders import OpenOrderView
 from service_tui.desk.translate import amount
@@ -44,14 +45,15 @@ async def take_off(order_id: str, ports: Ports) -> tuple[str, str]:
 async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
     """Cancel the open sales of a position, so that an exit can sell what stands in them.
 
-    The service is asked what rests: a desk that nobody looks at reads no list of it. What is not
-    cancelled is said; the exit is tried all the same, and the venue has the last word.
+    Nothing is cancelled for an exit that could not be signed. The open orders are read from the
+    service, as a desk without a console keeps no list of them. A failed cancel is reported; the
+    exit is tried all the same, and the venue decides.
 
     Returns:
         Whether any was open; what is held is then to be read anew.
     """
-    if venue is Venue.SIM:
-        # Play money has no book on which an order could rest.
+    # Play money has no book on which an order could rest.
+    if venue is Venue.SIM or not may_sign(ports, venue):
         return False
     orders = await _open_now(ports)
     sales = [one for one in orders if (one.holding, one.action) == (holding, Action.SELL)]

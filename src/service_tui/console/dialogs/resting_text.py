@@ -10,7 +10,6 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.dialogs.order_draft import Holding
 from service_tui.console.figures import Figure
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records_quote import QuoteView
@@ -26,7 +25,6 @@ RESTS_ON: Final = (
 def resting_figures(
     quote: QuoteView | None,
     wanted: tuple[Action, Venue],
-    held: Holding | None,
     *,
     masked: bool,
 ) -> Sequence[Figure]:
@@ -35,13 +33,11 @@ def resting_figures(
     Args:
         quote: the answer; None or a refusal shows every figure as not known.
         wanted: what is ordered and where.
-        held: what a sale takes from; an order at a limit needs none of it.
         masked: hide amounts.
 
     Returns:
         Labels with their values.
     """
-    del held
     found = quote if quote is not None and quote.ok else None
     action, venue = wanted
     buys, unit = action is Action.BUY, MONEY_OF[venue]

@@ -103,12 +103,12 @@ def order_words(order: PlaceTrade) -> str:
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
     """What the order would bring, `width` cells wide; 0 while that is not known."""
-    shown = (resting_figures if draft.rests else quote_figures)(
-        quote,
-        (draft.action, draft.venue),
-        holding(state, draft.market.market_id, draft.side, draft.venue),
-        masked=is_private(state),
-    )
+    wanted, masked = (draft.action, draft.venue), is_private(state)
+    if draft.rests:
+        shown = resting_figures(quote, wanted, masked=masked)
+    else:
+        held = holding(state, draft.market.market_id, draft.side, draft.venue)
+        shown = quote_figures(quote, wanted, held, masked=masked)
     across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
     if across == 1 and draft.venue is not Venue.SIM:
         shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]

@@ -21,7 +21,6 @@ from service_tui.desk.blotter import intent_of, sent_of, ticket_of
 from service_tui.desk.commands import ExitAlert, PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_risk import AlertChanged
-from service_tui.desk.live_orders import may_sign
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.records_risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
@@ -328,7 +327,8 @@ class _Turn:
             self.tell(AlertState.PENDING, "a sale of these shares is under way: it goes first")
             return False
         # What open sales were met with, until they are cancelled here, is held no more.
-        if not is_freed and await self._free():
+        alert = self._alert
+        if not is_freed and await free_shares(alert.holding, alert.venue, self._ports):
             return await self._exit(number, is_freed=True)
         return await self._sell(number, self._order(shares, everything=shares == held))
 
@@ -348,17 +348,6 @@ class _Turn:
         self.tell(AlertState.EXITING, ticket.what)
         await send(self._ports, ticket, order, request)
         return await self._after(ticket)
-
-    async def _free(self) -> bool:
-        """Cancel the open sales whose shares are needed, unless the exit could not be signed.
-
-        Returns:
-            Whether there were any.
-        """
-        alert = self._alert
-        return may_sign(self._ports, alert.venue) and await free_shares(
-            alert.holding, alert.venue, self._ports
-        )
 
     async def _after(self, ticket: TicketView) -> bool:
         """What an answer, or none, means for the alert; True when nothing is left to do."""
