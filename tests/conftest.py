@@ -4,14 +4,14 @@ import os
 import sys
 import time
 
-import quiet
-import rest
+from kit import clock
+from kit.console import idle
 
 # Screens show local times; pictures of them must not depend on where they are taken.
 os.environ["TZ"] = "UTC"
 time.tzset()
 
-rest.patch()
+clock.patch()
 
 DEEPEST = sys.getrecursionlimit()
 
@@ -20,4 +20,4 @@ def pytest_runtest_setup() -> None:
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
     sys.setrecursionlimit(DEEPEST)
     # A console is seen when it has come to rest, however little of the machine it was given.
-    quiet.patch()
+    idle.patch()

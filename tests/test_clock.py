@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-import rest
+from kit import clock as rest
 from service_tui.clock import ManualClock, SystemClock
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
 FILES = sorted(SOURCE.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 BANNED_NAMES = {"utils", "helpers", "common", "misc", "manager", "processor"}
 BANNED_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 SECRET = re.compile(r"(sk_live_[A-Za-z0-9_-]{16,}|\b0x[0-9a-fA-F]{64}\b)")
@@ -26,6 +27,11 @@ def test_every_module_says_what_it_is() -> None:
 
 def test_no_module_is_called_after_nothing() -> None:
     assert [path for path in FILES if path.stem in BANNED_NAMES] == []
+
+
+def test_no_test_module_imports_another() -> None:
+    importing = re.compile(r"^(?:from|import) (?:\w+\.)*test_\w+", re.MULTILINE)
+    assert [path for path in TESTS if importing.search(text_of(path))] == []
 
 
 def test_nothing_is_left_to_do_in_a_comment() -> None:

@@ -14,7 +14,7 @@ import pytest
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from autoresearch.driven import START, environment, new_repository
+from kit.terminal.research import START, environment, new_repository
 from service_tui.autoresearch.frames import NO_ID, Lines, refusal_of
 from service_tui.notes import registry
 

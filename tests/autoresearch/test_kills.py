@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from mcp import MCPError
 
-from autoresearch.driven import Driver, driving, git, new_repository
+from kit.terminal.research import Driver, driving, git, new_repository
 from service_tui.notes import registry
 
-KILLED_AT = str(Path(__file__).with_name("killed_at.py"))
+KILLED_AT = str(Path(__file__).resolve().parents[1] / "kit" / "programs" / "killed_at.py")
 
 
 async def numbers(driver: Driver) -> list[int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.driven import SKILL, driving, git, new_repository
+from kit.terminal.research import SKILL, driving, git, new_repository
 
 
 async def test_a_session_from_its_start_to_its_cap(  # noqa: PLR0915  (one long walk)

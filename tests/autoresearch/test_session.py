@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from autoresearch.driven import SKILL, git, new_repository
+from kit.service.stage import Stage, open_stage
+from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
@@ -29,7 +30,6 @@ from service_tui.wire.research_tools import (
     LogArguments,
     RunArguments,
 )
-from support import Stage, open_stage
 
 FIRST = InitArguments(name="first", skill_slug=SKILL, metric_name="score")
 

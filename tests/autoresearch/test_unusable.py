@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.driven import SKILL, driving, new_repository
+from kit.terminal.research import SKILL, driving, new_repository
 
 ASKED = {"name": "a", "skill_slug": SKILL, "metric_name": "b"}
 ORDINARY: Sequence[str] = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.driven import SKILL, git, new_repository
+from kit.terminal.research import SKILL, git, new_repository
 from service_tui.cli import run
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.driven import SKILL, git, new_repository
+from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.worktree import Worktree, check_calm, repository_at
 

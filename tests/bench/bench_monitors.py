@@ -16,6 +16,7 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from kit.service.stage import open_directory  # noqa: E402
 from service_tui.clock import ManualClock  # noqa: E402
 from service_tui.engine.events import AgentRegistered  # noqa: E402
 from service_tui.engine.exchange import Order  # noqa: E402
@@ -26,7 +27,6 @@ from service_tui.engine.world import World  # noqa: E402
 from service_tui.server.keeper import begin  # noqa: E402
 from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: E402
 from service_tui.units import ONE, Micros, Timestamp  # noqa: E402
-from support import open_directory  # noqa: E402
 
 AT = Timestamp(1_800_000_000.0)
 FEW, MANY = 10, 100_000

@@ -18,9 +18,9 @@ import httpx
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from reactor_samples import reactor  # noqa: E402
-from reactor_stage import PENDING, following, is_trade, settle  # noqa: E402
-from samples import NOW, sample_state  # noqa: E402
+from kit.desk.reactor import PENDING, following, is_trade, settle  # noqa: E402
+from kit.samples.desk import NOW, sample_state  # noqa: E402
+from kit.samples.reactor import reactor  # noqa: E402
 from service_tui.desk.facts_reactor import SignalChanged, SignalsSeen  # noqa: E402
 from service_tui.desk.records_reactor import Policy, SignalState  # noqa: E402
 from service_tui.desk.reduce import reduce  # noqa: E402

@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from console.bench_host import run_keys  # noqa: E402
-from reactor_samples import TTL_S, reactor_state, signal  # noqa: E402
-from samples import NOW  # noqa: E402
+from kit.console.bench_host import run_keys  # noqa: E402
+from kit.samples.desk import NOW  # noqa: E402
+from kit.samples.reactor import TTL_S, reactor_state, signal  # noqa: E402
 from service_tui.console.screens.reactor_rows import ReactorRow, key_of  # noqa: E402
 from service_tui.console.widgets.record_table import RecordTable  # noqa: E402
 from service_tui.desk.facts_reactor import SignalsSeen  # noqa: E402

@@ -167,12 +167,12 @@ def raw_sqlite(folder: Path, count: int) -> list[float]:
 
 
 async def bench_durable(count: int = 3_000) -> None:
+    from kit.service.stage import open_stage  # noqa: PLC0415
     from service_tui.engine.exchange import Order  # noqa: PLC0415
     from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE  # noqa: PLC0415
     from service_tui.wire.endpoints import PLACE_TRADE  # noqa: PLC0415
     from service_tui.wire.trades import TradeRequest  # noqa: PLC0415
-    from support import open_stage  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         async with open_stage(Path(folder) / "desk", plan=Plan.ELITE) as stage:
@@ -222,11 +222,11 @@ async def bench_durable(count: int = 3_000) -> None:
 
 async def bench_loopback(rounds: int = 120) -> None:
     """Trades over sixteen connections of another process, against the engine's own rate."""
+    from kit.service.stage import open_stage  # noqa: PLC0415
     from service_tui.engine.exchange import Order  # noqa: PLC0415
     from service_tui.server.loopback import listen  # noqa: PLC0415
     from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE  # noqa: PLC0415
-    from support import open_stage  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         async with open_stage(Path(folder), plan=Plan.ELITE) as stage:
@@ -268,7 +268,7 @@ async def bench_loopback(rounds: int = 120) -> None:
 
 async def bench_refresh(seconds: int = 12, count: int = 5_000) -> None:
     """5,000 markets replaced every second, a key pressed again and again: the longest wait."""
-    from console.bench_host import run_markets  # noqa: PLC0415
+    from kit.console.bench_host import run_markets  # noqa: PLC0415
 
     waits, used = await run_markets(count, seconds, random.Random(3))
     waits.sort()

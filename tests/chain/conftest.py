@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from chain.artifacts import artifacts
-from chain.nodes import AnvilNode, Node
-from chain.stand_in import MONEY, TOKENS
-from chain.world import World, creation, opened
+from kit.chain.artifacts import artifacts
+from kit.chain.nodes import AnvilNode, Node
+from kit.chain.stand_in import MONEY, TOKENS
+from kit.chain.world import World, creation, opened
 from service_tui.signing.book import POLYGON
 from service_tui.signing.signer import LocalSigner
 
@@ -34,7 +34,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     """`anvil` and `py-evm` hold the published contracts, `stand-in` those written by hand."""
-    from chain.inner_node import InnerNode  # noqa: PLC0415  (slow to load, and often not wanted)
+    from kit.chain.inner_node import InnerNode  # noqa: PLC0415  (slow to load, and often not wanted)
 
     found = artifacts()
     is_real = request.param != "stand-in"

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from chain.artifacts import artifacts
 from chain.conftest import worlds
-from chain.world import SHARES, World, adapter_code, call_data, creation
+from kit.chain.artifacts import artifacts
+from kit.chain.counting import CountingSigner
+from kit.chain.world import SHARES, World, adapter_code, call_data, creation
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import Exchange
@@ -29,7 +30,6 @@ from service_tui.signing.errors import (
 from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
 from service_tui.signing.redemption import Redeemable, check_redeemable
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
-from signing.counting import CountingSigner
 
 
 @pytest.fixture

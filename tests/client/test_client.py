@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripted_service import HastyClock
+from kit.service.scripted import HastyClock
 from service_tui import __version__
 from service_tui.client.client import Client
 from service_tui.client.errors import (

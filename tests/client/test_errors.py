@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted_service import HastyClock, Step, said, scripted
+from kit.service.scripted import HastyClock, Step, said, scripted
 from service_tui.client.client import BODY_MAX, Client
 from service_tui.client.errors import (
     InvalidError,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from scripted_service import HastyClock, said, scripted
+from kit.service.scripted import HastyClock, said, scripted
 from service_tui.client.client import Client
 from service_tui.client.errors import HeldBackError
 from service_tui.client.keys import Key, Keys

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripted_service import HastyClock, scripted
+from kit.service.scripted import HastyClock, scripted
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.keys import MASK, Key, Keys

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from scripted_service import said, scripted
+from kit.service.scripted import said, scripted
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, pass_on
 

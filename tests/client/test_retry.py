@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripted_service import HastyClock
+from kit.service.scripted import HastyClock
 from service_tui.client.errors import (
     Called,
     InvalidError,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripted_service import said, scripted
+from kit.service.scripted import said, scripted
 from service_tui.client import stream
 from service_tui.client.client import Client
 from service_tui.client.errors import (

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Button, Static
 
-from doors import Running, running, seen_before
-from fleet_samples import fleet_state, leash_of, sample_supervision
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import fleet_state, leash_of, sample_supervision
 from service_tui.console import formats
 from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan

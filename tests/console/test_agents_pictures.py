@@ -2,9 +2,9 @@
 
 import pytest
 
-from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, seen
-from fleet_samples import fleet_state
+from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.fleet import fleet_state
 
 PICTURES = {
     "fleet": ("j", "j"),

@@ -9,8 +9,9 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from doors import RecordingDoors, Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.dialogs import confirm
 from service_tui.console.dialogs.confirm import Confirm
@@ -35,7 +36,6 @@ from service_tui.desk.records import MeanwhileView, Notice, Phase, TicketState, 
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
-from support import ANSWER_S
 
 STATE = seen_before(sample_state())
 MARKET = next(iter(STATE.markets))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from doors import Running, running, seen_before
-from fleet_samples import held_of, leash_of, sample_supervision
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.dialogs.approval import ApprovalForm, over_means, why_text
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.words import Words

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.snapshot import assert_snapshot
-from doors import Running, running, seen_before
-from samples import NOW, QUESTIONS, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, QUESTIONS, sample_state
 from service_tui.console.needs import AWAY, DISMISSED, meanwhile, needs
 from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
 from service_tui.console.ranking import Need

@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input, Static
 
-from console.snapshot import assert_snapshot
-from doors import Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
+from kit.samples.wallet import HASH, redemption_of, run_of
 from service_tui.console.screens.blotter import BlotterScreen
 from service_tui.console.screens.ticket_text import STATES, number_of, ticket_detail, took_s
 from service_tui.desk.commands import PlaceTrade
@@ -16,7 +17,6 @@ from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from wallet_samples import HASH, redemption_of, run_of
 
 STATE = seen_before(sample_state())
 UNKNOWN = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.UNKNOWN)

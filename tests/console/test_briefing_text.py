@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from doors import running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import needs
 from service_tui.console.screens.briefing_text import briefing_text, is_alarming
 from service_tui.desk.briefing import BriefingView, StandingView, VenueBriefing

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.host import until
-from doors import Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.console.host import until
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.deliveries import (
     KINDS,
     Choices,

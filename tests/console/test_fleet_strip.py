@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doors import running, seen_before
-from fleet_samples import held_of, run_of
-from samples import NOW, sample_state
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of, run_of
 from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits

@@ -12,9 +12,9 @@ from textual.driver import Driver
 from textual.geometry import Size
 from textual.worker import WorkerFailed
 
-from console.snapshot import assert_snapshot
-from doors import running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
 from service_tui.console import fatal
 from service_tui.console.app import ConsoleApp
 from service_tui.console.keys import KEYS, bindings_of

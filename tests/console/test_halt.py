@@ -9,9 +9,9 @@ from textual import events
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from console.snapshot import assert_snapshot
-from doors import RecordingDoors, Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.halt import EXIT_WORD, HaltPanel
 from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from doors import Running, running, seen_before
-from fleet_samples import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
 from service_tui.console.dialogs.approval import ApprovalForm
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S

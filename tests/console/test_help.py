@@ -4,9 +4,9 @@ import pytest
 from rich.text import Text
 from textual.widgets import Static
 
-from console.snapshot import assert_snapshot
-from doors import Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.help import Help, key_line, moves
 from service_tui.console.formats import price

@@ -2,8 +2,8 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from doors import Running, running, seen_before
-from samples import sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import sample_state
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.desk.commands import PlaceTrade
 

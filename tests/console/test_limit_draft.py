@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.test_real_ticket import BOTH, MARKET, REAL, state_on
-from samples import NOW
+from kit.console.limit_draft import open_order
+from kit.console.real_ticket import BOTH, MARKET, REAL, state_on
+from kit.samples.desk import NOW
 from service_tui.console.dialogs.limit_draft import (
     LimitError,
     around,
@@ -16,7 +17,6 @@ from service_tui.console.dialogs.limit_draft import (
     why_too_small,
 )
 from service_tui.console.dialogs.order_draft import Draft, DraftError, read_order
-from service_tui.desk.records_orders import OpenOrderView
 from service_tui.signing.errors import PolicyRefusedError
 from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderWish, amounts
 from service_tui.terms import Action, Side, Venue
@@ -122,14 +122,6 @@ def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
     assert read_order(state_on(Venue.SOL), draft, NOW).rests
     with pytest.raises(DraftError, match="at the market alone"):
         read_order(state_on(Venue.SOL, embedded=False), draft, NOW)
-
-
-def open_order(**other: object) -> OpenOrderView:
-    given = OpenOrderView(
-        "o1", "o1", MARKET.market_id, MARKET.question, Side.YES, Action.SELL, Venue.EVM,
-        Micros(30 * ONE), Micros(0), 0.6, Micros(18 * ONE), NOW,
-    )  # fmt: skip
-    return replace(given, **other)  # type: ignore[arg-type]
 
 
 def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:

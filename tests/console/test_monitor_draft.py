@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guarded_samples import guarded_state
+from kit.samples.guarded import guarded_state
 from service_tui.console.dialogs.monitor_draft import (
     Change,
     Typed,

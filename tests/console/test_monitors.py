@@ -7,9 +7,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from console.host import Host, until
-from guarded_samples import guarded_state
-from samples import NOW
+from kit.console.host import Host, until
+from kit.samples.desk import NOW
+from kit.samples.guarded import guarded_state
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.confirm_many import ConfirmMany
 from service_tui.console.dialogs.explain import Explain

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from doors import running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import untold
 from service_tui.desk.fleet import FleetView
 from service_tui.desk.records import Phase, Topic

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.samples.numbers import NOT_MONEY
 from service_tui.console.dialogs.order_draft import (
     Draft,
     DraftError,
@@ -22,41 +23,6 @@ from service_tui.units import ONE, Micros, Timestamp
 STATE = sample_state()
 HELD = STATE.positions[0]
 MARKET = STATE.markets[HELD.market_id]
-
-NOT_MONEY = [
-    ("", "type an amount"),
-    ("   ", "type an amount"),
-    ("abc", "not a number"),
-    ("1e5", "not a number"),
-    ("1_000", "not a number"),
-    ("1,000", "not a number"),
-    ("12,5", "not a number"),
-    ("1.2.3", "not a number"),
-    (".", "not a number"),
-    ("+5", "not a number"),
-    ("0x10", "not a number"),
-    ("5 $", "not a number"),
-    ("١٢", "not a number"),
-    ("\uff15", "not a number"),
-    ("²", "not a number"),
-    ("[/red]", "not a number"),
-    ("25\x1b[31m", "not a number"),
-    ("nan", "nan is not an amount"),
-    ("NaN", "NaN is not an amount"),
-    ("inf", "inf is not an amount"),
-    ("-inf", "-inf is not an amount"),
-    ("Infinity", "Infinity is not an amount"),
-    ("-5", "leave out the minus"),
-    ("-0", "leave out the minus"),
-    ("0", "above zero"),
-    ("0.00", "above zero"),
-    ("000", "above zero"),
-    ("1.234", "at most 2 decimals"),
-    ("0.001", "at most 2 decimals"),
-    ("1000000001", "too large"),
-    ("1000000000.01", "too large"),
-    ("9" * 39, "too large"),
-]
 
 
 @pytest.mark.parametrize(("text", "said"), NOT_MONEY)

@@ -1,28 +1,16 @@
 """The whole console, screen by screen, at three sizes in every theme, as pictures to be read."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from textual.pilot import Pilot
 
-from console.snapshot import assert_snapshot, picture
-from doors import RecordingDoors
-from guarded_samples import guarded_state
-from samples import NOW
-from service_tui.console.app import ConsoleApp
-from service_tui.console.theme import load_themes, shipped_folder
+from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW
+from kit.samples.guarded import guarded_state
 from service_tui.desk.records import MeanwhileView, ResolvedView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
-
-SIZES = ((80, 24), (120, 40), (160, 50))
-THEMES = load_themes(shipped_folder())
-CALM = 4
-"""Equal pictures in a row after which a screen rests: glows fade, late layouts have come."""
-
-NAMES = tuple(sorted(theme.name for theme in THEMES.themes))
 
 SCREENS = {
     "attention": ("0",),
@@ -70,39 +58,6 @@ def state() -> DeskState:
     )
     world = None if full.world is None else replace(full.world, meanwhile=meanwhile)
     return replace(full, world=world, preferences={"welcome": "seen"})
-
-
-async def shown(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
-    await pilot.pause()
-    for key in keys:
-        await pilot.press(key)
-        # A cursor that rests asks for its market.
-        await pilot.pause(0.3)
-    before, calm = "", 0
-    while calm < CALM:
-        await pilot.pause(0.2)
-        now = await picture(pilot, ("night",))
-        before, calm = now, calm + 1 if now == before else 0
-
-
-@asynccontextmanager
-async def seen(
-    known: DeskState, keys: tuple[str, ...], size: tuple[int, int], first: str = ""
-) -> AsyncGenerator[tuple[Pilot[int], RecordingDoors]]:
-    """A console on what is known, after some keys, when nothing moves any more."""
-    doors = RecordingDoors(known)
-    app = ConsoleApp(
-        open_desk=doors.open,
-        initial=known,
-        now=lambda: NOW,
-        themes=THEMES,
-        log_path="/log/service-tui.log",
-        data_path="/data",
-        first=first,
-    )
-    async with app.run_test(size=size) as pilot:
-        await shown(pilot, keys)
-        yield pilot, doors
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -8,9 +8,9 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from console.host import Host
-from console.snapshot import assert_snapshot
-from samples import NOW, sample_state
+from kit.console.host import Host
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.dialogs.explain import Explain
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.screens.portfolio import PortfolioScreen

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
-from console.snapshot import assert_snapshot
+from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
 from service_tui.console.widgets.braille import (
     Frame,

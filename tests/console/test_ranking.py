@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.text import Text
 
-from doors import running, seen_before
-from fleet_samples import held_of, leash_of, run_of, sample_supervision
-from guarded_samples import guarded_state
-from reactor_samples import reactor_state
-from samples import NOW, sample_state
+from kit.console.doors import running
+from kit.samples.attention import CALM, STATE, alert_of, at, everything
+from kit.samples.desk import NOW
+from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.calm import Calm
 from service_tui.console.deliveries import CHOSEN, QUIET
 from service_tui.console.dialogs.approval import ApprovalForm
@@ -21,15 +20,11 @@ from service_tui.console.needs_risk import last_alerts
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, rank, ranked
 from service_tui.console.telling import BELL, Telling
 from service_tui.desk.records import NoticeKind, Phase, TicketState, Topic
-from service_tui.desk.records_fleet import AgentNeedView, NeedKind, SkillRunState
-from service_tui.desk.records_research import ResearchView, SessionView
+from service_tui.desk.records_fleet import AgentNeedView, NeedKind
 from service_tui.desk.records_risk import AlertView
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, Direction, SessionState, Side
+from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
-
-STATE = seen_before(sample_state())
-CALM = replace(STATE, tickets=(), positions=(), fleet=None, rails=None)
 
 
 def need(
@@ -93,46 +88,9 @@ def test_no_money_outweighs_a_shorter_step(one: Need, other: Need) -> None:
 # -- what is found ------------------------------------------------------------------------------
 
 
-def alert_of(left_s: float, alert_id: str = "al-1") -> AlertView:
-    known = guarded_state().risk.open_alerts[0]
-    at = Timestamp(NOW + left_s)
-    return replace(known, alert_id=alert_id, expires_at=at, breached_at=Timestamp(at - 3_600))
-
-
 def with_alerts(*alerts: AlertView, **preferences: str) -> DeskState:
     risk = replace(CALM.risk, alerts=alerts)
     return replace(CALM, risk=risk, preferences={**CALM.preferences, **preferences})
-
-
-def session_of(state: SessionState, why: str) -> SessionView:
-    return SessionView(
-        "gauge", "gauge", 1, "pnl", "USD", Direction.HIGHER, state, 50, 50, why=why
-    )  # fmt: skip
-
-
-def everything() -> DeskState:
-    """A desk on which every kind of thing needs somebody."""
-    agents = tuple(
-        replace(one, status=AgentStatus.BROKE if place == 1 else one.status)
-        for place, one in enumerate(STATE.fleet.agents)
-    )
-    crashed = run_of("r9", state=SkillRunState.CRASHED, why="it ended with 3")
-    sessions = (
-        session_of(SessionState.PAUSED, "three crashes in a row"),
-        replace(session_of(SessionState.CAPPED, "50 of 50"), skill="tide"),
-    )
-    service = replace(
-        STATE.service, problem="refused with 429", problem_of=Topic.MARKETS, problem_status=429
-    )
-    return replace(
-        STATE,
-        fleet=replace(STATE.fleet, agents=agents),
-        supervision=replace(sample_supervision(), runs=(crashed,)),
-        research=ResearchView(sessions=sessions, needs_plan=True),
-        risk=replace(guarded_state().risk, alerts=(alert_of(400),)),
-        reactor=reactor_state().reactor,
-        service=service,
-    )
 
 
 def test_one_list_holds_every_kind_over_all_agents() -> None:
@@ -325,14 +283,6 @@ async def test_an_empty_list_says_since_when_all_is_well() -> None:
 
 
 # -- enter --------------------------------------------------------------------------------------
-
-
-async def at(seen: object, word: str) -> Need:
-    rows = [one for one in needs(seen.app.desk_state, Timestamp(seen.clock[0])) if one.word == word]
-    seen.app.front.focus_row(rows[0].key)
-    await seen.press("enter")
-    await seen.pilot.pause()
-    return rows[0]
 
 
 async def test_enter_decides_the_trade_that_is_highlighted() -> None:

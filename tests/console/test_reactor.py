@@ -6,9 +6,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from console.host import Host, until
-from reactor_samples import HOSTILE, WALLETS, reactor_state, signal, waiting
-from samples import NOW
+from kit.console.host import Host, until
+from kit.samples.desk import NOW
+from kit.samples.reactor import HOSTILE, WALLETS, reactor_state, signal, waiting
 from service_tui.console.dialogs.choose_policy import ChoosePolicy
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.confirm_many import ConfirmMany

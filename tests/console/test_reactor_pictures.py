@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, seen
-from reactor_samples import reactor_state
-from samples import NOW
+from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW
+from kit.samples.reactor import reactor_state
 from service_tui.desk.records_reactor import BreakerView, ReactorView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from console.test_trade_form import HELD, MARKET, STATE, Ticket, short_quiet, ticket
-from samples import NOW
+from kit.console.real_ticket import BOTH, REAL, held_there, state_on, turned
+from kit.console.ticket import HELD, MARKET, short_quiet, ticket
+from kit.samples.desk import NOW
 from service_tui.console.dialogs.live_order import live_order, live_question
 from service_tui.console.dialogs.order_draft import (
     Draft,
@@ -21,43 +22,14 @@ from service_tui.console.dialogs.trade_form import UNSEEN
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.records_quote import QuoteView
-from service_tui.desk.records_redemption import RedemptionRow, RedemptionView, Stage
+from service_tui.desk.records_redemption import RedemptionView, Stage
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Probability
-from wallet_samples import row_of
 
 __all__ = ["short_quiet"]
 
-BOTH = (Venue.SIM, Venue.EVM)
 FEE = Micros(420_000)
-
-
-def state_on(*venues: Venue, embedded: bool = True, **wallet: object) -> DeskState:
-    """A desk with real money on, whose market trades on these venues."""
-    known = {"live": True, "usdc": Micros(1_000 * ONE)} | wallet
-    return replace(
-        STATE,
-        service=replace(STATE.service, embedded=embedded),
-        markets={**STATE.markets, MARKET.market_id: replace(MARKET, venues=venues)},
-        wallet=replace(STATE.wallet, **known),
-        redemption=RedemptionView(rows=(held_there(),)),
-    )
-
-
-def held_there(**other: object) -> RedemptionRow:
-    given = {"market_id": MARKET.market_id, "side": Side.YES, "stage": Stage.ACTIVE}
-    return row_of(**{**given, "shares": Micros(40 * ONE), "cost": Micros(20 * ONE), **other})
-
-
-REAL = state_on(*BOTH)
-
-
-async def turned(t: Ticket, state: DeskState = REAL) -> None:
-    """Bring the state and take the real venue."""
-    t.app.bring(state)
-    await t.pilot.pause()
-    await t.pilot.press("f7")
 
 
 async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_the_sum() -> None:

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
-from console.snapshot import assert_snapshot, picture
+from kit.console.snapshot import assert_snapshot, picture
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed

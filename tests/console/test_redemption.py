@@ -3,8 +3,9 @@ from typing import get_args
 
 import pytest
 
-from doors import Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 from service_tui.console.dialogs import redeem
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.passphrase import NewKeyDialog, SecretInput
@@ -51,7 +52,6 @@ from service_tui.desk.translate_wallet import wallet_view
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.wallet import CheckBody, WalletBody
-from wallet_samples import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 
 FULL = sample_state()
 STATE = seen_before(

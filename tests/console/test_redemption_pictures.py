@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, seen, shown
-from samples import NOW, sample_state
+from kit.console.pictures import NAMES, SIZES, seen, shown
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
+from kit.samples.wallet import ADDRESS, redemption_of, row_of, run_of, wallet_of
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import AutoView, ChainRunState
 from service_tui.desk.records_wallet import OfferView, PayView, StoredKeyView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp
-from wallet_samples import ADDRESS, redemption_of, row_of, run_of, wallet_of
 
 FULL = sample_state()
 STATE = replace(

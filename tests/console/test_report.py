@@ -2,40 +2,13 @@
 
 from dataclasses import replace
 
-from doors import running, seen_before
-from fleet_samples import sample_supervision
-from samples import NOW, sample_state
+from kit.console.doors import running
+from kit.samples.desk import NOW
+from kit.samples.report import PASTS, PLAIN, STATE
 from service_tui.console.dialogs.report import Report, report_text
 from service_tui.desk.commands_fleet import ReadDay
-from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
 from service_tui.terms import Venue
-from service_tui.units import ONE, Micros, Timestamp
-
-PLAIN = seen_before(sample_state())
-TRADE = replace(PLAIN.trades[0], at=Timestamp(NOW - 60))
-PASTS = tuple(
-    AgentDetailView(
-        agent.agent_id,
-        (
-            ReasonedTradeView(
-                replace(TRADE, trade_id="t-2", action="sell", cost=Micros(30 * ONE),
-                        pnl=Micros((3 - 2 * place) * ONE), reasoning="the price is there"),
-                "mean-reversion",
-            ),
-            ReasonedTradeView(
-                replace(TRADE, trade_id="t-1", action="buy", cost=Micros(25 * ONE), pnl=None,
-                        reasoning="the gauge rises [red]"),
-                "mean-reversion", {"confidence": 0.62},
-            ),
-        ),
-        (),
-        "refused with 404" if place == 3 else "",
-    )
-    for place, agent in enumerate(PLAIN.fleet.agents)
-)  # fmt: skip
-STATE = replace(
-    PLAIN, supervision=replace(sample_supervision(), pasts=PASTS, pasts_at=Timestamp(NOW - 2))
-)
+from service_tui.units import ONE, Micros
 
 
 def test_the_page_tells_each_agents_day_the_one_in_focus_first() -> None:

@@ -4,9 +4,9 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from doors import Running, running, seen_before
-from research_samples import point_of, research_sample, session_of
-from samples import sample_state
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import sample_state
+from kit.samples.research import point_of, research_sample, session_of
 from service_tui.console.dialogs.research_forms import (
     BacktestForm,
     SessionForm,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from console.snapshot import assert_snapshot
-from console.test_pictures import NAMES, SIZES, seen
-from research_samples import research_sample
-from samples import sample_state
+from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import sample_state
+from kit.samples.research import research_sample
 from service_tui.desk.records_research import DiffView, ResearchView
 from service_tui.desk.state import DeskState
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from textual.widgets import Input, Static
 
-from console.host import Host
-from console.test_limit_draft import open_order
-from console.test_real_ticket import BOTH, REAL, turned
-from console.test_trade_form import Ticket, short_quiet, ticket
-from samples import NOW
+from kit.console.host import Host
+from kit.console.limit_draft import open_order
+from kit.console.real_ticket import BOTH, REAL, turned
+from kit.console.ticket import Ticket, short_quiet, ticket
+from kit.samples.desk import NOW
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.open_orders import OpenOrders
 from service_tui.desk.commands_orders import CancelOrders

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.screens.market_filter import (
     COMPARED,
     NAMED,

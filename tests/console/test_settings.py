@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input, Static
 
-from console.snapshot import assert_snapshot
-from doors import DATA_PATH, LOG_PATH, Running, running, seen_before
-from samples import NOW, sample_state
+from kit.console.doors import DATA_PATH, LOG_PATH, Running, running, seen_before
+from kit.console.snapshot import assert_snapshot
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.deliveries import Way, choices_of, ways_text
 from service_tui.console.dialogs.about import About
 from service_tui.console.dialogs.choose_plan import ChoosePlan

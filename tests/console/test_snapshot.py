@@ -4,7 +4,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Input, Static
 
-from console import snapshot
+from kit.console import snapshot
 
 
 class Words(App[None]):

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from console.snapshot import assert_snapshot
-from console.test_log import sample_log
-from console.test_pictures import NAMES, SIZES, seen
-from console.test_ranking import CALM, everything
-from console.test_report import STATE as REPORTED
-from console.test_why import HELD, TRADE
-from samples import NOW
+from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.attention import CALM, everything
+from kit.samples.desk import NOW
+from kit.samples.log import sample_log
+from kit.samples.report import STATE as REPORTED
+from kit.samples.why import HELD, TRADE
 from service_tui.desk.records import TradeView
 from service_tui.desk.state import DeskState
 

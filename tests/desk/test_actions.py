@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_samples import held_of, run_of
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.actions import Actions
 from service_tui.desk.commands import PlaceTrade, SetPreference

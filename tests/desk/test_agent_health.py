@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fleet_samples import fleet_state, held_of, leash_of, limits_of, run_of
-from samples import NOW
+from kit.samples.desk import NOW
+from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of
 from service_tui.desk.agent_health import (
     _REASONS,
     QUIET_S,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import breaking, ready
+from kit.desk.faults import breaking, ready
+from kit.service.stage import OPERATOR, Stage, client_of, first_state, open_stage, open_test_desk
 from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
@@ -44,7 +45,6 @@ from service_tui.wire.endpoints_fleet import DESK_REFUSE
 from service_tui.wire.events import EventBody
 from service_tui.wire.fleet import RefuseRequest
 from service_tui.wire.trades import TradeRequest
-from support import OPERATOR, Stage, client_of, first_state, open_stage, open_test_desk
 
 NAME = "heron"
 

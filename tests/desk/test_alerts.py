@@ -8,7 +8,27 @@ from pathlib import Path
 import httpx
 import pytest
 
-from faults import Fault, Line, asleep, breaking, ended, ready, rows, said, sell, until, world_holds
+from kit.desk.faults import (
+    Fault,
+    Line,
+    asleep,
+    breaking,
+    ended,
+    ready,
+    rows,
+    said,
+    sell,
+    until,
+    world_holds,
+)
+from kit.service.stage import (
+    Stage,
+    client_of,
+    first_state,
+    open_directory,
+    open_stage,
+    open_test_desk,
+)
 from service_tui.client.client import Client
 from service_tui.desk import heartbeat, pollers
 from service_tui.desk.commands import ExitAlert
@@ -40,7 +60,6 @@ from service_tui.wire.endpoints_desk import (
 from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.settings import UserSettingsPatch
 from service_tui.wire.trades import TradeRequest
-from support import Stage, client_of, first_state, open_directory, open_stage, open_test_desk
 
 HOUR_S = 3_600.0
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import (
+from kit.desk.faults import (
     CASH,
     TRADE,
     TRADES,
@@ -26,7 +26,8 @@ from faults import (
     until,
     world_holds,
 )
-from samples import sample_state
+from kit.samples.desk import sample_state
+from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, ticket_of
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.records import NO_TRACE, TicketState
@@ -35,7 +36,6 @@ from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Venue
 from service_tui.units import ONE
-from support import open_stage, open_test_desk
 
 # -- not sent, or sent and not answered ---------------------------------------------------------
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from faults import at_work, said, until
+from kit.desk.faults import at_work, said, until
 from service_tui.client.reply import decode
 from service_tui.desk.briefing import BriefingView, VenueBriefing
 from service_tui.desk.records import Topic

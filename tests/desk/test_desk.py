@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
+from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
+from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands import AskQuote, PlaceTrade, Refresh, SetPreference, SetStar
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.units import ONE
-from support import Stage, open_stage, open_test_desk
 
 # -- changes ------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import Fault, at_work, buy, ended, is_order, rows, sell, until
+from kit.desk.faults import Fault, at_work, buy, ended, is_order, rows, sell, until
+from kit.service.stage import Stage
 from service_tui.desk.commands import ExitAll, Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.records import TicketState
@@ -12,7 +13,6 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action
 from service_tui.units import ONE
-from support import Stage
 
 
 def acked(state: DeskState) -> bool:

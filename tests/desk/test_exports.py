@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_samples import sample_supervision
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import sample_supervision
 from service_tui.desk.exports import TABLES, as_json, day_in_markdown, files_of, safe_cell
 from service_tui.desk.fleet import VenueMoneyView
 from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView

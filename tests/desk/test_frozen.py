@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samples import NOW, market, sample_state
+from kit.samples.desk import NOW, market, sample_state
 from service_tui.desk.frozen import MARKETS_MAX, NEWS_MAX, TRADES_MAX, freeze, thaw
 from service_tui.desk.records import MeanwhileView, Phase, ServiceView
 from service_tui.desk.state import DeskState

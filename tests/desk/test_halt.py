@@ -11,7 +11,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from faults import Fault, at_work, breaking, buy, ended, is_order, ready, rows, said, sell, until
+from kit.desk.faults import (
+    Fault,
+    at_work,
+    breaking,
+    buy,
+    ended,
+    is_order,
+    ready,
+    rows,
+    said,
+    sell,
+    until,
+)
+from kit.service.stage import ANSWER_S, Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.commands import AskQuote, Halt, PlaceTrade, Resume, SetStar
 from service_tui.desk.desk import IN_FLIGHT_MAX, Desk
 from service_tui.desk.facts import WorldSeen
@@ -32,7 +45,6 @@ from service_tui.wire.endpoints_desk import (
     WORLD,
 )
 from service_tui.wire.trades import TradeRequest
-from support import ANSWER_S, Stage, first_state, open_stage, open_test_desk
 
 AT_SERVICE = "/api/desk/halt"
 AT_RESUME = "/api/desk/resume"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from faults import Line, breaking, ready, said, until
+from kit.desk.faults import Line, breaking, ready, said, until
+from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.commands import Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.halt_kept import kept_halt
@@ -22,7 +23,6 @@ from service_tui.storage.errors import StorageError
 from service_tui.terms import LeashMode
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints import REGISTER
-from support import Stage, first_state, open_stage, open_test_desk
 
 SETTINGS = "/api/sdk/user/settings"
 ORDERS = "/api/sdk/orders"

@@ -11,7 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scripted_service import HastyClock, said, scripted
+from kit.desk.leash import raw_call, status
+from kit.service.scripted import HastyClock, said, scripted
+from kit.service.stage import Stage, open_stage
 from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.client.keys import Key, Keys
@@ -25,7 +27,6 @@ from service_tui.desk.skill_spending import SPENDING, SkillSpending
 from service_tui.sdk.client import ServiceClient
 from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from support import Stage, open_stage
 
 
 @dataclass
@@ -76,22 +77,6 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
         finally:
             await asyncio.to_thread(skill.close)
             lines.close()
-
-
-async def raw_call(way: tuple[str, str], call: str, body: bytes = b"") -> bytes:
-    """What answers a call that goes out exactly as it is spelt here."""
-    url, key = way
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
-    head = f"{call} HTTP/1.1\r\nAuthorization: Bearer {key}\r\n"
-    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    answer = await reader.read()
-    writer.close()
-    await writer.wait_closed()
-    return answer
-
-
-def status(answer: bytes) -> int:
-    return int(answer.split(b" ")[1])
 
 
 def own_client(url: str) -> Client:

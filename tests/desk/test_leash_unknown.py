@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from desk.test_leash_line import raw_call, status
-from faults import TRADES, Dated, Fault, Line, breaking, is_order, said
+from kit.desk.faults import TRADES, Dated, Fault, Line, breaking, is_order, said
+from kit.desk.leash import raw_call, status
+from kit.service.stage import Stage, open_stage
 from service_tui.desk.commands_fleet import ApproveHeld
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.leash_keeping import KeptLeash
@@ -24,7 +25,6 @@ from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.skill_spending import SkillSpending
 from service_tui.terms import HeldStatus, LeashMode
 from service_tui.units import ONE, Micros
-from support import Stage, open_stage
 
 HORIZON_S = 620.0
 

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Dated, breaking, ended, until
-from samples import NOW, sample_state
+from kit.desk.faults import Dated, breaking, until
+from kit.desk.live_orders import live, placed
+from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
+from kit.samples.desk import NOW, sample_state
+from kit.samples.wallet import wallet_of
+from kit.service.stage import OPERATOR, Stage, open_stage
+from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt, PlaceTrade
-from service_tui.desk.commands_wallet import LIVE_WORD, SetLive
+from service_tui.desk.commands_wallet import SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.live_orders import against_skill
 from service_tui.desk.records import TicketState, Topic
@@ -29,9 +33,6 @@ from service_tui.wire.endpoints import MONITORS, RISK_ALERTS, SET_MONITOR
 from service_tui.wire.endpoints_desk import SET_SPEED
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
 from service_tui.wire.monitors import MonitorRequest
-from support import OPERATOR, Stage, open_stage
-from wallet_samples import wallet_of
-from wallets import market_on_chain, operate, ready
 
 
 def buy(market: Market, amount: int = 30, **other: object) -> PlaceTrade:
@@ -44,18 +45,6 @@ def buy(market: Market, amount: int = 30, **other: object) -> PlaceTrade:
         confirmed=True,
     )
     return replace(order, **other)  # type: ignore[arg-type]
-
-
-async def placed(desk: Desk, stage: Stage, order: PlaceTrade) -> tuple[TicketState, str]:
-    view = await ended(desk, desk.submit(order), stage)
-    return view.state, f"{view.outcome} {view.fix}"
-
-
-async def live(desk: Desk, stage: Stage) -> None:
-    await known(desk, stage)
-    await until(desk, lambda s: {Topic.MARKETS, Topic.POSITIONS} <= set(s.seen), stage)
-    desk.submit(SetLive(on=True, word=LIVE_WORD))
-    await until(desk, lambda s: s.wallet.live, stage)
 
 
 @pytest.mark.parametrize("exchange", list(Exchange))

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from faults import (
+from kit.desk.faults import (
     CASH,
     TRADES,
     Fault,
@@ -26,7 +26,8 @@ from faults import (
     sell,
     until,
 )
-from samples import sample_state
+from kit.samples.desk import sample_state
+from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
 from service_tui.desk.handlers.trades import preflight
@@ -37,7 +38,6 @@ from service_tui.terms import Side
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
-from support import Stage, open_stage, open_test_desk
 
 HOUR_S = 3_600.0
 Rows = Callable[[int], list[dict[str, Any]]]

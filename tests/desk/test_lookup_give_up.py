@@ -1,11 +1,11 @@
 from pathlib import Path
 
-from faults import ready
+from kit.desk.faults import ready
+from kit.service.stage import open_stage, open_test_desk, until
 from service_tui.desk.commands import GiveUp
 from service_tui.desk.facts import TicketChanged
 from service_tui.desk.records import NO_TRACE, TicketState, TicketView
 from service_tui.units import Micros, Timestamp
-from support import open_stage, open_test_desk, until
 
 
 async def test_an_order_is_closed_by_the_person_only_after_it_was_looked_for(

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from faults import at_work, buy, ended, said, until
-from risk_samples import alert_of, exit_of, monitor_of
-from samples import sample_state
+from kit.desk.faults import at_work, buy, ended, said, until
+from kit.samples.desk import sample_state
+from kit.samples.risk import alert_of, exit_of, monitor_of
+from kit.service.stage import Stage
 from service_tui.desk.commands import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
@@ -26,7 +27,6 @@ from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import MONITORS, SET_MONITOR
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
-from support import Stage
 
 AT = Timestamp(1_800_000_000.0)
 

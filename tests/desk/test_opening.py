@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from faults import asleep, at_work, buy, ended, ready, said, until
-from samples import sample_state
+from kit.desk.faults import asleep, at_work, buy, ended, ready, said, until
+from kit.samples.desk import sample_state
+from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.desk.blotter import intent_of, outcome_of, ticket_of
 from service_tui.desk.commands import SetPreference, SetStar
 from service_tui.desk.frozen import STATE_KEY, thaw
@@ -18,7 +19,6 @@ from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import MARKETS
-from support import Stage, first_state, open_stage, open_test_desk
 
 
 def frozen_at(stage: Stage) -> float | None:

@@ -4,29 +4,22 @@ from pathlib import Path
 
 import httpx
 
-from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Dated, Line, said, until
+from kit.desk.faults import Dated, Line, said, until
+from kit.desk.payments import limited, unpaid
+from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
+from kit.service.stage import OPERATOR, Stage, open_stage
+from kit.service.wallets import ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands_wallet import PayOffer, SetPay
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.payments import RECIPIENT, offer_for
+from service_tui.server.payments import RECIPIENT
 from service_tui.units import Micros
-from service_tui.wire.endpoints import BRIEFING
 from service_tui.wire.payment import PAYMENT_HEADER
-from support import OPERATOR, Stage, open_stage
-from wallets import ready
 
-URL = f"{BASE_URL}{BRIEFING.path}"
 CAP = Micros(12_000)
-
-
-def limited(**changes: object) -> httpx.Response:
-    offer = offer_for(URL).model_dump(mode="json", by_alias=True) | changes
-    body = {"error": "Rate limit exceeded", "x402_url": URL, "accepts": [offer]}
-    return said(body, 429, retry_after="60")
 
 
 def behind(stage: Stage) -> tuple[Stage, Line]:
@@ -42,10 +35,6 @@ def offers(state: DeskState) -> bool:
 
 def paid(line: Line) -> list[str]:
     return [one.headers[PAYMENT_HEADER] for one in line.sent if PAYMENT_HEADER in one.headers]
-
-
-def unpaid(request: httpx.Request) -> bool:
-    return request.url.path == BRIEFING.path and PAYMENT_HEADER not in request.headers
 
 
 async def pay(desk: Desk, stage: Stage) -> DeskState:

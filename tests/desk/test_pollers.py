@@ -7,7 +7,19 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from faults import Fault, asleep, at_work, breaking, buy, ended, is_quote, ready, said, until
+from kit.desk.faults import (
+    Fault,
+    asleep,
+    at_work,
+    breaking,
+    buy,
+    ended,
+    is_quote,
+    ready,
+    said,
+    until,
+)
+from kit.service.stage import first_state, open_stage, open_test_desk
 from service_tui.desk import market_pages, pollers
 from service_tui.desk.commands import AskQuote, Refresh, WatchMarket
 from service_tui.desk.records import Phase, TicketState, Topic
@@ -21,7 +33,6 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     WORLD,
 )
-from support import first_state, open_stage, open_test_desk
 
 Answer = Fault | httpx.Response | None
 

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from faults import at_work, no_page_more, until
-from risk_samples import price_alert_of
+from kit.desk.faults import at_work, no_page_more, until
+from kit.samples.risk import price_alert_of
+from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
@@ -14,7 +15,6 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.terms import Side
 from service_tui.units import Probability, Timestamp
-from support import open_stage, open_test_desk
 
 AT = Timestamp(1_800_000_000.0)
 

@@ -6,8 +6,9 @@ from typing import Final
 
 import pytest
 
-from faults import Fault, asleep, at_work, buy, ended, rows, said, sell, until
-from samples import NOW, sample_state
+from kit.desk.faults import Fault, asleep, at_work, buy, ended, rows, said, sell, until
+from kit.samples.desk import NOW, sample_state
+from kit.service.stage import open_test_desk
 from service_tui.desk.commands import Halt, PlaceTrade
 from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
 from service_tui.desk.handlers.trades import preflight
@@ -26,7 +27,6 @@ from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import PATCH_USER_SETTINGS, POST_SETTINGS
-from support import open_test_desk
 
 DEFAULTS: Final = RiskDefaults(0.2, None, auto_monitor=True)
 SEEN: Final = RailsView(

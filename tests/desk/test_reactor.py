@@ -3,8 +3,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from faults import Fault, asleep, rows, said, until
-from reactor_stage import (
+from kit.desk.faults import Fault, asleep, rows, said, until
+from kit.desk.reactor import (
     ANN,
     PENDING,
     bought,
@@ -18,6 +18,7 @@ from reactor_stage import (
     settle,
     signals,
 )
+from kit.service.stage import open_test_desk
 from service_tui.addresses import checksummed
 from service_tui.desk.commands import AgentAct, Govern, Halt, Resume
 from service_tui.desk.commands_reactor import (
@@ -36,7 +37,6 @@ from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Plan
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints import PENDING_SIGNALS, REACTOR
-from support import open_test_desk
 
 
 async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path: Path) -> None:

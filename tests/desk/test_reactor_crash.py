@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import Fault, Line, asleep, breaking, rows, until
-from reactor_stage import (
+from kit.desk.faults import Fault, Line, asleep, breaking, rows, until
+from kit.desk.reactor import (
     ANN,
     bought,
     configure,
@@ -24,6 +24,7 @@ from reactor_stage import (
     settle,
     signals,
 )
+from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
@@ -35,9 +36,8 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.storage.reactor import StoredReactor, StoredWallet
-from support import Stage, first_state, open_stage, open_test_desk
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
 PLACES = {"trade": is_trade, "report": is_report, "deletion": is_deletion}
 POINTS = [(place, fault) for place in PLACES for fault in (Fault.STUCK, Fault.SILENT)]
 

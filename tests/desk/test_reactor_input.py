@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
 from service_tui.addresses import checksummed
 from service_tui.client.reply import decode
 from service_tui.desk.facts_reactor import SignalsSeen

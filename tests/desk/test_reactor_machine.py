@@ -12,15 +12,15 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faults import Fault, Line, asleep, breaking, ready, until
-from reactor_stage import ANN, bought, configure, decisions, is_read, is_trade, settle, signals
+from kit.desk.faults import Fault, Line, asleep, breaking, ready, until
+from kit.desk.reactor import ANN, bought, configure, decisions, is_read, is_trade, settle, signals
+from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands_reactor import MirrorSignal, ResetBreaker
 from service_tui.desk.desk import Desk
 from service_tui.desk.records_reactor import SignalState
 from service_tui.desk.state import DeskState
 from service_tui.engine.reactor import FAILURES_MAX, RESET
 from service_tui.storage.reactor import StoredReactor, StoredWallet
-from support import Stage, open_stage, open_test_desk
 
 
 class Step(Enum):

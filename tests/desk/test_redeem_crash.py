@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from desk.redeeming import CountingSigner, balance, open_wallet_desk
-from faults import breaking, until
-from redeem_crash import PLACES
+from kit.desk.faults import breaking, until
+from kit.desk.redeeming import CountingSigner, balance, open_wallet_desk
+from kit.programs.redeem_crash import PLACES
+from kit.service.stage import first_state, open_stage
 from service_tui.clock import ManualClock
 from service_tui.desk.handlers.redemption import ALLOWED
 from service_tui.desk.records_redemption import ChainRunState, Stage
@@ -20,9 +21,8 @@ from service_tui.engine.chain_events import TxStatus
 from service_tui.storage.chain_runs import ChainRun, ChainRuns
 from service_tui.terms import Venue
 from service_tui.wire.endpoints_wallet import BROADCAST
-from support import first_state, open_stage
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
 BEFORE_SIGNING = {"asked", "checked"}
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from desk.redeeming import (
+from kit.desk.faults import Dated, Fault, Line, said, until
+from kit.desk.redeeming import (
     CountingSigner,
     Won,
     balance,
@@ -19,7 +20,10 @@ from desk.redeeming import (
     open_wallet_desk,
     settle,
 )
-from faults import Dated, Fault, Line, said, until
+from kit.samples.wallet import call_of
+from kit.service.stage import OPERATOR, first_state, open_directory, open_stage
+from kit.service.stage import Stage as Setting
+from kit.service.wallets import operate, ready, winner_of
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import Halt
@@ -57,10 +61,6 @@ from service_tui.wire.endpoints_wallet import (
     REPORT_REDEMPTION,
 )
 from service_tui.wire.wallet import WalletBody
-from support import OPERATOR, first_state, open_directory, open_stage
-from support import Stage as Setting
-from wallet_samples import call_of
-from wallets import operate, ready, winner_of
 
 ALL_STEPS = [step.value for step in Step]
 OVER = {ChainRunState.DONE, ChainRunState.FAILED, ChainRunState.REFUSED}

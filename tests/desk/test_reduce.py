@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import fleet_samples as supervised
-import wallet_samples as chained
-from reactor_samples import reactor
-from research_samples import backtest_of, experiment_of, session_of
-from risk_samples import alert_of, exit_of, monitor_of, price_alert_of
-from samples import NOW, market, position, sample_state
+from kit.samples import fleet as supervised
+from kit.samples import wallet as chained
+from kit.samples.desk import NOW, market, position, sample_state
+from kit.samples.reactor import reactor
+from kit.samples.research import backtest_of, experiment_of, session_of
+from kit.samples.risk import alert_of, exit_of, monitor_of, price_alert_of
 from service_tui.desk import reduce as reducing
 from service_tui.desk.briefing import BriefingView
 from service_tui.desk.facts import (

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from research_samples import experiment_of, research_sample, session_of, some_experiments
+from kit.samples.research import experiment_of, research_sample, session_of, some_experiments
 from service_tui.desk.facts_research import BacktestAsked, BacktestSeen, FilesSeen, ResearchSeen
 from service_tui.desk.records_research import ResearchView, Source
 from service_tui.desk.reduce_research import reduce_research

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from line import line_to
+from kit.service.line import line_to
+from kit.service.stage import Stage, open_stage, open_test_desk, until
 from service_tui.desk.commands_research import RunBacktest, ShowDiff
 from service_tui.desk.facts_research import FilesSeen
 from service_tui.desk.research_files import FileWatch
@@ -16,7 +17,6 @@ from service_tui.notes.registry import Entry, Live
 from service_tui.terms import Plan, SessionState
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_research import POST_EXPERIMENT
-from support import Stage, open_stage, open_test_desk, until
 
 SKILL = "edge-picker"
 CONFIG = {

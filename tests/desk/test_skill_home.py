@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kit.service.stage import first_state, open_stage, open_test_desk, until
 from service_tui.clock import ManualClock
 from service_tui.desk.commands_fleet import StartSkill
 from service_tui.desk.handlers.skills import SKILLS_S, watch_skills
@@ -16,7 +17,6 @@ from service_tui.desk.records_fleet import Pace
 from service_tui.desk.skill_home import KEYS, SkillHome
 from service_tui.skills.install import install
 from service_tui.skills.template import new_skill
-from support import first_state, open_stage, open_test_desk, until
 
 HERE = "https://here.example"
 

@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from desk.redeeming import CountingSigner, known, open_wallet_desk
-from desk.test_live_orders import live, placed
-from desk.test_resting_orders import Work, above, owned, sell_at, work
-from faults import Dated, breaking, until
+from kit.desk.faults import Dated, breaking, until
+from kit.desk.live_orders import live, placed
+from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
+from kit.desk.resting_orders import Work, above, owned, sell_at, work
+from kit.service.stage import Stage, first_state, open_stage
+from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.desk.commands import ExitAll, Halt
 from service_tui.desk.commands_wallet import SetLive
 from service_tui.desk.opening import open_desk
@@ -22,8 +24,6 @@ from service_tui.units import Micros
 from service_tui.wire.endpoints import SET_MONITOR
 from service_tui.wire.endpoints_desk import SET_SPEED
 from service_tui.wire.monitors import MonitorRequest
-from support import Stage, first_state, open_stage
-from wallets import market_on_chain, operate, ready
 
 
 def on_sale(stage: Stage, venue: Venue) -> Market:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from faults import (
+from kit.desk.faults import (
     CASH,
     Fault,
     at_work,
@@ -21,8 +21,9 @@ from faults import (
     sell,
     until,
 )
-from line import change
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.service.line import change
+from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.handlers.trades import preflight
 from service_tui.desk.records import NO_TRACE, TicketState, TicketView
@@ -30,7 +31,6 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.terms import Action, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from support import open_stage, open_test_desk
 
 # -- done ---------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import sample_state
+from kit.samples.desk import sample_state
 from service_tui.desk.advice import ADVICE, advice_of
 from service_tui.desk.records import PositionView
 from service_tui.desk.translate import (

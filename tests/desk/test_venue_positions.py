@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.service.stage import Stage, first_state, open_stage, open_test_desk, until
 from service_tui.desk.exports import position_rows
 from service_tui.desk.facts import PositionsSeen
 from service_tui.desk.frozen import freeze, thaw
@@ -18,7 +19,6 @@ from service_tui.wire.base import moment
 from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.positions import PositionBody, PositionSideBody
 from service_tui.wire.trades import TradeRequest
-from support import Stage, first_state, open_stage, open_test_desk, until
 
 AMOUNT = 9.0
 

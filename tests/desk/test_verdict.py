@@ -4,8 +4,20 @@ from typing import Any
 
 import pytest
 
-from faults import CASH, TRADES, at_work, buy, ended, is_order, is_quote, rows, said, sell, until
-from samples import sample_state
+from kit.desk.faults import (
+    CASH,
+    TRADES,
+    at_work,
+    buy,
+    ended,
+    is_order,
+    is_quote,
+    rows,
+    said,
+    sell,
+    until,
+)
+from kit.samples.desk import sample_state
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.records import TicketState
 from service_tui.desk.verdict import quote_doubt, verdict_of

@@ -3,8 +3,10 @@ from pathlib import Path
 
 import httpx
 
-from desk.redeeming import CountingSigner, known, open_wallet_desk
-from faults import Fault, Line, breaking, until
+from kit.desk.faults import Fault, Line, breaking, until
+from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
+from kit.service.stage import OPERATOR, first_state, open_stage
+from kit.service.wallets import KEYS
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands_wallet import (
@@ -27,8 +29,6 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.wire.endpoints import PATCH_SETTINGS
 from service_tui.wire.endpoints_wallet import LINK_WALLET
 from service_tui.wiring.wallet_keys import WalletKeys
-from support import OPERATOR, first_state, open_stage
-from wallets import KEYS
 
 WORK = 2**4
 PASSPHRASE = "correct horse & battery"  # noqa: S105 - of a test

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from fleet_samples import held_of
-from reactor_samples import reactor_state
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of
+from kit.samples.reactor import reactor_state
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records import TicketState, TradeView
 from service_tui.desk.records_risk import ExitView, MonitorView

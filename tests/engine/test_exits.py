@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from engine.full_scan import Driver
-from engine.guarded import (
+from kit.engine.full_scan import Driver
+from kit.engine.guarded import (
     HOUR,
     NO,
     OFF,

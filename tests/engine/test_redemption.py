@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.test_venues import EVM, RICH, new_world, put, times, waiting_payouts
+from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
 from service_tui.engine import snapshot
 from service_tui.engine.catalogue import condition_of
 from service_tui.engine.chain import GAS_GRANT, GWEI, PAY_GRANT

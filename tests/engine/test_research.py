@@ -1,6 +1,6 @@
 import json
 
-from engine.made import experiment
+from kit.engine.made import experiment
 from service_tui.engine.codec import dumps
 from service_tui.engine.research import KEPT, Research
 from service_tui.engine.research_fields import research_fields, restore_research

@@ -3,7 +3,7 @@ from typing import Final
 
 import pytest
 
-from engine.test_venues import books_balance, gap_price, joined, market_of, new_world, put, times
+from kit.engine.venues import books_balance, gap_price, joined, market_of, new_world, put, times
 from service_tui.engine.codec import dumps
 from service_tui.engine.errors import MarketTooLarge, SkillSpend
 from service_tui.engine.events import Note, OrderPlaced

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from engine.made import experiment
+from kit.engine.made import experiment
 from service_tui.engine import codec, snapshot
 from service_tui.engine.agents import Agent
 from service_tui.engine.belief import belief

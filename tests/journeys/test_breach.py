@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.exit_estimate import exit_at
 from service_tui.console.needs import needs
@@ -20,7 +21,6 @@ from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
 )
-from walking import Walk, walking
 
 
 @asynccontextmanager

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from textual.widgets import Input
 
+from kit.console.walk import Walk, walking
+from kit.service.stage import Stage, first_state, open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
 from service_tui.console.dialogs.leash_form import LeashForm
@@ -29,8 +31,6 @@ from service_tui.skills.process import tagged
 from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
-from support import Stage, first_state, open_stage, open_test_desk
-from walking import Walk, walking
 
 DOCUMENT = """---
 name: buyer

@@ -9,8 +9,10 @@ from pathlib import Path
 import httpx
 from textual import events
 
-from faults import buy
-from faults import ready as known
+from kit.console.walk import Walk, walking
+from kit.desk.faults import buy
+from kit.desk.faults import ready as known
+from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
 from service_tui.console.dialogs.halt import HaltPanel
 from service_tui.console.dialogs.typed_word import TypedWord
@@ -23,8 +25,6 @@ from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
-from support import ANSWER_S
-from walking import Walk, walking
 
 SDK = "/api/sdk"
 BUYS = 40

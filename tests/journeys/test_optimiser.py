@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from autoresearch.driven import Driver, driving, git
-from doors import running, seen_before
-from samples import sample_state
+from kit.console.doors import running, seen_before
+from kit.samples.desk import sample_state
+from kit.service.stage import Stage, open_stage, open_test_desk, until
+from kit.terminal.research import Driver, driving, git
 from service_tui import ServiceClient
 from service_tui.console.screens.research import ResearchScreen
 from service_tui.console.screens.research_chart import metric_chart
@@ -24,7 +25,6 @@ from service_tui.sdk.rounds import one_round
 from service_tui.server.loopback import listen
 from service_tui.skills.package import BUNDLED
 from service_tui.units import Timestamp
-from support import Stage, open_stage, open_test_desk, until
 
 SKILL: Final = "closing-favourite"
 EXPERIMENTS: Final = 30

@@ -3,7 +3,6 @@
 And what a whole such session leaves behind: no trace of the key or of the passphrase.
 """
 
-import asyncio
 import base64
 import html
 import json
@@ -11,23 +10,23 @@ import logging
 import random
 import re
 import traceback
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from textual.pilot import Pilot
 
-from desk.redeeming import Won, balance, hold, settle
+from kit.console.session import KEY, PASSPHRASE, SIZE, WORK, Session
+from kit.desk.redeeming import Won, balance, hold, settle
+from kit.service.stage import first_state, open_stage
+from kit.service.wallets import ready
 from service_tui.console.app import ConsoleApp
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.dialogs.passphrase import (
     NewKeyDialog,
     PassphraseDialog,
-    SecretInput,
 )
 from service_tui.console.dialogs.redeem import RedeemDialog
 from service_tui.console.theme import load_themes, shipped_folder
@@ -37,54 +36,9 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records_redemption import ChainRunState, Stage
 from service_tui.desk.records_wallet import KeyState
-from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.wiring.wallet_keys import FOLDER, WalletKeys
-from support import Stage as Setting
-from support import first_state, open_stage
-from wallets import ready
-
-SIZE = (120, 40)
-PASSPHRASE = "correct horse & battery staple"  # noqa: S105 - a canary
-KEY = sha256(b"a canary").hexdigest()
-WORK = 2**4
-
-
-@dataclass
-class Session:
-    """A console on a desk whose key lies encrypted on the disk, and what was seen of it."""
-
-    app: ConsoleApp
-    pilot: Pilot[int]
-    stage: Setting
-    pictures: list[str] = field(default_factory=list)
-
-    @property
-    def state(self) -> DeskState:
-        return self.app.desk_state
-
-    async def until(self, is_so: Callable[[DeskState], object]) -> DeskState:
-        for _ in range(400):
-            if is_so(self.state):
-                await self.pilot.pause()
-                return self.state
-            await self.stage.clock.advance(0.25)
-            await self.stage.database.write(lambda _: None)
-            await asyncio.to_thread(int)
-            await asyncio.sleep(0.005)
-        raise AssertionError("the console never showed the wanted state")
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause(0.05)
-        self.pictures.append(self.app.export_screenshot())
-
-    async def write(self, *texts: str) -> None:
-        for line, text in zip(self.app.screen.query(SecretInput), texts, strict=True):
-            line.value = text
-        await self.pilot.pause()
-        self.pictures.append(self.app.export_screenshot())
 
 
 @asynccontextmanager

@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from desk.redeeming import balance, hold, settle
+from kit.desk.redeeming import balance, hold, settle
+from kit.service.stage import OPERATOR, open_stage
+from kit.service.wallets import ready
 from service_tui.clock import ManualClock, SystemClock
 from service_tui.engine.chain_events import TxStatus
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.terms import Venue
 from service_tui.wiring.keys import DeskKeys, keep_desk_keys
-from support import OPERATOR, open_stage
-from wallets import ready
 
-HERE = Path(__file__).resolve().parents[1]
+HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
 PATIENCE_S = 300.0
 """Nothing is measured: only a console that never gets there fails, however slow the machine is."""
 

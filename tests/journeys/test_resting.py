@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from desk.redeeming import balance
-from journeys.test_live import Trading, trading
+from kit.console.trading import Trading, trading
+from kit.desk.redeeming import balance
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.dialogs.open_orders import OpenOrders
 from service_tui.console.dialogs.trade_form import TradeForm

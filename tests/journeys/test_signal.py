@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.dialogs.choose_policy import ChoosePolicy
 from service_tui.console.dialogs.confirm import Confirm
@@ -14,7 +15,6 @@ from service_tui.desk.records import TicketState
 from service_tui.desk.records_reactor import Policy, SignalState, SignalView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
-from walking import Walk, walking
 
 HOUR_S = 3_600.0
 

@@ -17,7 +17,9 @@ from typing import Any
 import httpx
 import pytest
 
-from own_terminal import OwnTerminal, own_terminal
+from kit.service.stage import open_stage
+from kit.terminal.own import OwnTerminal, own_terminal
+from kit.terminal.screen import TerminalScreen
 from service_tui.clock import ManualClock, SystemClock
 from service_tui.server.idempotency import HEADER
 from service_tui.storage.lock import holder_of
@@ -25,8 +27,6 @@ from service_tui.terms import Side
 from service_tui.units import ONE, Micros, micros
 from service_tui.wiring.attached import address_of
 from service_tui.wiring.keys import stored_desk_keys
-from support import open_stage
-from terminal_screen import TerminalScreen
 
 PATIENCE_S = 300.0
 """Nothing is measured: only what never comes fails, however slow the machine is."""

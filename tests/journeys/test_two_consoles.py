@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from faults import buy, ready
+from kit.desk.faults import buy, ready
+from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
 from service_tui.desk.commands import AgentAct, Govern
 from service_tui.desk.desk import Desk
@@ -19,7 +20,6 @@ from service_tui.units import ONE
 from service_tui.wiring.live import local_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
-from support import ANSWER_S
 
 SDK = "/api/sdk"
 AT_ONCE_S = 1.0

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from desk.redeeming import CountingSigner, hold, settle
-from desk.test_payments import limited, unpaid
-from faults import Line, breaking
-from journeys.test_redeem import KEY, PASSPHRASE, SIZE, WORK, Session
-from line import change
+from kit.console.session import KEY, PASSPHRASE, SIZE, WORK, Session
+from kit.desk.faults import Line, breaking
+from kit.desk.payments import limited, unpaid
+from kit.desk.redeeming import CountingSigner, hold, settle
+from kit.service.line import change
+from kit.service.stage import Stage, first_state, open_stage
+from kit.service.wallets import operate, ready
 from service_tui.console.app import ConsoleApp
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, Confirm
 from service_tui.console.dialogs.form import SECOND_THOUGHT_S
@@ -27,8 +29,6 @@ from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
 from service_tui.wire.endpoints_wallet import DESK_PATCH_WALLET
 from service_tui.wiring.wallet_keys import WalletKeys
-from support import Stage, first_state, open_stage
-from wallets import operate, ready
 
 
 def text(walk: Session) -> str:

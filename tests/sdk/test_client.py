@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scripted_service import said, scripted
-from sdk.served import Served, open_served
+from kit.service.scripted import said, scripted
+from kit.service.served import Served, open_served
 from service_tui import ServiceClient, __version__
 from service_tui.client.errors import (
     NotFoundError,

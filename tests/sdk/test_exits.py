@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from line import change, line_to
-from sdk.served import Served, open_served
+from kit.service.line import change, line_to
+from kit.service.served import Served, open_served
 from service_tui import ServiceClient
 from service_tui.terms import WalletKind
 from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR

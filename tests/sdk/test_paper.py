@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sdk.served import Served, open_served
+from kit.service.served import Served, open_served
 from service_tui.clock import ManualClock
 from service_tui.sdk.paper import Paper, mid_of
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue

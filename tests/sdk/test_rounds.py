@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sdk.served import Served, open_served
+from kit.service.served import Served, open_served
 from service_tui import Idea, ServiceClient, run_skill
 from service_tui.clock import SystemClock
 from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, WAITS, one_round

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from kit.service.scene import Scene
+from kit.service.threaded import Threaded
 from service_tui.client.asking import called_of
 from service_tui.client.errors import ServiceFaultError
 from service_tui.engine.chain_events import TxStatus
@@ -14,8 +16,6 @@ from service_tui.sdk.wallets import TIMEOUT
 from service_tui.wire.chain import BroadcastBody
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints_wallet import BROADCAST, REPORT_REDEMPTION
-from threaded import Threaded
-from wire.scene import Scene
 from wire.wallet_rows import Own
 
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from starlette.datastructures import Headers
 
+from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.access import BODY_MAX, Access, hash_of
@@ -39,7 +40,6 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     WORLD,
 )
-from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 Header = tuple[str, str]
 KEYLESS: Final = [one for one in ALL if one.keyless]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.stage import open_stage
 from service_tui.server.agent_past import AgentFill, AgentPayout
 from service_tui.server.agent_results import POINTS_MAX, pnl_curve, skill_results
 from service_tui.terms import Action, Side, Venue
@@ -12,7 +13,6 @@ from service_tui.wire.endpoints import PLACE_TRADE
 from service_tui.wire.endpoints_desk import DESK_AGENTS
 from service_tui.wire.endpoints_fleet import DESK_AGENT_RESULTS
 from service_tui.wire.trades import TradeRequest
-from support import open_stage
 
 
 def fill(at: float, action: Action, shares: float, money: float, **other: object) -> AgentFill:

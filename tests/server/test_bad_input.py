@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.catalogue import importable_at, url_of
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import dumps
@@ -98,7 +99,6 @@ from service_tui.wire.endpoints_wallet import (
     REDEMPTIONS,
     REPORT_REDEMPTION,
 )
-from support import OPERATOR, Stage, open_stage
 
 Literals = tuple[str, ...]
 """Values as they stand in a body, so that no library makes them harmless first."""

@@ -5,7 +5,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
@@ -14,7 +15,6 @@ from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import Journal
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints import BATCH, POSITIONS, TRADES
-from support import Stage, open_stage
 
 Leg = dict[str, Any]
 

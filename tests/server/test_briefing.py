@@ -4,7 +4,8 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import Stage, open_stage
 from service_tui.engine.catalogue import importable_at, url_of
 from service_tui.server.go_live import MILESTONES
 from service_tui.units import ONE, Timestamp
@@ -17,7 +18,6 @@ from service_tui.wire.endpoints import (
     REGISTER,
     TRADES,
 )
-from support import Stage, open_stage
 
 
 def iso(at: float) -> str:

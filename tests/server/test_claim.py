@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.server.claim_codes import CODE_S, LETTERS, TRIES, ClaimCodes
 from service_tui.server.claim_page import HEADERS, STYLE
 from service_tui.server.embedded import BASE_URL
@@ -27,7 +28,6 @@ from service_tui.wire.endpoints_desk import (
     DESK_CLAIM_CODE,
     SET_SPEED,
 )
-from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 OWN: Final = {**FORM, "Origin": BASE_URL}

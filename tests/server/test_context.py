@@ -3,14 +3,14 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import open_stage
 from service_tui.engine.events import Fill, Note
 from service_tui.server.agent_past import AgentFill, in_one_form
 from service_tui.server.market_context import AMOUNTS, discipline_part
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import MARKET, MARKET_CONTEXT, PLACE_TRADE
-from support import open_stage
 
 NOW: Final = Timestamp(1_800_000_000.0)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.loopback import listen
 from service_tui.terms import Plan, Venue
@@ -127,7 +128,6 @@ from service_tui.wire.endpoints_wallet import (
     UNLINK_WALLET,
     WALLET,
 )
-from support import ANSWER_S, OPERATOR, Stage, open_stage
 
 TRANSPORTS: Final = ("in process", "over loopback")
 PUBLISHED: Final = "service-sdk/0.26.0 (python/3.11; runtime/unknown)"

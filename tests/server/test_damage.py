@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.stage import open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.codec import NewerJournalError, dumps
 from service_tui.engine.exchange import Order
@@ -17,7 +18,6 @@ from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
-from support import open_directory, open_stage
 
 SPOIL = "UPDATE journal SET body = ? WHERE seq = (SELECT max(seq) FROM journal)"
 RENAME = "UPDATE journal SET kind = 'dividend' WHERE seq = (SELECT max(seq) FROM journal)"

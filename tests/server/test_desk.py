@@ -8,6 +8,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.exchange import Order
 from service_tui.server.access import hash_of
@@ -30,7 +31,6 @@ from service_tui.wire.endpoints_desk import (
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
 )
-from support import OPERATOR, SEED, Stage, open_directory, open_stage
 
 Json = dict[str, Any]
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.events import AgentChanged, SpeedSet
 from service_tui.engine.exchange import Order
@@ -39,7 +40,6 @@ from service_tui.wire.endpoints_desk import (
     SET_SPEED,
 )
 from service_tui.wire.events import EventBody
-from support import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 
 WAIT_S: Final = 10.0
 AT: Final = Timestamp(1_800_000_000.0)

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from line import line_to
+from kit.service.line import line_to
+from kit.service.stage import open_stage
 from service_tui.terms import MarketStatus
 from service_tui.wire.endpoints import EXPIRING, PLACE_TRADE, POSITIONS
-from support import open_stage
 
 
 async def test_positions_that_resolve_soon_come_with_a_countdown(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from line import Line
+from kit.service.line import Line
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
 from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
 from service_tui.wire.batch import BatchRequest, LegRequest
@@ -34,7 +35,6 @@ from service_tui.wire.fleet import (
 from service_tui.wire.outcomes import OutcomesQuery
 from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
-from support import OPERATOR, Stage, open_stage
 
 ALL = HeldQuery(status="all")
 

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import httpx
 
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.keeper import restore
 from service_tui.wire.halt import HaltBody
-from support import OPERATOR, Stage, open_stage
 
 Json = dict[str, Any]
 HALT: Final = "/api/desk/halt"

@@ -6,6 +6,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
 from service_tui.engine.world import World
@@ -14,7 +15,6 @@ from service_tui.server.history import KINDS, Paid, past_of, payout_fields, trad
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS, TRADES
-from support import Stage, open_stage
 
 AT: Final = Timestamp(1_800_000_000.0)
 FILL: Final = Fill(

@@ -12,7 +12,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from faults import asleep
+from kit.desk.faults import asleep
+from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server import app, idempotency, keeper
 from service_tui.server.embedded import BASE_URL
@@ -22,7 +23,6 @@ from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints import PLACE_TRADE, REGISTER, TRADES, HealthBody
-from support import Stage, open_stage
 
 HEADER: Final = idempotency.HEADER
 LONG: Final = "why " * 900

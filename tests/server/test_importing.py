@@ -3,7 +3,8 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.catalogue import event_of, importable_at, slug_of, url_of
 from service_tui.engine.codec import dumps
@@ -22,7 +23,6 @@ from service_tui.wire.endpoints import (
     MARKET,
     PLACE_TRADE,
 )
-from support import Stage, open_stage
 
 
 async def offered(line: Line, **params: object) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.codec import dumps
 from service_tui.engine.exchange import Order
@@ -33,7 +34,6 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     SET_SPEED,
 )
-from support import OPERATOR, Stage, open_directory, open_stage
 
 LONG: Final = "why " * 900
 """A reasoning that does not fit on the pages that the database has already."""

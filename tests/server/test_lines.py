@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
 from service_tui.server import lines
 from service_tui.server.loopback import listen
@@ -20,7 +21,6 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     EVENTS,
 )
-from support import OPERATOR, Stage, open_stage
 
 WAIT_S: Final = 60
 HEALTHY: Final = f"GET {HEALTH.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()

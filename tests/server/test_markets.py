@@ -3,11 +3,11 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, line_to
+from kit.service.line import Line, line_to
+from kit.service.stage import Stage, open_stage
 from service_tui.engine.catalogue import HOSTS
 from service_tui.terms import MarketStatus, Venue
 from service_tui.wire.endpoints import MARKET, MARKETS
-from support import Stage, open_stage
 
 
 async def listed(line: Line, **params: object) -> list[dict[str, Any]]:

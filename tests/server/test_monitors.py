@@ -8,7 +8,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
@@ -32,7 +33,6 @@ from service_tui.wire.endpoints_desk import (
     DESK_PATCH_AGENT,
 )
 from service_tui.wire.endpoints_fleet import DESK_NEEDS
-from support import OPERATOR, Stage, open_stage
 
 HAIR: Final = 0.0001
 """A buy lifts the price above its own average cost: such a target is reached at the next tick."""

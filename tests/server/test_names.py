@@ -7,6 +7,7 @@ from typing import Final
 import httpx
 import pytest
 
+from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.names import in_public_names, names_public, sdk_version
@@ -26,7 +27,6 @@ from service_tui.wire.endpoints import (
 )
 from service_tui.wire.positions import PnlBody, PortfolioBody, PortfolioVenue, PositionsBody
 from service_tui.wire.settings import SettingsBody
-from support import Stage, open_stage
 
 PUBLISHED: Final = "service-sdk/0.26.0 (python/3.11; runtime/unknown)"
 OURS: Final = "service-tui/1.0"

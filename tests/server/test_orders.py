@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec import dumps
 from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.engine.market import Market
@@ -25,7 +26,6 @@ from service_tui.wire.markets import OneMarketBody
 from service_tui.wire.orders import OrdersBody
 from service_tui.wire.positions import PortfolioBody, PositionsBody
 from service_tui.wire.trades import TradeBody, TradesBody
-from support import Stage, open_stage
 
 Json = dict[str, Any]
 EVM, SOL = Venue.EVM, Venue.SOL

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from line import change, line_to
+from kit.service.line import change, line_to
+from kit.service.stage import open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout
 from service_tui.engine.liquidity import fee_rate_bps
@@ -17,7 +18,6 @@ from service_tui.server.outcomes import closings_of
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import OUTCOMES, PLACE_TRADE, TRADES
-from support import open_stage
 
 START = Timestamp(1_800_000_000.0)
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import OPERATOR, open_stage
 from service_tui.terms import Plan, Venue
 from service_tui.units import ONE
 from service_tui.wire.base import timestamp
@@ -20,7 +21,6 @@ from service_tui.wire.endpoints_desk import (
     DESK_AGENTS,
 )
 from service_tui.wire.rails import RailsBody
-from support import OPERATOR, open_stage
 
 DAY_S: Final = 86_400
 BAD: Final = ("nan", float("-1"), 0, 1e18, "100", True, 0.0000001, [5])

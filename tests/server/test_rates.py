@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.engine.limits import PLANS
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
 from service_tui.server.loopback import listen
@@ -30,7 +31,6 @@ from service_tui.wire.endpoints import (
 from service_tui.wire.endpoints_desk import (
     WORLD,
 )
-from support import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 
 # Wire reference, section 7, with the paths that each line names.
 TABLE: Final = {

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, line_to
-from reactor_stage import ANN, settle
+from kit.desk.reactor import ANN, settle
+from kit.service.line import Line, line_to
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError
 from service_tui.clock import ManualClock
 from service_tui.engine.codec import dumps
@@ -29,7 +30,6 @@ from service_tui.wire.endpoints_desk import (
     DESK_WALLETS,
 )
 from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
-from support import OPERATOR, Stage, open_stage
 
 Json = dict[str, Any]
 

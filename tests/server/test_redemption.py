@@ -7,7 +7,19 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import Stage, open_stage
+from kit.service.wallets import (
+    GWEI,
+    KEYS,
+    External,
+    Json,
+    is_neg_risk,
+    market_on_chain,
+    operate,
+    ready,
+    winner_of,
+)
 from service_tui.engine.codec import dumps
 from service_tui.engine.market import Market
 from service_tui.engine.snapshot import fields_of
@@ -38,18 +50,6 @@ from service_tui.wire.endpoints_wallet import (
     DESK_REDEEM,
     REDEEM,
     REDEMPTIONS,
-)
-from support import Stage, open_stage
-from wallets import (
-    GWEI,
-    KEYS,
-    External,
-    Json,
-    is_neg_risk,
-    market_on_chain,
-    operate,
-    ready,
-    winner_of,
 )
 
 REAL: Final[dict[str, object]] = {

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import PlanRequiredError
 from service_tui.engine.codec import dumps
 from service_tui.engine.limits import DAY_S
@@ -21,7 +22,6 @@ from service_tui.wire.endpoints_research import (
     RESEARCH_STATE,
 )
 from service_tui.wire.research import BacktestRequest
-from support import OPERATOR, Stage, open_stage
 
 Json = dict[str, Any]
 SKILL: Final = "weather-edge"

@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.config import SchemathesisConfig
 
+from kit.service.stage import OPERATOR, open_stage
+from kit.service.threaded import Threaded
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.server.embedded import BASE_URL
 from service_tui.signing.credentials import sign_credentials
@@ -25,8 +27,6 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
-from support import OPERATOR, open_stage
-from threaded import Threaded
 
 EXAMPLES = 12
 SEED = 20_261_101

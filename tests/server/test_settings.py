@@ -4,7 +4,8 @@ from typing import Any, Final
 
 import pytest
 
-from line import change, line_to
+from kit.service.line import change, line_to
+from kit.service.stage import open_stage
 from service_tui.engine.codec import dumps
 from service_tui.engine.snapshot import fields_of
 from service_tui.server.keeper import restore
@@ -18,7 +19,6 @@ from service_tui.wire.endpoints import (
     SETTINGS,
     USER_SETTINGS,
 )
-from support import open_stage
 
 WALLET: Final = "So11111111111111111111111111111111111111112"
 THRESHOLDS: Final = {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from line import Line
+from kit.service.line import Line
+from kit.service.stage import open_stage
 from service_tui.terms import Venue
 from service_tui.wire.endpoints import PLACE_TRADE, PORTFOLIO, POSITIONS
-from support import open_stage
 
 
 async def test_a_position_sold_whole_is_listed_as_sold(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.stage import Stage, open_stage
 from service_tui.engine import errors
 from service_tui.server.advice import TABLE, advice_on
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.endpoints import SKILLS, TROUBLESHOOT, VERSION_CHECK
-from support import Stage, open_stage
 
 Json = dict[str, Any]
 

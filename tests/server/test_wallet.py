@@ -8,7 +8,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from line import Line, change, line_to
+from kit.service.line import Line, change, line_to
+from kit.service.stage import Stage, open_stage
+from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.payments import RECIPIENT
 from service_tui.signing.book import Exchange
@@ -29,8 +31,6 @@ from service_tui.wire.endpoints_wallet import (
     UNLINK_WALLET,
     WALLET,
 )
-from support import Stage, open_stage
-from wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
+from kit.chain.counting import CountingSigner
 from service_tui.signing.credentials import credentials_signer, sign_credentials
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.link import Challenge, message_signer, sign_challenge
@@ -14,7 +15,6 @@ from service_tui.signing.payments import (
     authorization_signer,
     sign_payment,
 )
-from signing.counting import CountingSigner
 
 NOW_S = 1_790_000_000
 HOST = "api.service.example"

@@ -4,6 +4,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 import pytest
 
+from kit.chain.counting import CountingSigner
 from service_tui.signing.book import Exchange
 from service_tui.signing.calls import ZERO_32
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
@@ -18,7 +19,6 @@ from service_tui.signing.orders import (
     read_order,
     sign_order,
 )
-from signing.counting import CountingSigner
 
 BUY = OrderWish(token_id=1234, action=OrderAction.BUY, price=500_000, spend=10_000_000)
 SELL = OrderWish(token_id=1234, action=OrderAction.SELL, price=500_000, shares=20_000_000)

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from kit.chain.counting import CountingSigner
 from service_tui.signing.approvals import approvals, missing
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import (
@@ -30,7 +31,6 @@ from service_tui.signing.transactions import (
     decode_transaction,
     sign_transaction,
 )
-from signing.counting import CountingSigner
 
 CONDITION = bytes(range(32))
 OTHER = "0x" + "ab" * 20

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from kit.service.scene import Caller, Json, Scene
 from service_tui import ServiceClient
 from service_tui.skills.install import install
 from service_tui.skills.package import BUNDLED, DAILY_BUDGET_USD, budget_variable, entry_script
 from service_tui.skills.template import new_skill
-from wire.scene import Caller, Json, Scene
 
 Check = Callable[..., None]
 

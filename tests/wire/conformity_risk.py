@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from kit.service.scene import Caller, Json, Scene
 from service_tui import ServiceClient
 from wire.conformity import (
     ENDPOINTS,
@@ -16,7 +17,6 @@ from wire.conformity import (
     row,
     the_briefing_counts_what_can_be_redeemed,
 )
-from wire.scene import Caller, Json, Scene
 
 HAIR: Final = 0.0001
 """A buy lifts the price above its own average cost: such a target is reached at the next tick."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from kit.service.scene import Caller, Json, Scene
 from service_tui.units import Timestamp
 from wire.conformity import ENDPOINTS, EVENTS, LIMITS, row
-from wire.scene import Caller, Json, Scene
 
 CONFIG: Final = "Reactor config (`PATCH /api/sdk/reactor/config`)"
 SIGNAL: Final = "Reactor pending signal (item of `GET /api/sdk/reactor/pending`)"

@@ -11,7 +11,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from autoresearch.driven import SKILL, git, new_repository
+from kit.service.scene import Caller, Json, Scene
+from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
@@ -31,7 +32,6 @@ from service_tui.wire.research_tools import (
 )
 from service_tui.wiring.research_words import CAP_VARIABLE, cap_of
 from wire.conformity import AUTH, ENDPOINTS, ERRORS, LIMITS, TOOLS, VERSIONING, row
-from wire.scene import Caller, Json, Scene
 
 SESSION: Final = "Autoresearch session"
 SERVER: Final = "Autoresearch MCP server"

@@ -7,10 +7,10 @@ from typing import Final
 import pytest
 
 import wire.conformity_risk  # noqa: F401  (registers its rows)
-from threaded import Threaded
+from kit.service.scene import Scene
+from kit.service.threaded import Threaded
 from wire import reactor_rows, research_rows, wallet_rows  # noqa: F401  (in the table)
 from wire.conformity import ROWS, Row
-from wire.scene import Scene
 from wire.statements import SPEC, committed, statements_of
 
 LATER: Final[dict[str, int]] = {}

@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from kit.service.scene import Json, Scene
 from service_tui import ServiceClient
 from service_tui.clock import ManualClock
 from service_tui.sdk.wallets import TIMEOUT, WAIT_S, Redeemed
@@ -24,7 +25,6 @@ from wire.conformity import (
     WON,
     row,
 )
-from wire.scene import Json, Scene
 
 DERIVE: Final = "POST /api/sdk/wallet/credentials/derive-via-proxy"
 DERIVE_FIELDS: Final = f"Derive-credentials request body (`{DERIVE}`)"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samples import NOW
+from kit.samples.desk import NOW
 from service_tui.storage.lock import LOCK_FILE, DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.wiring.doctor import findings

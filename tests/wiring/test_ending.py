@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from own_terminal import COLUMNS, LINES, own_terminal
+from kit.terminal.own import COLUMNS, LINES, own_terminal
 from service_tui.cli import LOG_FILE, STACKS_FILE
 from service_tui.wiring.picture import BADGE, PICTURE_FILE
 

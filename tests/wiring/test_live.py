@@ -13,8 +13,8 @@ from stat import S_IMODE
 
 import pytest
 
-from faults import buy, ready
-from scripted_service import said, scripted
+from kit.desk.faults import buy, ready
+from kit.service.scripted import said, scripted
 from service_tui.clock import ManualClock
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetStar

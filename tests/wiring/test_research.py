@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.driven import SKILL, new_repository
+from kit.terminal.research import SKILL, new_repository
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.session import Session
 from service_tui.clock import ManualClock

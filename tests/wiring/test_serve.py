@@ -15,6 +15,7 @@ from stat import S_IMODE
 import httpx
 import pytest
 
+from kit.service.stage import ANSWER_S
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.desk import Desk
@@ -35,7 +36,6 @@ from service_tui.wiring.data import BESIDE
 from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state, open_doors
-from support import ANSWER_S
 
 START_S = 120
 END_S = 60

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samples import NOW, sample_state
+from kit.samples.desk import NOW, sample_state
 from service_tui.console.doors import DeskClosedError
 from service_tui.desk.frozen import STATE_KEY, freeze
 from service_tui.desk.records import Phase

@@ -1,0 +1,145 @@
+"""Doors of a desk that shows the states it is given and keeps what is ordered; an app on them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from textual.pilot import Pilot
+
+from kit.console.host import until
+from kit.samples.desk import NOW, sample_state
+from service_tui.console import theme
+from service_tui.console.app import ConsoleApp
+from service_tui.console.doors import DeskClosedError
+from service_tui.desk.commands import Command
+from service_tui.desk.commands_fleet import NoteConfirmed
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+THEMES = theme.load_themes(theme.shipped_folder())
+LOG_PATH = "/tmp/service-tui/log"  # noqa: S108 - only shown
+DATA_PATH = "/tmp/service-tui/data"  # noqa: S108 - only shown
+
+
+class RecordingDoors:
+    """A desk that decides nothing."""
+
+    def __init__(self, state: DeskState) -> None:
+        self.state = state
+        self.submitted: list[Command] = []
+        self.confirmed: list[str] = []
+        self.is_open = False
+        self.was_closed = False
+        self.refuses: DeskClosedError | None = None
+        self.fault: Exception | None = None
+        self.may_open = asyncio.Event()
+        self.may_open.set()
+        self._changed = asyncio.Event()
+
+    def bring(self, state: DeskState) -> None:
+        self.state = state
+        self._changed.set()
+
+    def fail(self, fault: Exception) -> None:
+        self.fault = fault
+        self._changed.set()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["RecordingDoors"]:
+        await self.may_open.wait()
+        if self.refuses is not None:
+            raise self.refuses
+        self.is_open = True
+        try:
+            yield self
+        finally:
+            self.is_open = False
+            self.was_closed = True
+
+    async def changes(self) -> AsyncIterator[DeskState]:
+        while True:
+            if self.fault is not None:
+                raise self.fault
+            self._changed.clear()
+            yield self.state
+            await self._changed.wait()
+
+    def submit(self, command: Command) -> None:
+        if isinstance(command, NoteConfirmed):
+            self.confirmed.append(command.what)
+        else:
+            self.submitted.append(command)
+
+
+@dataclass
+class Running:
+    """A console on recording doors, seen from outside."""
+
+    app: ConsoleApp
+    pilot: Pilot[int]
+    doors: RecordingDoors
+    clock: list[float] = field(default_factory=lambda: [NOW])
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        await until(self.pilot, holds)
+
+    async def bring(self, state: DeskState) -> None:
+        before = self.app.desk_state
+        self.doors.bring(state)
+        await self.until(lambda: self.app.desk_state is not before)
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    @property
+    def toasts(self) -> list[str]:
+        return [notice.message for notice in self.app._notifications]
+
+    @property
+    def lines(self) -> list[str]:
+        return [strip.text for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def seen_before(state: DeskState) -> DeskState:
+    """The state of somebody who has read the first page."""
+    return replace(state, preferences={"welcome": "seen", **state.preferences})
+
+
+@asynccontextmanager
+async def running(
+    state: DeskState | None = None,
+    *,
+    first: str = "attention",
+    size: tuple[int, int] = (100, 30),
+    prepare: Callable[[RecordingDoors], None] = lambda _: None,
+    initial: DeskState | None = None,
+    waits: bool = True,
+) -> AsyncIterator[Running]:
+    """A console whose desk is open, unless `waits` is off."""
+    known = seen_before(sample_state()) if state is None else state
+    doors = RecordingDoors(known)
+    prepare(doors)
+    clock: list[float] = [NOW]
+    app = ConsoleApp(
+        doors.open,
+        known if initial is None else initial,
+        now=lambda: Timestamp(clock[0]),
+        themes=THEMES,
+        log_path=LOG_PATH,
+        data_path=DATA_PATH,
+        first=first,
+    )
+    app.animation_level = "none"
+    async with app.run_test(size=size, notifications=True) as pilot:
+        seen = Running(app, pilot, doors, clock)
+        if waits:
+            await seen.until(lambda: doors.is_open)
+        await pilot.pause()
+        yield seen

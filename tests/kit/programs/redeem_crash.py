@@ -1,0 +1,90 @@
+"""A program that redeems by itself and is killed on the way: `redeem_crash.py directory where`.
+
+It says first what whoever comes after it needs: the agent, the position, and the money before.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+
+from kit.desk.faults import until
+from kit.desk.redeeming import CountingSigner, balance, hold, open_wallet_desk, settle
+from kit.service.stage import OPERATOR, first_state, open_stage
+from kit.service.wallets import ready
+from service_tui.client.client import Client
+from service_tui.client.keys import Key, Keys
+from service_tui.desk.handlers.redemption import ALLOWED
+from service_tui.server.embedded import BASE_URL
+from service_tui.terms import Venue
+from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
+
+Place = Callable[[httpx.Request], bool]
+
+
+def asks(path: str, method: str = "") -> Place:
+    return lambda request: request.url.path == path and method.encode() in request.content
+
+
+PLACES: dict[str, tuple[Place, bool]] = {
+    "asked": (asks(REDEEM.path), True),
+    "checked": (asks(CHAIN_RPC.path, "eth_estimateGas"), True),
+    "signed": (asks(BROADCAST.path), False),
+    "broadcast": (asks(BROADCAST.path), True),
+    "seen": (asks(CHAIN_RPC.path, "eth_getTransactionReceipt"), True),
+    "confirmed": (asks(REPORT_REDEMPTION.path), False),
+    "reported": (asks(REPORT_REDEMPTION.path), True),
+}
+"""What has just been done when it is killed: at which call, and whether that had its answer."""
+
+
+class Dying(httpx.AsyncBaseTransport):
+    """Ends the program at one call, as a power cut would."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, where: str) -> None:
+        self._inner = inner
+        self._is_there, self._after = PLACES[where]
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if not self._is_there(request):
+            return await self._inner.handle_async_request(request)
+        if self._after:
+            await self._inner.handle_async_request(request)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("killed")
+
+
+async def main(directory: Path, where: str) -> None:
+    async with open_stage(directory, speed=60) as whole:
+        own = await ready(whole)
+        held = await hold(whole, own)
+        await settle(whole, held)
+        account = whole.world.venues.account(whole.agent_id, Venue.EVM)
+        left = {
+            "key": whole.key,
+            "agent_id": whole.agent_id,
+            "now": whole.clock.now(),
+            "row": held.key,
+            "cash": balance(whole),
+            "due": account.holdings[held.market.market_id].position.shares(held.side),
+        }
+        sys.stdout.write(json.dumps(left) + "\n")
+        sys.stdout.flush()
+        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        line = Dying(whole.sim.transport, where)
+        client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        stage = replace(whole, client=client)
+        known = replace(first_state(), preferences={ALLOWED: "1"})
+        async with open_wallet_desk(stage, CountingSigner(), initial=known) as desk:
+            await until(desk, lambda _: False, stage)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,27 @@
+"""An action log with each kind of entry."""
+
+from kit.samples.desk import NOW
+from service_tui.desk.records_log import ActionView, Deed, LogView
+from service_tui.units import Timestamp
+
+WORDS = (
+    ("person", Deed.INTENT, "trade", "buy YES for 25.00"),
+    ("person", Deed.CONFIRMED, "confirm", "Reset the breaker?"),
+    ("person", Deed.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
+    ("heron", Deed.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
+    ("heron", Deed.ASKS, "mean-reversion", "h1: the gauge rises faster than the price"),
+    ("heron", Deed.DECISION, "mean-reversion", "h1: refused: too thin"),
+    ("person", Deed.REFUSAL, "trade", "buy NO for 900.00: refused: above the most of one trade"),
+    ("moss-runner", Deed.RUN, "momentum", "crashed it ended with 3, 6 times in a row"),
+    ("tide [/red]", Deed.RISK, "alert", "alert 4 pending: stop loss, yes m-00007 at 0.3100"),
+    ("person", Deed.UNKNOWN, "trade", "sell 40.00 YES: unknown: no answer"),
+)
+
+
+def sample_log(**other: object) -> LogView:
+    entries = tuple(
+        ActionView(number, f"{number:064x}", Timestamp(NOW - 60 * (99 - number)), *words)
+        for number, words in zip(range(90, 100), WORDS, strict=True)
+    )
+    given = {"count": 99, "verified": 97, "last_hash": "f" * 64, "checked_at": NOW - 30}
+    return LogView(tuple(reversed(entries)), **{**given, **other})
