@@ -16,11 +16,9 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service_tui import __version__
 from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
@@ -31,7 +29,6 @@ from service_tui.server.document import document
 from service_tui.server.events import BEAT_S
 from service_tui.server.idempotency import Promise
 from service_tui.server.names import VENUES, Speech, speech_of
-from service_tui.server.openapi import ABOUT, responses_of
 from service_tui.server.pages import claim_page, is_own_form
 from service_tui.server.paid_calls import admitted
 from service_tui.server.refusals import (
@@ -83,9 +80,6 @@ def create_app(service: Service, access: Access) -> FastAPI:
                 task.cancel()
 
     app = Front(
-        title="service-tui, embedded service",
-        description=ABOUT,
-        version=__version__,
         lifespan=lifespan,
         # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
         openapi_url=None,
@@ -98,15 +92,15 @@ def create_app(service: Service, access: Access) -> FastAPI:
     direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
         answer = _answering(service, access, endpoint, handler)
-        _register(app, endpoint, _by_route(answer), handler.__doc__)
+        app.router.routes.append(_route(endpoint, _by_route(answer)))
         if "{" not in endpoint.path:
             direct[endpoint.method, endpoint.path] = answer
     fault = _fault_of(service)
     app.lead(direct, fault)
     for endpoint, opener in STREAMS.items():
-        _register(app, endpoint, _streaming(service, access, opener), opener.__doc__)
+        app.router.routes.append(_route(endpoint, _streaming(service, access, opener)))
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
-    app.add_route(DOCUMENT, document(app, (*ROUTES, *STREAMS)), include_in_schema=False)
+    app.add_route(DOCUMENT, document, include_in_schema=False)
     app.add_exception_handler(Denied, _say_denied)
     app.add_exception_handler(HTTPException, _say_wrong_path)
     app.add_exception_handler(StorageError, _say_storage)
@@ -383,24 +377,14 @@ def _unknown_of(pairs: Pairs, endpoint: Endpoint[WireModel]) -> tuple[str, ...]:
     return tuple(name for name in dict(pairs) if name not in known)
 
 
-def _register(
-    app: FastAPI,
-    endpoint: Endpoint[WireModel],
-    answer: Callable[[Request], Awaitable[Response]],
-    about: str | None,
-) -> None:
-    """Put a handler under its endpoint, with what the table knows as its OpenAPI description."""
-    app.add_api_route(
-        endpoint.path,
-        answer,
-        methods=[endpoint.method],
-        summary=endpoint.summary,
-        description=(about or "").partition("\n\n")[0].strip(),
-        response_model=None,
-        status_code=200,
-        response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={status: {**said} for status, said in responses_of(endpoint).items()},
-    )
+def _route(
+    endpoint: Endpoint[WireModel], answer: Callable[[Request], Awaitable[Response]]
+) -> Route:
+    """The route of an endpoint, for its own method alone."""
+    route = Route(endpoint.path, answer, methods=[endpoint.method])
+    # starlette adds HEAD to a GET by itself; the table names what is served.
+    route.methods = {endpoint.method}
+    return route
 
 
 async def _say_denied(_: Request, error: Exception) -> Response:

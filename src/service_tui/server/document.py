@@ -1,49 +1,90 @@
-"""The document under `/openapi.json`: put together once, when it is first asked for.
+"""The document under `/openapi.json`, made from the endpoint table when it is first requested.
 
-Knows FastAPI's own document and what the endpoint table adds. Must not know handlers.
-Used by app. Putting it together takes a second, and anybody may ask: so it is done in a thread, and
-kept as text.
+Nothing in it depends on the running service: it is made once a process, in a thread, as it takes a
+second and anybody may request it. FastAPI writes it from routes of its own that serve nothing, so
+that a start does not pay for the models of a document that nobody reads.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
-from service_tui.server.openapi import SECURITY, description_of
+from service_tui import __version__
+from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
+from service_tui.server.routes.table import ROUTES, STREAMS
+from service_tui.server.stream import EventStream
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
 _HERE: Final = "http://here.invalid"
 """Stands for the address by which the document was asked for."""
 
-
-def document(
-    app: FastAPI, endpoints: Sequence[Endpoint[WireModel]]
-) -> Callable[[Request], Awaitable[Response]]:
-    """What this service offers, for who asks."""
-    kept: list[str] = []
-    making = asyncio.Lock()
-
-    async def answer(request: Request) -> Response:
-        async with making:
-            if not kept:
-                kept.append(await asyncio.to_thread(_text_of, app, endpoints))
-        # Whole strings of JSON, quotes included.
-        here = json.dumps(str(request.base_url).rstrip("/"))
-        text = kept[0].replace(json.dumps(_HERE), here, 1)
-        return Response(text, media_type="application/json")
-
-    return answer
+_MAKING: Final = Lock()
 
 
-def _text_of(app: FastAPI, endpoints: Sequence[Endpoint[WireModel]]) -> str:
-    made = app.openapi()
+async def document(request: Request) -> Response:
+    """Answer with the OpenAPI document, for the address by which it was requested."""
+    text = await asyncio.to_thread(_text_once)
+    # Whole strings of JSON, quotes included.
+    here = json.dumps(str(request.base_url).rstrip("/"))
+    return Response(text.replace(json.dumps(_HERE), here, 1), media_type="application/json")
+
+
+def _text_once() -> str:
+    # Two first requests at a time would make it twice.
+    with _MAKING:
+        return _text()
+
+
+@cache
+def _text() -> str:
+    made = _described().openapi()
     made["servers"] = [{"url": _HERE}]
     made["components"]["securitySchemes"] = SECURITY
-    for endpoint in endpoints:
+    for endpoint in (*ROUTES, *STREAMS):
         operation = made["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+
+
+def _described() -> FastAPI:
+    """An app that serves nothing and has the routes of the table, as FastAPI describes them."""
+    app = FastAPI(title="service-tui, embedded service", description=ABOUT, version=__version__)
+
+    async def routed(_: Request) -> Response:
+        raise NotImplementedError
+
+    async def answer(_: Request) -> Response:
+        raise NotImplementedError
+
+    # The names of the two are part of the operations' ids.
+    for endpoint, handler in ROUTES.items():
+        _describe(app, endpoint, routed, handler.__doc__)
+    for endpoint, opener in STREAMS.items():
+        _describe(app, endpoint, answer, opener.__doc__)
+    return app
+
+
+def _describe(
+    app: FastAPI,
+    endpoint: Endpoint[WireModel],
+    stand_in: Callable[..., object],
+    about: str | None,
+) -> None:
+    app.add_api_route(
+        endpoint.path,
+        stand_in,
+        methods=[endpoint.method],
+        summary=endpoint.summary,
+        description=(about or "").partition("\n\n")[0].strip(),
+        response_model=None,
+        status_code=200,
+        response_class=EventStream if endpoint.streams else JSONResponse,
+        responses={status: {**said} for status, said in responses_of(endpoint).items()},
+    )
