@@ -4,8 +4,15 @@ import os
 import sys
 import time
 
-from kit import clock
-from kit.console import idle
+import pytest
+
+from kit import loop
+
+# First of all: who imports `monotonic` by name must get the one that can be moved.
+loop.patch()
+
+from kit import clock  # noqa: E402
+from kit.console import idle  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
 os.environ["TZ"] = "UTC"
@@ -16,7 +23,9 @@ clock.patch()
 DEEPEST = sys.getrecursionlimit()
 
 
-def pytest_runtest_setup() -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    loop.skip_waits(on=item.get_closest_marker("process") is None)
+    loop.patch_toasts()
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
     sys.setrecursionlimit(DEEPEST)
     # A console is seen when it has come to rest, however little of the machine it was given.

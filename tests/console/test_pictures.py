@@ -1,4 +1,4 @@
-"""The whole console, screen by screen, at three sizes in every theme, as pictures to be read."""
+"""The whole console, screen by screen, at three sizes, as pictures to be read."""
 
 from dataclasses import replace
 
@@ -64,4 +64,6 @@ def state() -> DeskState:
 @pytest.mark.parametrize("name", SCREENS)
 async def test_each_screen_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     async with seen(state(), SCREENS[name], size) as (pilot, _):
-        await assert_snapshot(pilot, f"screen_{name}_{size[0]}x{size[1]}", themes=NAMES)
+        # A layout is the same in every theme: one screen shows them all.
+        themes = NAMES if (name, size) == ("portfolio", (120, 40)) else ("night",)
+        await assert_snapshot(pilot, f"screen_{name}_{size[0]}x{size[1]}", themes=themes)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.reactor import reactor_state
@@ -34,4 +34,4 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 async def test_the_reactor_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, keys = PICTURES[name]
     async with seen(state, keys, size, "reactor") as (pilot, _):
-        await assert_snapshot(pilot, f"reactor_{name}_{size[0]}x{size[1]}", themes=NAMES)
+        await assert_snapshot(pilot, f"reactor_{name}_{size[0]}x{size[1]}")

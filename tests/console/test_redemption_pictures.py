@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.console.pictures import NAMES, SIZES, seen, shown
+from kit.console.pictures import SIZES, seen, shown
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, redemption_of, row_of, run_of, wallet_of
@@ -63,4 +63,4 @@ async def test_redemption_looks_as_it_is_meant_to(name: str, size: tuple[int, in
             # What is to be signed comes while the dialog is open.
             doors.bring(replace(state, redemption=replace(state.redemption, runs=(PREPARED,))))
             await shown(pilot, ())
-        await assert_snapshot(pilot, f"redemption_{name}_{size[0]}x{size[1]}", themes=NAMES)
+        await assert_snapshot(pilot, f"redemption_{name}_{size[0]}x{size[1]}")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import sample_state
 from kit.samples.research import research_sample
@@ -51,4 +51,4 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 async def test_autoresearch_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, keys = PICTURES[name]
     async with seen(state, keys, size, "research") as (pilot, _):
-        await assert_snapshot(pilot, f"research_{name}_{size[0]}x{size[1]}", themes=NAMES)
+        await assert_snapshot(pilot, f"research_{name}_{size[0]}x{size[1]}")

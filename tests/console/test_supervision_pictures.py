@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.console.pictures import NAMES, SIZES, seen
+from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.attention import CALM, everything
 from kit.samples.desk import NOW
@@ -44,4 +44,4 @@ PICTURES: dict[str, tuple[DeskState, str, tuple[str, ...]]] = {
 async def test_supervision_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
     state, first, keys = PICTURES[name]
     async with seen(state, keys, size, first) as (pilot, _):
-        await assert_snapshot(pilot, f"supervision_{name}_{size[0]}x{size[1]}", themes=NAMES)
+        await assert_snapshot(pilot, f"supervision_{name}_{size[0]}x{size[1]}")

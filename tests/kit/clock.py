@@ -7,13 +7,9 @@ returns, only when no thread owes the loop an answer and no task is ready to run
 """
 
 import asyncio
-import functools
-from asyncio import Future
-from asyncio.base_events import BaseEventLoop
-from collections.abc import Callable
-from typing import Any, Final
-from weakref import WeakKeyDictionary, WeakSet
+from typing import Final
 
+from kit.loop import LATE_S, held, noted, owing
 from service_tui import clock
 from service_tui.storage.writer import Writer
 
@@ -23,40 +19,19 @@ TURNS: Final = 20
 TURNS_MAX: Final = 2_000
 """Who is ready again after so many turns waits for the test itself."""
 
-HELD_S: Final = 5.0
-"""An answer that is later than this is held back by the test: nobody waits for it again."""
-
-owed: WeakKeyDictionary[asyncio.AbstractEventLoop, set[Future[Any]]] = WeakKeyDictionary()
-held: WeakSet[Future[Any]] = WeakSet()
-
-
-def noted(call: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
-    """The call, whose future is owed until it is done."""
-
-    @functools.wraps(call)
-    def noting(*args: Any, **kwargs: Any) -> Future[Any]:
-        future = call(*args, **kwargs)
-        waiting = owed.setdefault(future.get_loop(), set())
-        waiting.add(future)
-        future.add_done_callback(waiting.discard)
-        return future
-
-    return noting
-
 
 async def let_run() -> None:
     """Until every task waits for a later time, for the test, or for nothing that a thread does."""
     loop = asyncio.get_running_loop()
-    waiting = owed.setdefault(loop, set())
     ready = loop._ready
     for turn in range(TURNS_MAX):
         await asyncio.sleep(0)
         if turn < TURNS or ready:
             continue
-        late = [one for one in waiting if one not in held]
+        late = owing(loop)
         if not late:
             return
-        done, _ = await asyncio.wait(late, timeout=HELD_S, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(late, timeout=LATE_S, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             held.update(late)
 
@@ -65,4 +40,3 @@ def patch() -> None:
     """Have every `ManualClock` of the tests wait so."""
     clock._let_run = let_run
     Writer.write = noted(Writer.write)
-    BaseEventLoop.run_in_executor = noted(BaseEventLoop.run_in_executor)

@@ -6,38 +6,29 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from kit.console.doors import RecordingDoors
-from kit.console.snapshot import picture
 from kit.samples.desk import NOW
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.state import DeskState
 
 SIZES = ((80, 24), (120, 40), (160, 50))
-
-
 THEMES = load_themes(shipped_folder())
-
-
-CALM = 4
-
-
-"""Equal pictures in a row after which a screen rests: glows fade, late layouts have come."""
-
-
 NAMES = tuple(sorted(theme.name for theme in THEMES.themes))
+
+CURSOR_S = 0.3
+"""A cursor that rests so long asks for its market."""
+
+SETTLED_S = 2.0
+"""After so long no glow is left and every late layout has come."""
 
 
 async def shown(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
+    """Press the keys one after another, and let the screen come to rest."""
     await pilot.pause()
     for key in keys:
         await pilot.press(key)
-        # A cursor that rests asks for its market.
-        await pilot.pause(0.3)
-    before, calm = "", 0
-    while calm < CALM:
-        await pilot.pause(0.2)
-        now = await picture(pilot, ("night",))
-        before, calm = now, calm + 1 if now == before else 0
+        await pilot.pause(CURSOR_S)
+    await pilot.pause(SETTLED_S)
 
 
 @asynccontextmanager

@@ -1,0 +1,109 @@
+"""An event loop that skips every wait in which nothing could happen.
+
+A test that waits for a debounce, a glow or a toast waits for the machine's clock, and nobody else
+does anything meanwhile. This loop looks first: when no task is ready, no thread owes it an answer
+and no socket, pipe or process is open, the next timer is all that could wake it. Then the clock is
+moved there at once. `time.monotonic` moves with it, so that Textual's timers and asyncio agree.
+
+Tests of processes and terminals wait for things that the loop cannot see: they are marked
+`process`, and for them no wait is skipped.
+"""
+
+import asyncio
+import selectors
+import sys
+import time
+from asyncio import Future
+from asyncio.base_events import BaseEventLoop
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+from weakref import WeakKeyDictionary, WeakSet
+
+SELF_PIPE: Final = 1
+"""What every loop listens to: its own pipe, by which threads wake it."""
+
+LATE_S: Final = 5.0
+"""An answer that a thread owes for longer is held back by the test: no longer waited for."""
+
+owed: WeakKeyDictionary[asyncio.AbstractEventLoop, set[Future[Any]]] = WeakKeyDictionary()
+held: WeakSet[Future[Any]] = WeakSet()
+
+_really = time.monotonic
+_state = {"ahead": 0.0, "skips": True}
+
+
+def monotonic() -> float:
+    """The machine's monotonic time and all that was skipped."""
+    return _really() + _state["ahead"]
+
+
+def skip_waits(*, on: bool) -> None:
+    """Whether the loops of the running test skip waits."""
+    _state["skips"] = on
+
+
+def owing(loop: asyncio.AbstractEventLoop) -> list[Future[Any]]:
+    """What threads owe the loop, without what the test itself holds back."""
+    return [one for one in owed.get(loop, ()) if one not in held]
+
+
+def noted(call: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
+    """The call, whose future is owed until it is done."""
+
+    @wraps(call)
+    def noting(*args: Any, **kwargs: Any) -> Future[Any]:
+        future = call(*args, **kwargs)
+        waiting = owed.setdefault(future.get_loop(), set())
+        waiting.add(future)
+        future.add_done_callback(waiting.discard)
+        return future
+
+    return noting
+
+
+class Skipping(selectors.DefaultSelector):
+    """A selector that moves the clock instead of waiting where nothing else could wake it."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def select(self, timeout: float | None = None) -> Any:
+        if timeout is None or timeout <= 0 or not _state["skips"]:
+            return super().select(timeout)
+        found = super().select(0)
+        if found or len(self.get_map()) > SELF_PIPE:
+            return found or super().select(timeout)
+        late = owing(self.loop) if self.loop is not None else []
+        if late:
+            found = super().select(LATE_S)
+            if not found:
+                held.update(late)
+            return found
+        _state["ahead"] += timeout
+        return found
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        selector = Skipping()
+        super().__init__(selector)
+        selector.loop = self
+
+
+class Policy(asyncio.DefaultEventLoopPolicy):
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        return SkippingLoop()
+
+
+def patch() -> None:
+    """Give every test such loops. Before anything else is imported that takes `monotonic` away."""
+    time.monotonic = monotonic
+    asyncio.set_event_loop_policy(Policy())
+    BaseEventLoop.run_in_executor = noted(BaseEventLoop.run_in_executor)
+
+
+def patch_toasts() -> None:
+    """Have Textual's toasts grow old by the same clock."""
+    notifications = sys.modules.get("textual.notifications")
+    if notifications is not None:
+        notifications.time = monotonic
