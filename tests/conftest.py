@@ -11,7 +11,7 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock  # noqa: E402
+from kit import clock, examples  # noqa: E402
 from kit.console import idle  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
@@ -19,6 +19,7 @@ os.environ["TZ"] = "UTC"
 time.tzset()
 
 clock.patch()
+examples.patch()
 
 DEEPEST = sys.getrecursionlimit()
 

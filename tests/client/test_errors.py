@@ -13,9 +13,10 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from kit.service.scripted import HastyClock, Step, said, scripted
 from service_tui.client.client import BODY_MAX, Client
 from service_tui.client.errors import (
@@ -251,7 +252,7 @@ async def test_an_endless_answer_is_given_up_at_the_bound() -> None:
             await client.call(SETTINGS, deadline_s=5.0)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(37)
 @given(
     status=st.integers(200, 599),
     body=st.one_of(

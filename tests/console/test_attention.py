@@ -1,11 +1,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
+from kit.examples import examples
 from kit.samples.desk import NOW, QUESTIONS, sample_state
 from service_tui.console.needs import AWAY, DISMISSED, meanwhile, needs
 from service_tui.console.needs_held import MOVED_MAX, SETTLED_FOR_S
@@ -204,7 +205,7 @@ def test_privacy_masks_amounts() -> None:
 # -- while nobody looked ------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(st.integers(20, 250), st.integers(2, 60))
 def test_an_absence_fits_wherever_it_is_told(width: int, lines: int) -> None:
     told = away_text(AWAY_FOR, width=width, lines=lines, masked=False)

@@ -4,10 +4,11 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.console.doors import running, seen_before
+from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, run_of
 from service_tui.console.fleet_strip import Standing, standings, strip
@@ -92,7 +93,7 @@ def test_the_longest_form_that_fits_is_shown() -> None:
     assert strip([], 200) is None
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(st.integers(10, 250), st.integers(0, 40))
 def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> None:
     agents = tuple(Standing(f"agent-{place}", "●", "active", "profit") for place in range(count))

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 from textual import events
@@ -14,6 +14,7 @@ from textual.worker import WorkerFailed
 
 from kit.console.doors import running, seen_before
 from kit.console.snapshot import assert_snapshot
+from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import fatal
 from service_tui.console.app import ConsoleApp
@@ -164,13 +165,13 @@ bits = st.builds(
 )
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(st.lists(bits, max_size=10), st.integers(1, 120))
 def test_a_line_is_never_wider_than_its_room(made: list[Bit], width: int) -> None:
     assert joined(fitted_bits(made, width), width).cell_len <= width
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(st.lists(bits, max_size=10), st.integers(1, 120))
 def test_pieces_keep_their_order_and_their_distance(made: list[Bit], width: int) -> None:
     placed = fitted_bits(made, width)
@@ -178,14 +179,14 @@ def test_pieces_keep_their_order_and_their_distance(made: list[Bit], width: int)
         assert left + text.cell_len + GAP <= follows
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(st.lists(bits, max_size=10), st.integers(1, 120))
 def test_what_has_rank_0_never_gives_way(made: list[Bit], width: int) -> None:
     kept = {index for index, _, _ in fitted_bits(made, width)}
     assert kept >= {index for index, bit in enumerate(made) if bit.rank == 0}
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(st.floats(allow_nan=True, allow_infinity=True), st.integers(0, 40))
 def test_a_meter_always_has_its_width(fraction: float, width: int) -> None:
     assert meter(fraction, max(1, width)).cell_len == max(1, width)

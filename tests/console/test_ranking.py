@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
 from kit.console.doors import running
+from kit.examples import examples
 from kit.samples.attention import CALM, STATE, alert_of, at, everything
 from kit.samples.desk import NOW
 from kit.samples.fleet import held_of, leash_of, sample_supervision
@@ -65,7 +66,7 @@ def test_with_equal_money_the_nearer_end_comes_first() -> None:
     assert [one.key for one in found] == ["a", "b", "c"]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(8)
 @given(st.lists(NEEDS, max_size=12, unique_by=lambda one: one.key), st.randoms())
 def test_the_order_is_one_whatever_way_they_were_found(found: list[Need], random: object) -> None:
     mixed = list(found)
@@ -75,7 +76,7 @@ def test_the_order_is_one_whatever_way_they_were_found(found: list[Need], random
     assert [rank(one) for one in told] == sorted(rank(one) for one in found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(NEEDS, NEEDS)
 def test_no_money_outweighs_a_shorter_step(one: Need, other: Need) -> None:
     if one.left_s is None or other.left_s is None:

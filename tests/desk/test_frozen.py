@@ -4,9 +4,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from kit.samples.desk import NOW, market, sample_state
 from service_tui.desk.frozen import MARKETS_MAX, NEWS_MAX, TRADES_MAX, freeze, thaw
 from service_tui.desk.records import MeanwhileView, Phase, ServiceView
@@ -117,7 +118,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(st.data())
 def test_foreign_values_change_nothing_or_are_of_the_right_type(data: st.DataObject) -> None:
     tree = json.loads(freeze(sample_state(6, held=2)))

@@ -9,11 +9,12 @@ from enum import Enum, auto
 from pathlib import Path
 
 import httpx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.desk.faults import Fault, Line, asleep, breaking, ready, until
 from kit.desk.reactor import ANN, bought, configure, decisions, is_read, is_trade, settle, signals
+from kit.examples import examples
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands_reactor import MirrorSignal, ResetBreaker
 from service_tui.desk.desk import Desk
@@ -38,7 +39,7 @@ class Step(Enum):
 PLAYS = st.lists(st.sampled_from([*Step, Step.DEAR_TRADES, Step.TRADES]), min_size=3, max_size=9)
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(PLAYS)
 def test_a_signal_is_mirrored_once_and_the_breaker_is_the_services(play: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as path:

@@ -2,9 +2,10 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from kit.samples import fleet as supervised
 from kit.samples import wallet as chained
 from kit.samples.desk import NOW, market, position, sample_state
@@ -358,7 +359,7 @@ def test_every_fact_there_is_is_tried() -> None:
     assert set(FACTS) == set(get_args(Fact))
 
 
-@settings(max_examples=80, deadline=None)
+@examples(20)
 @given(
     st.sampled_from([STATE, NOWHERE, replace(STATE, from_cache=True, seen={})]),
     st.lists(st.one_of(*FACTS.values()), max_size=25),

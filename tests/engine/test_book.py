@@ -2,9 +2,10 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.book import (
     Book,
     Match,
@@ -85,7 +86,7 @@ def book_with(*orders: Resting) -> Book:
 
 
 @given(listing=listings, share=moments, seed=st.integers(0, 5))
-@settings(deadline=None, max_examples=300)
+@examples(75)
 def test_quotes_are_never_crossed_and_lie_on_ticks_within_the_range(
     listing: Listing, share: float, seed: int
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_walk_never_meets_an_order_of_its_own_agent() -> None:
     limit=st.none() | prices,
     bps=st.sampled_from((0, 100, 720, 10_000)),
 )
-@settings(deadline=None, max_examples=400)
+@examples(100)
 def test_a_walk_conserves_shares_and_money_and_keeps_its_bounds(  # noqa: PLR0917
     listing: Listing, side: Side, action: Action, size: int, limit: int | None, bps: int
 ) -> None:

@@ -3,9 +3,10 @@ from itertools import pairwise
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.belief import belief
 from service_tui.engine.chart import prices
 from service_tui.engine.feed import Tape
@@ -70,7 +71,7 @@ def test_a_span_without_length_is_one_point(until: float) -> None:
     st.integers(1, 60),
     st.lists(st.tuples(st.floats(-1e5, 1e5), st.floats(0.01, 0.99)), max_size=20),
 )
-@settings(deadline=None, max_examples=60)
+@examples(15)
 def test_a_chart_is_in_order_within_its_span_and_never_too_long(
     ago: float, length: float, count: int, samples: list[tuple[float, float]]
 ) -> None:

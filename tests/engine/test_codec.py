@@ -2,9 +2,10 @@ import json
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine import codec
 from service_tui.engine.chain_events import (
     CallKind,
@@ -399,7 +400,7 @@ def test_every_kind_of_event_has_a_strategy_here() -> None:
 
 @pytest.mark.parametrize("kind", EVENTS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
+@examples(15)
 def test_an_event_comes_back_as_it_was(kind: str, data: st.DataObject) -> None:
     event = data.draw(EVENTS[kind])
     assert kind_of(event) == kind

@@ -4,9 +4,10 @@ from contextlib import suppress
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine import errors
 from service_tui.engine.agents import Agent, AgentSettings, check_claimed, status_of
 from service_tui.engine.events import Fill, Note
@@ -405,7 +406,7 @@ def test_an_agent_is_broke_only_when_nothing_it_holds_can_still_pay() -> None:
 
 
 @given(st.lists(orders, max_size=30))
-@settings(deadline=None)
+@examples()
 def test_nothing_appears_or_gets_lost(sequence: Orders) -> None:
     venue = exchange()
     traders = {name: Trader(venue, name) for name in AGENTS}
@@ -436,7 +437,7 @@ def test_nothing_appears_or_gets_lost(sequence: Orders) -> None:
 
 
 @given(st.lists(orders, max_size=15), sides, st.integers(1, 50_000))
-@settings(deadline=None)
+@examples()
 def test_a_round_trip_through_the_exchange_never_profits(
     sequence: Orders, side: Side, cents: int
 ) -> None:

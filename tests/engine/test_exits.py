@@ -7,7 +7,6 @@ from random import Random
 from typing import Final
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -28,6 +27,7 @@ from kit.engine.guarded import (
     text_of,
     tick,
 )
+from kit.examples import examples
 from service_tui.engine import snapshot
 from service_tui.engine.belief import belief
 from service_tui.engine.crossing import STEP_S
@@ -104,9 +104,7 @@ class Guarding(RuleBasedStateMachine):
 
 
 TestGuarding = Guarding.TestCase
-TestGuarding.settings = settings(
-    max_examples=20, stateful_step_count=60, deadline=None, database=None
-)
+TestGuarding.settings = examples(8, stateful_step_count=60)
 
 
 # -- one by one ----------------------------------------------------------------------------

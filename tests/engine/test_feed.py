@@ -7,9 +7,10 @@ from string import Formatter
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
 from service_tui.engine.listing import Listing
 from service_tui.engine.questions import TOPICS, figure, headline, word
@@ -47,7 +48,7 @@ def is_clean(text: str) -> bool:
 # -- what stands when ----------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@examples(8)
 @given(seed=seeds, at=moments)
 def test_at_any_time_sixty_markets_of_every_category_are_open(seed: int, at: Timestamp) -> None:
     listings = Tape(seed).listings_at(at)

@@ -2,9 +2,10 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.ledger import Ledger, UnbalancedPostingError
 from service_tui.units import Micros, NotMicrosError
 
@@ -13,7 +14,7 @@ ACCOUNTS = ("issuer", "crowd", "fees", "maker:m-1", "maker:m-2", "agent:a-1", "a
 
 names = st.sampled_from(ACCOUNTS)
 amounts = st.integers(1, 10**15)
-unhurried = settings(deadline=None)
+unhurried = examples()
 
 
 def balanced(changes: list[tuple[str, int]]) -> list[tuple[str, int]]:

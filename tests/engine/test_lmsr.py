@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine import lmsr
 from service_tui.engine.lmsr import LmsrDomainError
 
@@ -357,7 +358,7 @@ liquidity = st.floats(1e-2, 1e12)
 odds = st.floats(-30.0, 30.0)
 far_odds = st.floats(-lmsr.LOG_ODDS_MAX, lmsr.LOG_ODDS_MAX)
 steps = st.floats(1e-9, 1e4)
-unhurried = settings(deadline=None)
+unhurried = examples()
 
 
 @unhurried

@@ -4,9 +4,10 @@ from contextlib import suppress
 from typing import Final
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.errors import BelowMinimum, MarketNotOpen, PriceOutOfRange, Refusal
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import RECENT_MAX, SAMPLES_MAX, TAPE_MAX, Market, Quote
@@ -31,7 +32,7 @@ sides = st.sampled_from(Side)
 spends = st.integers(1, 500 * ONE)
 # An order: side, buy or sell, spend of a buy, parts per thousand of the holding to sell.
 orders = st.tuples(sides, st.booleans(), spends, st.integers(1, 1_000))
-unhurried = settings(deadline=None, max_examples=60)
+unhurried = examples(15)
 
 Orders = list[tuple[Side, bool, int, int]]
 
@@ -104,7 +105,7 @@ def test_a_market_opens_at_its_start_price(b: int, start: float) -> None:
 
 
 @given(books, sides, spends)
-@settings(deadline=None, max_examples=200)
+@examples(50)
 def test_a_round_trip_never_profits(book: Market, side: Side, spend: int) -> None:
     before = (book.yes, book.no)
     try:

@@ -1,9 +1,10 @@
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.engine.position import NotHeldError, Position, SidePosition
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -16,7 +17,7 @@ prices = st.floats(0.0001, 0.9999)
 quantities = st.integers(1, 10**13)
 # A fill: side, share of the holding to sell in parts per thousand (0: a buy), shares, money.
 fills = st.tuples(sides, st.integers(0, 1_000), quantities, st.integers(0, 10**13))
-unhurried = settings(deadline=None)
+unhurried = examples()
 
 Fills = list[tuple[Side, int, int, int]]
 

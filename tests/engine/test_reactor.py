@@ -8,7 +8,6 @@ from functools import cache
 from typing import Final
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -18,6 +17,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from kit.examples import examples
 from service_tui.engine.catalogue import token_of
 from service_tui.engine.codec import decode, dumps, encode
 from service_tui.engine.errors import SignalNotFound
@@ -762,9 +762,7 @@ class Reactions(RuleBasedStateMachine):  # noqa: PLR0904  (its rules)
         assert (found.paused_at is not None) is naive_pause(self.done, self.stand.now)[0]
 
 
-Reactions.TestCase.settings = settings(
-    max_examples=150, stateful_step_count=50, deadline=None, database=None
-)
+Reactions.TestCase.settings = examples(37, stateful_step_count=50)
 TestReactions = Reactions.TestCase
 
 Made = Callable[[Stand], ReactorEvent]

@@ -5,10 +5,11 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
+from kit.examples import examples
 from service_tui.engine import snapshot
 from service_tui.engine.catalogue import condition_of
 from service_tui.engine.chain import GAS_GRANT, GWEI, PAY_GRANT
@@ -155,7 +156,7 @@ def held(world: World) -> dict[str, dict[Side, int]]:
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(deadline=None, max_examples=8)
+@examples(8)
 def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> None:
     world = new_world()
     shares = held(world)

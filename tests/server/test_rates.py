@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.engine.limits import PLANS
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
@@ -68,7 +69,7 @@ gaps = st.lists(st.sampled_from((0.0, 0.001, 1.0, 7.0, 30.0, 59.999, 60.0, 100.0
 
 
 @given(gaps=gaps, limits=st.lists(st.integers(1, 12), min_size=80, max_size=80))
-@settings(deadline=None, max_examples=200)
+@examples(50)
 def test_no_minute_ever_holds_more_than_the_limit_and_nobody_is_refused_below_it(
     gaps: list[float], limits: list[int]
 ) -> None:

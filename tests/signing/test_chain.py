@@ -2,9 +2,10 @@ import re
 from collections.abc import Callable, Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.chain import Answer, Chain, Parameter
@@ -99,7 +100,7 @@ def is_number(answer: Answer) -> bool:
     return isinstance(answer, str) and re.fullmatch("0x[0-9a-fA-F]{1,64}", answer) is not None
 
 
-@settings(deadline=None)
+@examples()
 @given(ANYTHING.filter(lambda answer: not is_number(answer)))
 async def test_an_answer_that_is_no_number_prices_nothing(answer: Answer) -> None:
     questions: tuple[tuple[str, Callable[[Chain], object]], ...] = (

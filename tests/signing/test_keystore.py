@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from eth_account import Account
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui import cli
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.vault import Vault
@@ -147,7 +148,7 @@ LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 RECORD = st.dictionaries(st.sampled_from(["kdf", "kdfparams", "n", "c", "cipher"]), LEAF)
 
 
-@settings(deadline=None)
+@examples()
 @given(st.dictionaries(st.sampled_from(["version", "crypto", "address"]), LEAF | RECORD))
 def test_any_other_file_is_refused(content: Mapping[str, object]) -> None:
     with pytest.raises(KeystoreError):

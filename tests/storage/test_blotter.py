@@ -4,9 +4,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.examples import examples
 from service_tui.storage.blotter import (
     FINAL_STATES,
     TRANSITIONS,
@@ -80,7 +81,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=40, deadline=None)
+@examples(10)
 def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
     async def walk(database: Database) -> None:
         blotter = Blotter(database)

@@ -1,0 +1,25 @@
+"""How many examples the property tests try: few in each run, ten times as many in a deep one.
+
+`TEST_DEPTH` in the environment multiplies every count; `make deep` sets it to ten.
+"""
+
+import os
+from typing import Final
+
+from hypothesis import settings
+
+DEPTH: Final = int(os.environ.get("TEST_DEPTH", "1"))
+
+EXAMPLES: Final = 25
+"""What a property test tries that names no count of its own."""
+
+
+def examples(count: int = EXAMPLES, **more: object) -> settings:
+    """Settings for so many examples, times the depth of this run; no example has a deadline."""
+    return settings(max_examples=count * DEPTH, deadline=None, **more)
+
+
+def patch() -> None:
+    """Make them the default of every property test. Nothing is remembered between two runs."""
+    settings.register_profile("suite", examples(), database=None)
+    settings.load_profile("suite")
