@@ -1,17 +1,27 @@
 # Two commands for a machine that has only Python (3.11 or newer), pip and make.
 #   make console    set up and open the desk
 #   make test       set up and pass every check
+# Between two edits:
+#   make quick      the static tools, and the tests that start no process, no chain and no fuzzing
+# By hand, an hour long:
+#   make deep       every test with ten times the examples, and the storms
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: console test lock bench clean
+.PHONY: console test quick deep lock bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
 
 test: $(VENV)/.test
 	@$(BIN)/python tests/check.py
+
+quick: $(VENV)/.test
+	@$(BIN)/python tests/check.py quick
+
+deep: $(VENV)/.test
+	@$(BIN)/python tests/check.py deep
 
 $(VENV)/.console: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

@@ -1,63 +1,93 @@
-"""Every check in order, the quick ones first; what `make test` and CI run.
+"""The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
-Each prints its name; the first that fails ends the run with its status. pytest comes last, so that
-its closing line is the last one.
+`quick` is for a person between two edits: the static tools and every test that starts no process,
+no chain and no fuzzing. Without a word everything runs, as `make test` and CI do. `deep` tries ten
+times as many examples, with random ones, and runs the storms and the soaks.
+
+The static tools run side by side, and each is named with its time; the first that fails ends the
+run. pytest comes last, so that its closing line is the last one. Nothing is run twice.
 """
 
-import json
+import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-PYTEST = [sys.executable, "-m", "pytest"]
-CHECKS = (
-    ("format", [BIN / "ruff", "format", "--check", "--quiet", "src", "tests"]),
-    ("lint", [BIN / "ruff", "check", "--quiet", "src", "tests"]),
-    ("layers", [BIN / "lint-imports"]),
-    ("dead code", [BIN / "vulture"]),
-    ("types", [BIN / "basedpyright"]),
-    ("tests", [*PYTEST, "-n", "auto", "--dist", "worksteal"]),
-)
-FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-MOST_AGAIN = 5
-"""Terminals and processes that share a loaded machine may starve; a fault fails alone, too."""
+STATIC = {
+    "types": ["basedpyright", "--threads", str(CORES)],
+    "dead code": ["vulture"],
+    "layers": ["lint-imports"],
+    "lint": ["ruff", "check", "--quiet", "src", "tests"],
+    "format": ["ruff", "format", "--check", "--quiet", "src", "tests"],
+}
+"""The longest first."""
+
+DOORS = {
+    "quick": ["-m", "not process and not chain and not fuzz and not deep"],
+    "all": ["-m", "not deep"],
+    "deep": [],
+}
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - the files of a run lie in a folder of its own below it
+ROOM = 4 * 2**30
+"""Bytes that must be free there: what a run of all tests leaves behind is a tenth of it."""
 
 
 def main() -> int:
-    for name, command in CHECKS:
-        started = time.monotonic()
-        print(f"== {name}", flush=True)
-        FAILED.unlink(missing_ok=True)
-        status = run(command, quiet=name != "tests")
-        if status == 1 and name == "tests":
-            status = again()
-        if status:
-            print(f"{name} failed after {time.monotonic() - started:.0f} s")
-            return status
-    return 0
+    door = sys.argv[1] if len(sys.argv) > 1 else "all"
+    if door not in DOORS:
+        print(f"check.py knows {', '.join(DOORS)}, not {door}")
+        return 2
+    return static() or tests(door)
 
 
-def run(command: Sequence[object], *, quiet: bool) -> int:
-    done = subprocess.run(
-        [str(part) for part in command], cwd=ROOT, check=False, capture_output=quiet, text=True
-    )
-    if quiet and done.returncode:
-        print(done.stdout, done.stderr, sep="\n")
-    return done.returncode
+def static() -> int:
+    """Run the static tools side by side; a failing one is shown whole."""
+    started = time.monotonic()
+    running = {
+        name: subprocess.Popen(
+            [BIN / command[0], *command[1:]],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name, command in STATIC.items()
+    }
+    failed = 0
+    for name, tool in reversed(running.items()):
+        said, _ = tool.communicate()
+        print(f"== {name}: {time.monotonic() - started:.0f} s", flush=True)
+        if tool.returncode:
+            print(said)
+            failed = failed or tool.returncode
+    return failed
 
 
-def again() -> int:
-    """The few tests that failed beside others, named, each once more with the machine to itself."""
-    failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
-    if not 0 < len(failed) <= MOST_AGAIN:
-        return 1
-    print("== failed beside others, now alone:", *failed, sep="\n   ", flush=True)
-    return run([*PYTEST, "--last-failed", "--last-failed-no-failures", "none"], quiet=False)
+def tests(door: str) -> int:
+    """Run pytest on every core, its files in memory where there is room."""
+    print(f"== tests ({door})", flush=True)
+    depth = {"TEST_DEPTH": "10"} if door == "deep" else {}
+    command = [sys.executable, "-m", "pytest", "-n", str(CORES), "--dist", "worksteal"]
+    return subprocess.run(
+        [*command, *DOORS[door], *sys.argv[2:]],
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, **in_memory(), **depth},
+    ).returncode
+
+
+def in_memory() -> dict[str, str]:
+    """Where the tests put their files: a disk that syncs would be measured, not our code."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        return {"TMPDIR": str(MEMORY)}
+    return {}
 
 
 if __name__ == "__main__":

@@ -7,14 +7,19 @@ returns, only when no thread owes the loop an answer and no task is ready to run
 """
 
 import asyncio
+import heapq
 from typing import Final
 
 from kit.loop import LATE_S, held, noted, owing
 from service_tui import clock
+from service_tui.clock import ManualClock
 from service_tui.storage.writer import Writer
 
 TURNS: Final = 20
 """Turns of the loop that are given in any case."""
+
+STRIDE_S: Final = 4.0
+"""A stride of a long time: the world takes it for an ordinary tick."""
 
 TURNS_MAX: Final = 2_000
 """Who is ready again after so many turns waits for the test itself."""
@@ -40,3 +45,22 @@ def patch() -> None:
     """Have every `ManualClock` of the tests wait so."""
     clock._let_run = let_run
     Writer.write = noted(Writer.write)
+
+
+async def leap(manual: ManualClock, by_s: float, step_s: float = STRIDE_S) -> None:
+    """Let a long time pass in strides, in each of which every sleeper that is due wakes once.
+
+    `ManualClock.advance` wakes a ticker of a second 3,600 times an hour. A service whose machine
+    was busy ticks as here; its world takes a stride of up to five seconds for an ordinary tick, and
+    a longer one for an absence.
+    """
+    end = manual._now + by_s
+    while manual._now < end:
+        manual._now = min(end, manual._now + step_s)
+        due = [one for one in manual._sleepers if one[0] <= manual._now]
+        manual._sleepers = [one for one in manual._sleepers if one[0] > manual._now]
+        heapq.heapify(manual._sleepers)
+        for _, _, future in sorted(due):
+            if not future.done():
+                future.set_result(None)
+        await let_run()

@@ -6,6 +6,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.clock import leap
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
@@ -99,7 +100,7 @@ class Line:
         return await self.call("GET", TRADES.path, params=params)
 
     async def wait(self, seconds: float) -> None:
-        await self.stage.clock.advance(seconds)
+        await leap(self.stage.clock, seconds, 3_600.0)
         await self.stage.sim.service.keeper.advance(self.stage.clock.now())
 
 
