@@ -11,7 +11,7 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, examples  # noqa: E402
+from kit import clock, examples, markers  # noqa: E402
 from kit.console import idle  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
@@ -20,12 +20,14 @@ time.tzset()
 
 clock.patch()
 examples.patch()
+markers.patch()
 
 DEEPEST = sys.getrecursionlimit()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    loop.skip_waits(on=item.get_closest_marker("process") is None)
+    markers.starting(item)
+    loop.skip_waits(on=not any(item.get_closest_marker(mark) for mark in markers.MARKS))
     loop.patch_toasts()
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
     sys.setrecursionlimit(DEEPEST)

@@ -55,11 +55,13 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
 # -- words --------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_the_version_is_one_line(home: dict[str, str]) -> None:
     done = run(home, "--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"service-tui {__version__}\n", "")
 
 
+@pytest.mark.process
 def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path: Path) -> None:
     done = run(home, "--help")
     assert (done.returncode, done.stderr) == (0, "")
@@ -135,6 +137,7 @@ def test_wrong_words_are_one_line_and_status_2(
     assert ESCAPE not in err
 
 
+@pytest.mark.process
 def test_wrong_words_leave_no_trace_in_a_process_of_their_own(
     home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -144,6 +147,7 @@ def test_wrong_words_leave_no_trace_in_a_process_of_their_own(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.process
 def test_words_that_are_no_text_end_in_no_trace_of_a_fault(home: dict[str, str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "service_tui", b"--data-dir", b"/tmp/\xff\xfe", b"doctor"],
@@ -160,6 +164,7 @@ def test_words_that_are_no_text_end_in_no_trace_of_a_fault(home: dict[str, str])
 
 
 @pytest.mark.parametrize("words", [(), ("--read-only",), ("--speed", "10")])
+@pytest.mark.process
 def test_without_a_terminal_the_console_says_so(
     home: dict[str, str], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -170,6 +175,7 @@ def test_without_a_terminal_the_console_says_so(
 
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
+@pytest.mark.process
 def test_one_stream_that_is_no_terminal_is_enough(home: dict[str, str], stream: int) -> None:
     main, side = pty.openpty()
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -206,6 +212,7 @@ def read_all(descriptor: int) -> str:
     return b"".join(chunks).decode()
 
 
+@pytest.mark.process
 def test_closed_streams_are_no_terminal(home: dict[str, str]) -> None:
     done = subprocess.run(
         ["/bin/sh", "-c", f"exec {sys.executable} -m service_tui <&- 2>&1"],
@@ -232,6 +239,7 @@ SAID = {
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
 @pytest.mark.parametrize("name", SAID)
+@pytest.mark.process
 def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -> None:
     folder = Path(home["XDG_DATA_HOME"]) / "service-tui"
     folder.mkdir(parents=True, mode=0o700)
@@ -242,6 +250,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
     assert done.returncode == 1
 
 
+@pytest.mark.process
 def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -253,6 +262,7 @@ def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) ->
     )
 
 
+@pytest.mark.process
 def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]) -> None:
     command = f"exec {sys.executable} -m service_tui doctor >&-"
     done = subprocess.run(
@@ -284,6 +294,7 @@ def said_to(where: int, home: dict[str, str], *words: str) -> subprocess.Complet
 # -- folders ------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_a_file_where_a_folder_belongs_is_one_line(home: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
@@ -296,6 +307,7 @@ def test_a_file_where_a_folder_belongs_is_one_line(home: dict[str, str], tmp_pat
 
 
 @pytest.mark.parametrize("folder", ["{file}/below", "/proc/nowhere/at/all", "/" + "x" * 300])
+@pytest.mark.process
 def test_a_folder_that_cannot_be_is_one_line(
     home: dict[str, str], tmp_path: Path, folder: str
 ) -> None:
@@ -473,6 +485,7 @@ def test_plain_http_to_any_host_is_a_choice_of_the_person() -> None:
 # -- login --------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_a_key_that_is_typed_is_stored_and_never_shown(
     home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -505,6 +518,7 @@ def test_a_key_that_is_typed_is_stored_and_never_shown(
     assert S_IMODE(log.stat().st_mode) == 0o600
 
 
+@pytest.mark.process
 def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -521,6 +535,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     assert json.loads(path.read_text())["default"]["key"] == SECRET
 
 
+@pytest.mark.process
 def test_a_key_that_cannot_be_stored_is_one_line(home: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "config").write_text("")
     done = run(home, "login", "--url", "https://h.example", given=f"{SECRET}\n")
@@ -533,6 +548,7 @@ def test_a_key_that_cannot_be_stored_is_one_line(home: dict[str, str], tmp_path:
 # -- doctor, environment, faults ----------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -544,6 +560,7 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.process
 def test_the_doctor_finds_what_is_wrong_and_says_so_by_its_status(
     home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -562,6 +579,7 @@ def test_the_wallets_key_is_taken_out_of_the_environment(tmp_path: Path) -> None
     assert SECRET not in repr(found)
 
 
+@pytest.mark.process
 def test_no_child_inherits_the_wallets_key(home: dict[str, str]) -> None:
     code = (
         "import os, subprocess, sys; from service_tui.cli import run; run(['doctor']);"
@@ -628,6 +646,7 @@ subprocess.run([sys.executable, "-c", look])
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no such files here")
+@pytest.mark.process
 def test_a_child_finds_no_wallet_key_in_what_its_parent_was_started_with() -> None:
     secret = "5ec4e7" * 10 + "0815"
     around = {**os.environ, "WALLET_PRIVATE_KEY": secret, "SAID_BESIDE": "it"}

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from kit import clock as rest
+from kit.loop import LATE_S
 from service_tui.clock import ManualClock, SystemClock
 
 
@@ -96,7 +96,7 @@ async def test_a_thread_that_the_test_itself_holds_back_is_waited_for_once(
             await clock.advance(1.0)
             await clock.advance(1.0)
         gate.set()
-    assert waits == [rest.HELD_S]
+    assert waits == [LATE_S]
 
 
 @pytest.mark.parametrize("delay_s", [0.0, -1.0])

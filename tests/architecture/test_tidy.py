@@ -3,6 +3,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -42,6 +44,7 @@ def test_no_file_has_grown_out_of_hand() -> None:
     assert [(path.name, n) for path in FILES if (n := text_of(path).count("\n")) > 520] == []
 
 
+@pytest.mark.process
 def test_no_secret_stands_in_the_tree() -> None:
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True

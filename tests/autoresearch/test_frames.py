@@ -150,6 +150,7 @@ async def talking(repository: Path, data_dir: Path) -> AsyncGenerator[Raw]:
         await process.communicate()
 
 
+@pytest.mark.process
 async def test_a_server_answers_nonsense_and_goes_on(tmp_path: Path) -> None:
     async with talking(new_repository(tmp_path / "skill"), tmp_path / "data") as raw:
         raw.say("{nonsense")
@@ -163,6 +164,7 @@ async def test_a_server_answers_nonsense_and_goes_on(tmp_path: Path) -> None:
         assert await raw.end() == 0
 
 
+@pytest.mark.process
 async def test_a_server_answers_who_asks_under_an_id_that_is_none_and_no_notification(
     tmp_path: Path,
 ) -> None:
@@ -178,6 +180,7 @@ async def test_a_server_answers_who_asks_under_an_id_that_is_none_and_no_notific
         assert await raw.end() == 0
 
 
+@pytest.mark.process
 async def test_a_server_whose_input_is_closed_has_no_client_and_ends(tmp_path: Path) -> None:
     command = 'exec "$0" -m service_tui autoresearch --speed 0 <&-'
     process = await asyncio.create_subprocess_exec(
@@ -190,6 +193,7 @@ async def test_a_server_whose_input_is_closed_has_no_client_and_ends(tmp_path: P
 
 
 @pytest.mark.parametrize("way", ["its client goes away", "a signal"])
+@pytest.mark.process
 async def test_a_server_ends_in_order_with_the_command_that_runs(tmp_path: Path, way: str) -> None:
     repository, told = new_repository(tmp_path / "skill"), tmp_path / "pid"
     command = f"echo $$ > {told}.new; mv {told}.new {told}; sleep 600 & wait"
@@ -214,6 +218,7 @@ async def test_a_server_ends_in_order_with_the_command_that_runs(tmp_path: Path,
     assert not (repository / ".git" / "autoresearch" / "running").exists()
 
 
+@pytest.mark.process
 async def test_a_result_on_its_way_is_kept_though_its_client_goes_away(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with talking(repository, tmp_path / "data") as raw:

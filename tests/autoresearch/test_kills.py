@@ -11,6 +11,9 @@ from mcp import MCPError
 from kit.terminal.research import Driver, driving, git, new_repository
 from service_tui.notes import registry
 
+pytestmark = pytest.mark.process
+
+
 KILLED_AT = str(Path(__file__).resolve().parents[1] / "kit" / "programs" / "killed_at.py")
 
 

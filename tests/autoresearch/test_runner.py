@@ -10,6 +10,8 @@ import pytest
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.runner import KEPT_BYTES, MARK, Output, Ran, environment_of, run
 
+pytestmark = pytest.mark.process
+
 
 async def ran(command: str, folder: Path, *, deadline_s: float = 20.0) -> tuple[Ran, str]:
     mark = secrets.token_hex(8)

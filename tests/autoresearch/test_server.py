@@ -8,6 +8,8 @@ import pytest
 
 from kit.terminal.research import SKILL, driving, git, new_repository
 
+pytestmark = pytest.mark.process
+
 
 async def test_a_session_from_its_start_to_its_cap(  # noqa: PLR0915  (one long walk)
     tmp_path: Path,

@@ -90,6 +90,7 @@ def break_at(broken: pytest.MonkeyPatch, step: str, gone: object, gone_now: obje
 
 @pytest.mark.parametrize("status", ["keep", "discard"])
 @pytest.mark.parametrize("step", ["line", "worktree", "service"])
+@pytest.mark.process
 async def test_a_result_that_broke_off_is_taken_up_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str, step: str
 ) -> None:
@@ -137,6 +138,7 @@ async def check_after(
     assert (said["experiments"], said["state"]) == (2, "running")
 
 
+@pytest.mark.process
 async def test_what_an_outage_held_back_is_sent_in_order_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +164,7 @@ async def test_what_an_outage_held_back_is_sent_in_order_and_once(
             assert await numbers(stage) == [1, 2, 3, 4]
 
 
+@pytest.mark.process
 async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -174,6 +177,7 @@ async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Pa
         assert not (await session.log(result("keep", 0.5)))["warnings"]
 
 
+@pytest.mark.process
 async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -187,6 +191,7 @@ async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
             await session.backtest(BacktestRequest(skill_slug=SKILL, config={}))
 
 
+@pytest.mark.process
 async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -205,6 +210,7 @@ async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) ->
         assert (again["state"], again["experiments"], again["next_experiment"]) == ("running", 0, 2)
 
 
+@pytest.mark.process
 async def test_a_session_that_a_person_begins_beside_a_server_is_taken_up(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -223,6 +229,7 @@ async def test_a_session_that_a_person_begins_beside_a_server_is_taken_up(tmp_pa
             begin_beside(place, asked, 50, 6)
 
 
+@pytest.mark.process
 async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -234,6 +241,7 @@ async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> Non
                 pass
 
 
+@pytest.mark.process
 async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with open_stage(tmp_path / "served", speed=0) as stage:
@@ -251,6 +259,7 @@ async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
             assert json.loads(raw[-1])["run"] == 2
 
 
+@pytest.mark.process
 async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -268,6 +277,7 @@ async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
         await session.log(result("keep", metrics={"trades": 4.0}))
 
 
+@pytest.mark.process
 async def test_those_who_look_on_see_what_runs(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -347,6 +357,7 @@ def test_arguments_that_are_wrong_are_named(name: str) -> None:
     assert "the parameters are" in str(refused.value)
 
 
+@pytest.mark.process
 async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="git init"):
         await repository_at(tmp_path)
@@ -354,6 +365,7 @@ async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
         await repository_at(tmp_path / "nowhere")
 
 
+@pytest.mark.process
 async def test_a_machine_without_git_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

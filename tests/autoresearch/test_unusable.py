@@ -9,6 +9,9 @@ import pytest
 
 from kit.terminal.research import SKILL, driving, new_repository
 
+pytestmark = pytest.mark.process
+
+
 ASKED = {"name": "a", "skill_slug": SKILL, "metric_name": "b"}
 ORDINARY: Sequence[str] = (
     ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()

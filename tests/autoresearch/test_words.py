@@ -9,6 +9,7 @@ from kit.terminal.research import SKILL, git, new_repository
 from service_tui.cli import run
 
 
+@pytest.mark.process
 def test_the_old_slash_commands_are_words_of_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

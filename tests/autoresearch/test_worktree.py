@@ -10,6 +10,8 @@ from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.worktree import Worktree, check_calm, repository_at
 
+pytestmark = pytest.mark.process
+
 
 def in_the_middle_of_a_merge(folder: Path) -> None:
     """A real one, in conflict, with a part that was resolved already."""

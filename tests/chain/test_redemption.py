@@ -31,6 +31,8 @@ from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
 from service_tui.signing.redemption import Redeemable, check_redeemable
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
 
+pytestmark = pytest.mark.chain
+
 
 @pytest.fixture
 def wallet(purse: Iterator[str]) -> CountingSigner:

@@ -22,6 +22,9 @@ from service_tui.storage.chain_runs import ChainRun, ChainRuns
 from service_tui.terms import Venue
 from service_tui.wire.endpoints_wallet import BROADCAST
 
+pytestmark = pytest.mark.process
+
+
 HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
 BEFORE_SIGNING = {"asked", "checked"}
 

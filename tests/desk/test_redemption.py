@@ -19,6 +19,7 @@ from kit.desk.redeeming import (
     known,
     open_wallet_desk,
     settle,
+    settled,
 )
 from kit.samples.wallet import call_of
 from kit.service.stage import OPERATOR, first_state, open_directory, open_stage
@@ -69,10 +70,7 @@ OVER = {ChainRunState.DONE, ChainRunState.FAILED, ChainRunState.REFUSED}
 @asynccontextmanager
 async def won(path: Path, **how: bool) -> AsyncGenerator[tuple[Setting, Line, Won]]:
     """A stage whose external wallet holds a settled position, behind a line that may break."""
-    async with open_stage(path, speed=60) as whole:
-        own = await ready(whole)
-        held = await hold(whole, own, **how)
-        await settle(whole, held)
+    async with settled(path, **how) as (whole, held):
         line = Line(whole.sim.transport)
         keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
         client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))

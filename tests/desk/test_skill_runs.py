@@ -18,6 +18,9 @@ from service_tui.desk.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns
 from service_tui.skills.package import BUNDLED
 from service_tui.skills.process import LOG, LOG_MAX, Launch, tagged, tail
 
+pytestmark = pytest.mark.process
+
+
 BAD = BUNDLED / "misbehaving" / "run.py"
 
 

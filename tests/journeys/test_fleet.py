@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual.widgets import Input
 
 from kit.console.walk import Walk, walking
@@ -31,6 +32,9 @@ from service_tui.skills.process import tagged
 from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
+
+pytestmark = pytest.mark.process
+
 
 DOCUMENT = """---
 name: buyer

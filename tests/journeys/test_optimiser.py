@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from kit.console.doors import running, seen_before
 from kit.samples.desk import sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk, until
@@ -25,6 +27,9 @@ from service_tui.sdk.rounds import one_round
 from service_tui.server.loopback import listen
 from service_tui.skills.package import BUNDLED
 from service_tui.units import Timestamp
+
+pytestmark = pytest.mark.process
+
 
 SKILL: Final = "closing-favourite"
 EXPERIMENTS: Final = 30

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from kit.desk.redeeming import balance, hold, settle
 from kit.service.stage import OPERATOR, open_stage
 from kit.service.wallets import ready
@@ -17,6 +19,9 @@ from service_tui.engine.chain_events import TxStatus
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.terms import Venue
 from service_tui.wiring.keys import DeskKeys, keep_desk_keys
+
+pytestmark = pytest.mark.process
+
 
 HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
 PATIENCE_S = 300.0

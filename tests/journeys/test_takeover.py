@@ -28,6 +28,9 @@ from service_tui.units import ONE, Micros, micros
 from service_tui.wiring.attached import address_of
 from service_tui.wiring.keys import stored_desk_keys
 
+pytestmark = pytest.mark.process
+
+
 PATIENCE_S = 300.0
 """Nothing is measured: only what never comes fails, however slow the machine is."""
 

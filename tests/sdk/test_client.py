@@ -486,6 +486,7 @@ print(len(client.get_positions()))
 """
 
 
+@pytest.mark.process
 async def test_a_program_that_never_closes_ends_in_silence() -> None:
     def script(url: str) -> subprocess.CompletedProcess[str]:
         code = UNCLOSED.format(key=KEY, url=url)

@@ -104,11 +104,13 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.process
 def test_the_package_alone_loads_nothing_heavy() -> None:
     done = run("import service_tui, sys; print('httpx' in sys.modules, 'pydantic' in sys.modules)")
     assert done.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.process
 def test_the_client_loads_no_server_no_database_and_no_console() -> None:
     done = run("from service_tui import ServiceClient; import sys; print(' '.join(sys.modules))")
     roots = {name.partition(".")[0] for name in done.stdout.split()}
@@ -116,6 +118,7 @@ def test_the_client_loads_no_server_no_database_and_no_console() -> None:
     assert not roots & {"fastapi", "uvicorn", "sqlmodel", "sqlalchemy", "textual"}
 
 
+@pytest.mark.process
 def test_the_package_has_no_other_attribute() -> None:
     done = run("from service_tui import Client")
     assert "ImportError" in done.stderr

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.config import SchemathesisConfig
 
+from kit.examples import DEPTH
 from kit.service.stage import OPERATOR, open_stage
 from kit.service.threaded import Threaded
 from service_tui.engine.chain_events import WalletLinked
@@ -28,7 +29,9 @@ from service_tui.terms import Plan
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
 
-EXAMPLES = 12
+pytestmark = pytest.mark.fuzz
+
+EXAMPLES = 4 * DEPTH
 SEED = 20_261_101
 Scope = dict[str, Any]
 App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Any]

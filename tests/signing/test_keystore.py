@@ -244,6 +244,7 @@ def test_nobody_is_told_to_lay_one_file_over_the_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
+@pytest.mark.process
 def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

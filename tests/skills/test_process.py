@@ -9,6 +9,9 @@ import pytest
 
 from service_tui.skills.process import Launch, SkillProcess
 
+pytestmark = pytest.mark.process
+
+
 ESCAPES = """
 import pathlib, subprocess, sys, time
 words = f"env -i setsid bash -c 'echo $$ > {sys.argv[1]}.new; mv {sys.argv[1]}.new {sys.argv[1]}; sleep 60' &"

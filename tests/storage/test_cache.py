@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from service_tui.storage.cache import Cache
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
@@ -76,6 +78,7 @@ def test_what_cannot_be_read_is_not_there(tmp_path: Path) -> None:
     assert empty.read_bytes() == b""
 
 
+@pytest.mark.process
 def test_the_cold_reader_imports_nothing_heavy() -> None:
     script = (
         "import service_tui.storage.cold, sys;"

@@ -10,6 +10,9 @@ from service_tui.storage.journal import Journal
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
 
+pytestmark = pytest.mark.process
+
+
 NOW = 1_800_000_000.0
 
 APPEND_FOR_EVER = """

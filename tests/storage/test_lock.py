@@ -96,6 +96,7 @@ def test_a_released_lock_is_free_and_says_nothing(directory: Path) -> None:
     second.release()
 
 
+@pytest.mark.process
 def test_the_lock_of_a_killed_process_is_taken_over(directory: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(directory)], stdout=subprocess.PIPE, text=True

@@ -17,6 +17,9 @@ from service_tui.storage.journal import Journal, JournalRow
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import look_at, open_database
 
+pytestmark = pytest.mark.process
+
+
 NOW = 1_800_000_000.0
 
 Limit = Callable[[int], AbstractContextManager[None]]

@@ -242,6 +242,7 @@ def test_a_migration_that_fails_leaves_the_old_schema_whole(directory: Path) -> 
     open_here(directory).close(NOW)
 
 
+@pytest.mark.process
 def test_a_migration_that_is_killed_leaves_the_old_schema_whole(directory: Path) -> None:
     fill(directory, rows=5)
     with subprocess.Popen(

@@ -35,6 +35,22 @@ from wire.conformity import AUTH, ENDPOINTS, ERRORS, LIMITS, TOOLS, VERSIONING, 
 
 SESSION: Final = "Autoresearch session"
 SERVER: Final = "Autoresearch MCP server"
+STARTS_GIT: Final = frozenset({
+    (SERVER, "AUTORESEARCH_MAX_EXPERIMENTS"),
+    (SERVER, "text 1"),
+    (SERVER, "text 2"),
+    (SESSION, "paused"),
+    (SESSION, "running"),
+    (SESSION, "running (b)"),
+    (SESSION, "running (c)"),
+    (SESSION, "running (d)"),
+    ("Experiment outcomes", "text 1"),
+    (LIMITS, "Autoresearch consecutive crashes"),
+    (LIMITS, "Autoresearch experiments per session"),
+    (VERSIONING, "bullet 4"),
+})
+"""Statements whose checks work on a repository of their own."""
+
 FIRST: Final = {"name": "first", "skill_slug": SKILL, "metric_name": "score"}
 
 

@@ -16,7 +16,11 @@ from wire.statements import SPEC, committed, statements_of
 LATER: Final[dict[str, int]] = {}
 """Rows that wait for other work, by its subject; each count reaches zero when that lands."""
 
-CHECKED: Final = [one for one in ROWS if one.check is not None]
+CHECKED: Final = [
+    pytest.param(one, marks=[pytest.mark.process] if one.claim in research_rows.STARTS_GIT else [])
+    for one in ROWS
+    if one.check is not None
+]
 
 
 AGENTS_MAX: Final = 12

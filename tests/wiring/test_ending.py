@@ -7,6 +7,8 @@ from kit.terminal.own import COLUMNS, LINES, own_terminal
 from service_tui.cli import LOG_FILE, STACKS_FILE
 from service_tui.wiring.picture import BADGE, PICTURE_FILE
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:

@@ -332,6 +332,7 @@ async def why_closed(asked: Options) -> DeskClosedError:
     return caught.value
 
 
+@pytest.mark.process
 async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) -> None:
     asked = options(tmp_path)
     code = (

@@ -24,6 +24,9 @@ from service_tui.wiring.research_door import Door
 from service_tui.wiring.research_opening import opened
 from service_tui.wiring.research_words import Wish
 
+pytestmark = pytest.mark.process
+
+
 FIRST = InitArguments(name="first", skill_slug=SKILL, metric_name="score")
 ROUNDS = 4_000
 

@@ -37,6 +37,9 @@ from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state, open_doors
 
+pytestmark = pytest.mark.process
+
+
 START_S = 120
 END_S = 60
 """Five seconds by F-23, on a machine that does nothing else; what never ends fails either way."""

@@ -113,6 +113,7 @@ async def fail_inside(asked: Options) -> None:
         raise ValueError("a fault of the console")
 
 
+@pytest.mark.process
 def test_the_first_paint_needs_nothing_heavy() -> None:
     heavy = "{'sqlmodel', 'sqlalchemy', 'httpx', 'fastapi', 'pydantic', 'uvicorn'}"
     code = f"import sys, service_tui.wiring.start; print({heavy} & set(sys.modules))"

@@ -4,9 +4,15 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
 
+from kit.clock import leap
+from kit.service.line import line_to
+from kit.service.prepared import Story, open_prepared
 from kit.service.stage import Stage, first_state, until
-from kit.service.wallets import KEYS, External, market_on_chain, operate, winner_of
+from kit.service.wallets import KEYS, External, market_on_chain, operate, ready, winner_of
 from service_tui.client.client import Client
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
@@ -66,11 +72,37 @@ async def settle(stage: Stage, *held: Won) -> None:
     """Let the tape run until the oracle has settled these markets."""
     last = max(one.market.listing.resolved_at for one in held)
     while stage.world.world_at <= last:
-        await stage.clock.advance(60.0)
+        await leap(stage.clock, 60.0)
         await stage.sim.service.keeper.advance(stage.clock.now())
     await stage.database.write(lambda _: None)
     # What follows needs no tape, and each of its minutes would cost an hour of it.
     await operate(stage, SET_SPEED, json={"speed": 0})
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A settled position as a story leaves it."""
+
+    market_id: str
+    side: Side
+
+
+async def _settled(stage: Stage, *, lost: bool) -> Ending:
+    held = await hold(stage, await ready(stage), lost=lost)
+    await settle(stage, held)
+    return Ending(held.market.market_id, held.side)
+
+
+WON: Final = Story(partial(_settled, lost=False), speed=60)
+LOST: Final = Story(partial(_settled, lost=True), speed=60)
+
+
+@asynccontextmanager
+async def settled(path: Path, *, lost: bool = False) -> AsyncGenerator[tuple[Stage, Won]]:
+    """A stage whose external wallet holds a settled position; the tape stands still."""
+    async with open_prepared(path, LOST if lost else WON) as (stage, ending):
+        own = External(line_to(stage), LocalSigner(KEYS[0]))
+        yield stage, Won(own, stage.world.market(ending.market_id), ending.side)
 
 
 @asynccontextmanager

@@ -1,0 +1,29 @@
+"""A test that starts a program says so: `process`, `chain` and `fuzz` tests alone may."""
+
+import sys
+from typing import Final
+
+import pytest
+
+MARKS: Final = ("process", "chain", "fuzz")
+STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
+
+_unmarked: dict[str, str] = {}
+
+
+def starting(item: pytest.Item) -> None:
+    """From now on this test runs."""
+    _unmarked.clear()
+    if not any(item.get_closest_marker(mark) for mark in MARKS):
+        _unmarked["test"] = item.nodeid
+
+
+def _audit(event: str, _: object) -> None:
+    if event in STARTS and _unmarked:
+        name = _unmarked["test"]
+        raise AssertionError(f"{name} starts a program ({event}): mark it @pytest.mark.process")
+
+
+def patch() -> None:
+    """Watch every start of a program in this process from now on."""
+    sys.addaudithook(_audit)
