@@ -11,7 +11,7 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, examples, markers  # noqa: E402
+from kit import clock, examples, markers, once  # noqa: E402
 from kit.console import idle  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
@@ -33,3 +33,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     sys.setrecursionlimit(DEEPEST)
     # A console is seen when it has come to rest, however little of the machine it was given.
     idle.patch()
+    once.patch()
