@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from kit.clock import leap
 from kit.desk.faults import (
     Fault,
     Line,
@@ -152,7 +153,7 @@ async def test_a_breach_is_exited_once_and_leaves_nothing_behind(tmp_path: Path)
             assert left.pnl is not None
             assert left.pnl < 0
             assert any("stop loss" in one.text for one in state.notices)
-            await stage.clock.advance(40)
+            await leap(stage.clock, 40)
         assert len(sold(line)) == 1
         assert world_holds(stage) == 0
         assert await acknowledged(stage)
@@ -183,7 +184,7 @@ async def test_a_breach_while_closed_is_exited_within_its_hour_only(
         async with open_test_desk(stage) as desk:
             wanted = AlertState.EXECUTED if exits else AlertState.EXPIRED
             state = await until(desk, alert_is(wanted), stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert len(sold(line)) == exits
             assert (world_holds(stage) == 0) == bool(exits)
             assert exits or world_holds(stage) == held
@@ -254,7 +255,7 @@ async def test_a_desk_killed_in_the_middle_of_an_exit_sells_once(
         async with open_test_desk(stage) as desk:
             await until(desk, alert_is(AlertState.EXECUTED), stage)
             await until(desk, lambda s: s.risk.exits and not s.risk.monitors, stage)
-            await stage.clock.advance(35)
+            await leap(stage.clock, 35)
         assert world_holds(stage) == 0
         assert await acknowledged(stage)
         assert len({str(one.headers["idempotency-key"]) for one in line.sent if is_sale(one)}) == 1
@@ -296,7 +297,7 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             assert state.risk.monitors[0].state is MonitorState.BREACHED
             assert state.risk.monitors[0].is_spent
             assert state.risk.monitors[0].stop_pct == pytest.approx(0.2)
-            await stage.clock.advance(90)
+            await leap(stage.clock, 90)
             tries = len(sold(line))
             assert 3 <= tries <= 4
             assert not await acknowledged(stage)
@@ -320,7 +321,7 @@ async def test_an_alert_whose_exits_all_failed_is_missed_after_its_hour(tmp_path
             await asleep(stage.clock, HOUR_S)
             await until(desk, alert_is(AlertState.MISSED), stage)
             line.fault = lambda _: None
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert alert_is(AlertState.MISSED)(desk.state)
         assert world_holds(stage) > 0
 
@@ -374,7 +375,7 @@ async def test_only_the_holder_of_the_directory_exits(tmp_path: Path) -> None:
         state = await until(second, alert_is(AlertState.PENDING), stage)
         assert state.risk.alerts[0].words == BY_HOLDER
         second.submit(ExitAlert(state.risk.alerts[0].alert_id))
-        await stage.clock.advance(35)
+        await leap(stage.clock, 35)
         assert world_holds(stage) > 0
         async with open_test_desk(stage) as first:
             await until(first, alert_is(AlertState.EXECUTED), stage)
@@ -389,7 +390,7 @@ async def test_a_desk_that_only_looks_exits_nothing(tmp_path: Path) -> None:
         await breach(stage, market_id)
         async with open_test_desk(stage, first_state(read_only=True)) as desk:
             await until(desk, alert_is(AlertState.PENDING), stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
         assert sold(line) == []
 
 
@@ -406,12 +407,12 @@ async def test_a_briefing_that_stays_away_is_said_loudly(
         line.fault = lambda request: (
             said({"error": "broken"}, 500) if request.url.path == BRIEFING.path else None
         )
-        await stage.clock.advance(30)
+        await leap(stage.clock, 30)
         assert not desk.state.risk.briefing_late
         state = await until(desk, lambda s: s.risk.briefing_late, stage)
         assert ("no briefing", state.risk.briefing_late) in list(lasting_words(state))
         assert [one.tone for one in state.notices if "no briefing" in one.text] == ["bad"]
-        await stage.clock.advance(90)
+        await leap(stage.clock, 90)
         state = desk.state
         assert "may have expired" in state.risk.briefing_late
         assert len([one for one in state.notices if "no briefing" in one.text]) == 2
@@ -424,7 +425,7 @@ async def test_a_machine_that_was_asleep_asks_before_it_complains(tmp_path: Path
     async with guarded(tmp_path) as (stage, _, _), open_test_desk(stage) as desk:
         await until(desk, lambda s: Topic.BRIEFING in s.seen, stage)
         await asleep(stage.clock, 2 * HOUR_S)
-        await stage.clock.advance(40)
+        await leap(stage.clock, 40)
         assert not any("no briefing" in one.text for one in desk.state.notices)
 
 
@@ -438,9 +439,9 @@ async def test_a_refused_plan_does_not_end_the_heartbeat(
         line.fault = lambda request: (
             said({"error": "no plan"}, 403) if request.url.path == BRIEFING.path else None
         )
-        await stage.clock.advance(20)
+        await leap(stage.clock, 20)
         asked = line.asked(BRIEFING.path)
-        await stage.clock.advance(60)
+        await leap(stage.clock, 60)
         assert line.asked(BRIEFING.path) > asked
 
 
@@ -452,7 +453,7 @@ async def test_one_briefing_comes_first_and_nothing_is_exited_from_memory(tmp_pa
         )
         async with open_test_desk(stage) as desk:
             await until(desk, ready, stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert sold(line) == []
             line.fault = lambda _: None
             await until(desk, alert_is(AlertState.EXECUTED), stage)
@@ -476,7 +477,7 @@ async def test_names_that_cannot_be_sent_end_no_desk(tmp_path: Path) -> None:
         )
         async with open_test_desk(stage) as desk:
             await until(desk, lambda s: len(s.risk.alerts) == len(listed) and sold(line), stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             states = {alert.alert_id: alert.state for alert in desk.state.risk.alerts}
             assert states["a-1"] is states["a-2"] is AlertState.FAILED
             ends = [one.url for one in line.sent if is_ack(one)]

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kit.clock import leap
 from kit.desk.faults import Dated, Fault, Line, said, until
 from kit.desk.redeeming import (
     CountingSigner,
@@ -209,7 +210,7 @@ async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:
         run = await prepared(desk, stage, held)
         assert run.call is not None
         desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
-        await stage.clock.advance(30)
+        await leap(stage.clock, 30)
         assert run_of(desk.state, held) == run
         assert any("locked" in one.text for one in desk.state.notices)
         assert on_chain(stage) == []
@@ -222,7 +223,7 @@ async def test_a_lost_position_is_never_burned(tmp_path: Path) -> None:
             await known(desk, stage)
             run = await prepared(desk, stage, held)
             assert run.reason is NoReason.LOST
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert signer.count == 0
             assert line.asked(REDEEM.path) == 0
 
@@ -282,13 +283,13 @@ async def test_with_the_persons_word_it_goes_by_itself(tmp_path: Path) -> None:
         before, due = balance(stage), payout(held)
         async with open_wallet_desk(stage, CountingSigner()) as desk:
             state = await known(desk, stage)
-            await stage.clock.advance(30)
+            await leap(stage.clock, 30)
             assert on_chain(stage) == []
             assert not state.redemption.auto.is_on
             desk.submit(SetAutoRedeem(on=True))
             state = await until(desk, run_is(held, ChainRunState.DONE), stage)
             assert state.redemption.auto.is_on
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
         assert balance(stage) == before + due
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
@@ -301,7 +302,7 @@ async def test_switched_off_on_the_service_nothing_goes_by_itself(tmp_path: Path
             )
             await stage.sim.service.keeper.commit(events)
             await known(desk, stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert run_of(desk.state, held) is None
         assert on_chain(stage) == []
 
@@ -314,7 +315,7 @@ async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> Non
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
             state = await until(desk, lambda s: s.redemption.auto.paused, stage)
             assert "too little gas" in state.redemption.auto.paused
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert signer.count == 0
             told = [one for one in desk.state.notices if "rests" in one.text]
             assert len(told) == 1
@@ -330,7 +331,7 @@ async def test_a_locked_key_is_said_at_once_and_once(tmp_path: Path) -> None:
     ):
         state = await until(desk, lambda s: s.redemption.auto.paused, stage)
         assert "locked" in state.redemption.auto.paused
-        await stage.clock.advance(60)
+        await leap(stage.clock, 60)
         told = [one for one in desk.state.notices if "locked" in one.text]
         assert len(told) == 1
         assert run_of(desk.state, held) is None
@@ -343,7 +344,7 @@ async def test_two_reverts_in_a_row_pause_it(tmp_path: Path) -> None:
             await known(desk, stage)
             desk.submit(SetAutoRedeem(on=True))
             await until(desk, run_is(held, ChainRunState.FAILED), stage)
-            await stage.clock.advance(300)
+            await leap(stage.clock, 300)
             assert on_chain(stage)[0] is TxStatus.FAILED
 
 
@@ -419,7 +420,7 @@ async def test_killed_anywhere_it_is_redeemed_once(
             run = run_of(state, held)
             assert run is not None
             assert run.tx_hash
-            await stage.clock.advance(30)
+            await leap(stage.clock, 30)
         assert on_chain(stage) == [TxStatus.CONFIRMED]
         assert signer.count == 1
         assert len(set(sent)) <= 1
@@ -481,7 +482,7 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
             assert run.reason is NoReason.TIMEOUT
             assert run.tx_hash
             assert line.asked(REPORT_REDEMPTION.path) == 0
-            await stage.clock.advance(90)
+            await leap(stage.clock, 90)
             assert signer.count == 1
             await operate(stage, DESK_PATCH_CHAIN, json={"faults": []})
             await until(desk, run_is(held, ChainRunState.DONE), stage)
@@ -531,7 +532,7 @@ async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
             for _ in range(3):
                 desk.submit(RedeemAll((held.key, held.key)))
             await until(desk, run_is(held, ChainRunState.DONE), stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
         assert signer.count == 1
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
@@ -613,12 +614,12 @@ async def test_who_takes_the_directory_over_begins_redemptions_in_its_journal(
         async with beside(stage, tmp_path, signer) as desk:
             desk.submit(RedeemAll((held.key,)))
             await until(desk, lambda s: any(HOLDER in one.text for one in s.notices), stage)
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert (signer.count, desk.state.redemption.executes) == (0, False)
             desk.hold(stage.database)
             state = await until(desk, run_is(held, ChainRunState.DONE), stage)
             assert state.redemption.executes
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
         assert signer.count == 1
         assert [run.wallet for run in ChainRuns(stage.database).recent(100) if run.raw] == [
             signer.address
@@ -642,7 +643,7 @@ async def test_what_the_last_holder_has_sent_is_followed_and_not_signed_again(
                 )
             desk.hold(stage.database)
             desk.submit(RedeemAll((held.key,)))
-            await stage.clock.advance(30)
+            await leap(stage.clock, 30)
             await operate(stage, DESK_PATCH_CHAIN, json={"block_s": 2})
             await until(desk, run_is(held, ChainRunState.DONE), stage)
         assert (first.count, second.count) == (1, 0)
@@ -656,7 +657,7 @@ async def test_who_holds_the_directory_no_longer_begins_nothing(tmp_path: Path) 
             desk.hold(stage.database)
             desk.hold(None)
             desk.submit(RedeemAll((held.key,)))
-            await stage.clock.advance(60)
+            await leap(stage.clock, 60)
             assert any(HOLDER in one.text for one in desk.state.notices)
         assert signer.count == 0
         assert on_chain(stage) == []
@@ -788,7 +789,7 @@ async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
         ) as desk:
             state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
             first = run_of(state, held)
-            await stage.clock.advance(120)
+            await leap(stage.clock, 120)
             assert run_of(desk.state, held) == first
         assert signer.count == 0
 

@@ -3,6 +3,7 @@ from typing import Any, Final
 
 import pytest
 
+from kit.clock import leap
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
@@ -100,7 +101,7 @@ async def test_an_import_lists_the_question_once_and_a_repeat_is_free(tmp_path: 
 async def test_an_imported_market_starts_at_the_price_of_its_venue_and_lives_like_any_other(
     tmp_path: Path,
 ) -> None:
-    async with open_stage(tmp_path, speed=1) as stage:
+    async with open_stage(tmp_path, speed=60) as stage:
         line = line_to(stage)
         await change(stage, claimed=True)
         listing = min(alone(stage), key=lambda one: one.resolved_at)
@@ -109,7 +110,7 @@ async def test_an_imported_market_starts_at_the_price_of_its_venue_and_lives_lik
         order = {"market_id": listing.market_id, "side": "yes", "amount": 10}
         assert (await line.said(PLACE_TRADE, json=order))["success"] is True
         assert stage.world.ledger.total() == 0
-        await line.wait(listing.resolved_at - stage.world.world_at + 1)
+        await line.wait((listing.resolved_at - stage.world.world_at) / 60 + 1)
         one = (await line.said(MARKET, path={"market_id": listing.market_id}))["market"]
         assert (one["status"], one["outcome"]) == ("resolved", listing.outcome)
         assert (await line.said(CHECK_MARKET, url=url_of(listing)))["status"] == "resolved"
@@ -247,7 +248,7 @@ async def test_the_days_imports_end_with_a_429_and_begin_again_at_midnight(
         assert (await import_url(line, urls[0]))["status"] == "already_exists"
         wait_s = int(refused.headers["Retry-After"])
         assert 0 < wait_s <= 61
-        await stage.clock.advance(wait_s)
+        await leap(stage.clock, wait_s)
         assert (await import_url(line, urls[10]))["status"] == "imported"
 
 

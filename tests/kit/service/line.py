@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 
+from kit.clock import leap
 from kit.service.stage import Stage
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.base import WireModel
@@ -44,7 +45,7 @@ class Line:
         return response.json()
 
     async def wait(self, seconds: float) -> None:
-        await self.stage.clock.advance(seconds)
+        await leap(self.stage.clock, seconds)
         await self.stage.sim.service.keeper.advance(self.stage.clock.now())
         # What the service's own tick was writing meanwhile is on disk as well.
         await self.stage.database.write(lambda _: None)
