@@ -26,7 +26,7 @@ from service_tui.client.errors import (
 )
 from service_tui.client.gates import PACE_S
 from service_tui.client.keys import ForeignHostError, Key, Keys
-from service_tui.client.reply import Reply
+from service_tui.client.reply import SAME_LEAST, SAME_MOST, Reply, SameAnswers, decode
 from service_tui.client.resources import (
     Agents,
     Briefing,
@@ -44,6 +44,7 @@ from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.errors import ErrorBody
 from service_tui.wire.markets import MarketsBody, MarketsQuery
 from service_tui.wire.settings import SettingsPatch, UserSettingsPatch
 from service_tui.wire.trades import TradeRequest, TradesQuery
@@ -660,3 +661,26 @@ async def test_a_noun_is_its_endpoint(
     wanted = {name for name, kind in (("body", endpoint.asks),) if kind}
     assert wanted <= given
     assert ("path" in parts) == ("{" in endpoint.path)
+
+
+def page_of(words: str) -> bytes:
+    """A page of markets that is as long as its words."""
+    return json.dumps({"agent_id": "a-1", "markets": [], "error": words}).encode()
+
+
+def test_the_same_bytes_are_decoded_once_and_other_bytes_or_types_anew() -> None:
+    same, raw = SameAnswers(), page_of("?" * SAME_LEAST)
+    first = same.decode(MarketsBody, raw)
+    assert first == decode(MarketsBody, raw)
+    assert same.decode(MarketsBody, bytes(bytearray(raw)))[0] is first[0]
+    assert same.decode(MarketsBody, raw + b" ")[0] is not first[0]
+    assert same.decode(ErrorBody, raw)[0] is not first[0]
+
+
+def test_small_answers_and_more_than_a_few_are_not_kept() -> None:
+    same, small = SameAnswers(), page_of("")
+    assert same.decode(MarketsBody, small)[0] is not same.decode(MarketsBody, small)[0]
+    raws = [page_of(f"{number}" * SAME_LEAST) for number in range(SAME_MOST + 1)]
+    first = [same.decode(MarketsBody, raw)[0] for raw in raws]
+    assert same.decode(MarketsBody, raws[-1])[0] is first[-1]
+    assert same.decode(MarketsBody, raws[0])[0] is not first[0]

@@ -34,7 +34,7 @@ from service_tui.client.gates import Gates
 from service_tui.client.keys import Key, Keys, service_address
 from service_tui.client.passing import LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import Heard, error_of
-from service_tui.client.reply import Answer, NotProtocolError, Reply, decode
+from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
 from service_tui.client.resources import (
     Agents,
     Briefing,
@@ -137,6 +137,7 @@ class Client:
         self._names: Names = names
         self._gates = Gates(clock)
         self._refused: dict[Key, Reason] = {}
+        self._same = SameAnswers()
         self.skew_s: float | None = None
         """How far, at least, our clock was ahead of the service's at the last answer that told."""
 
@@ -360,7 +361,7 @@ class Client:
         is_offer = isinstance(error, RateLimitedError) and error.accepts and asked.called.reads
         if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
             self.offered(error, partial(self._paid, asked))
-        return error or _reply_of(asked, heard)
+        return error or _reply_of(asked, heard, self._same)
 
     async def _paid(self, asked: _Asked[Answer], payment: str) -> Answer:
         """The same read with a payment, sent once and never again.
@@ -466,7 +467,9 @@ def _event_of(endpoint: Endpoint[Answer], data: bytes) -> Answer | None:
         return None
 
 
-def _reply_of(asked: _Asked[Answer], heard: Heard) -> Reply[Answer] | ServiceError:
+def _reply_of(
+    asked: _Asked[Answer], heard: Heard, same: SameAnswers
+) -> Reply[Answer] | ServiceError:
     """The decoded answer, or the error of one that cannot be believed."""
     coding = heard.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
@@ -474,7 +477,9 @@ def _reply_of(asked: _Asked[Answer], heard: Heard) -> Reply[Answer] | ServiceErr
     if len(heard.raw) > BODY_MAX:
         return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", asked.called)
     try:
-        answer, dropped = decode(asked.endpoint.answers, heard.raw)
+        # Only reads are asked again and again; a write's answer may hold a key.
+        decoded = same.decode if asked.called.reads else decode
+        answer, dropped = decoded(asked.endpoint.answers, heard.raw)
     except NotProtocolError as error:
         why = str(error)
     else:

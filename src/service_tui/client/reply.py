@@ -23,6 +23,10 @@ FAULTS_MAX: Final = 5_000
 """ours: some times what the largest honest page has. Two megabytes of `{}` as rows would otherwise
 hold the loop for three seconds and take a gigabyte for their faults (measured)."""
 
+SAME_LEAST: Final = 4_096
+SAME_MOST: Final = 8
+"""ours: what is polled and large (markets, positions, trades, news), and not the rest."""
+
 DATE_STEP_S: Final = 1.0
 """A Date header names whole seconds."""
 
@@ -95,6 +99,38 @@ def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
         where = line(".".join(str(part) for part in fatal[0])) or "the whole"
         raise NotProtocolError(f"the answer has another shape: {where} is missing or invalid")
     return answer, dropped
+
+
+class SameAnswers:
+    """The last answers, by their bytes: a poll that brings nothing new is not decoded again.
+
+    Answers are frozen, so that a caller may also see by identity that nothing changed. Only those
+    of `SAME_LEAST` bytes and more are kept, `SAME_MOST` at most.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[type, bytes], tuple[WireModel, int]] = {}
+
+    def decode(self, answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
+        """What the bytes say, as `decode` says it.
+
+        Returns:
+            The answer, the same object for the same bytes, and how many of its rows are invalid.
+
+        Raises:
+            NotProtocolError: as `decode` does.
+        """
+        key = (answers, raw)
+        found = self._kept.pop(key, None)
+        if found is not None and isinstance(found[0], answers):
+            self._kept[key] = found
+            return found[0], found[1]
+        decoded = decode(answers, raw)
+        if len(raw) >= SAME_LEAST:
+            self._kept[key] = decoded
+            while len(self._kept) > SAME_MOST:
+                del self._kept[next(iter(self._kept))]
+        return decoded
 
 
 def tree_of(raw: bytes) -> Mapping[str, object] | None:
