@@ -15,7 +15,7 @@ from service_tui import clock
 from service_tui.clock import ManualClock
 from service_tui.storage.writer import Writer
 
-TURNS: Final = 20
+TURNS: Final = 3
 """Turns of the loop that are given in any case."""
 
 STRIDE_S: Final = 4.0
