@@ -58,7 +58,10 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClosedPosition:
-    """One side of a market that paid out or was sold whole: what stays of it."""
+    """One side of a market that paid out or was sold whole: what stays of it.
+
+    `sources` are None where an older program wrote it: they stand with the buys alone.
+    """
 
     market_id: str
     question: str
@@ -71,6 +74,7 @@ class ClosedPosition:
     outcome: bool
     opened_at: Timestamp
     resolved_at: Timestamp
+    sources: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)

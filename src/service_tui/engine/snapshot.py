@@ -174,6 +174,12 @@ def _words_of(settings: Named) -> Named:
     return {"plan": Plan(settings["plan"]), "wallet": wallet}
 
 
+def _closed_words(closed: Named) -> Named:
+    """What of a closed position is no plain value; yesterday's snapshots have no sources."""
+    sources = closed.get("sources")
+    return {"side": Side(closed["side"]), "sources": None if sources is None else tuple(sources)}
+
+
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
@@ -181,8 +187,6 @@ def _agent_of(row: Named) -> Agent:
         **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | _words_of(settings))),
         positions={one[1]: position_of(one) for one in row["positions"]},
-        closed=[
-            ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]
-        ],
+        closed=[ClosedPosition(**(closed | _closed_words(closed))) for closed in row["closed"]],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
     )

@@ -435,6 +435,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                     outcome=event.outcome,
                     opened_at=paid.opened_at,
                     resolved_at=event.world_at,
+                    sources=paid.sources,
                 )
             )
         for agent in self.agents.values():
@@ -480,7 +481,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if market.resolved_at is None and market.listing.resolved_at <= world_at
         ]
         due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-        return self._did([resolution_of(market, self.agents, at) for market in due])
+        return self._did([resolution_of(market, self.venues, at) for market in due])
 
     def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
         """List what the tape has opened since; a market that nobody can trade any more is not."""

@@ -25,9 +25,8 @@ from service_tui.engine.events import (
     Payout,
     Redeemed,
 )
-from service_tui.engine.venues import Venues
 from service_tui.engine.world import World
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.trades import TradeRow
@@ -35,10 +34,12 @@ from service_tui.wire.trades import TradeRow
 FILL: Final = "fill"
 PAYOUT: Final = "payout"
 SETTLED: Final = "settled"
+SOLD_OUT: Final = "sold_out"
 """Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner,
-and so does a settled row for who holds shares of the market on a real venue."""
+so does a settled row for who holds shares of the market on a real venue, and a sold-out row for who
+had sold all of a side before, on whichever venue."""
 
-REPEATED: Final = frozenset({PAYOUT, SETTLED})
+REPEATED: Final = frozenset({PAYOUT, SETTLED, SOLD_OUT})
 """Rows that a replay passes over: what they tell stands in `resolved`."""
 
 ORDER: Final = "order"
@@ -68,6 +69,8 @@ class Paid:
 class Settled:
     """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
 
+    Or a side that was sold whole before, on whichever venue: the payout has no shares.
+
     `payout.realized_before` is the P&L of earlier sales of the same side.
     """
 
@@ -83,41 +86,19 @@ def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     return [event.market_id, event.at, event.outcome, payout]
 
 
-def settled_of(venues: Venues, event: MarketResolved) -> list[Settled]:
-    """What an outcome that was just confirmed is worth to whom on the real venues."""
-    found: list[Settled] = []
-    for account in venues.accounts.values():
-        holding = account.holdings.get(event.market_id)
-        if holding is None or holding.outcome is None:
-            continue
-        for side in Side:
-            held = holding.position.on(side)
-            if held.shares:
-                worth = held.shares if holding.winner() is side else Micros(0)
-                payout = Payout(
-                    account.agent_id,
-                    side,
-                    held.shares,
-                    held.cost,
-                    worth,
-                    held.realized,
-                    held.opened_at,
-                )
-                found.append(
-                    Settled(event.market_id, event.at, event.outcome, account.venue, payout)
-                )
+def owned_rows(event: MarketResolved) -> list[tuple[str, Payout, list[object]]]:
+    """What a resolution tells each agent: kind of the row, the payout, and what the row holds."""
+    everywhere = [(Venue.SIM, payout) for payout in event.payouts]
+    found: list[tuple[str, Payout, list[object]]] = []
+    for venue, payout in (*everywhere, *event.settled):
+        settled: list[object] = [event.market_id, event.at, event.outcome, venue.value, payout]
+        if not payout.shares:
+            found.append((SOLD_OUT, payout, settled))
+        elif venue is Venue.SIM:
+            found.append((PAYOUT, payout, payout_fields(event, payout)))
+        else:
+            found.append((SETTLED, payout, settled))
     return found
-
-
-def settled_fields(settled: Settled) -> list[object]:
-    """What a settled row holds."""
-    return [
-        settled.market_id,
-        settled.at,
-        settled.outcome,
-        settled.venue.value,
-        settled.payout,
-    ]
 
 
 Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
@@ -146,6 +127,7 @@ _MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
     ORDER_FILL: order_fill_of,
     REDEEMED: redeemed_of,
     SETTLED: _settled_of,
+    SOLD_OUT: _settled_of,
 }
 
 

@@ -29,14 +29,10 @@ from service_tui.server.digest import Digest
 from service_tui.server.events import EventHub
 from service_tui.server.history import (
     ORDER_END,
-    PAYOUT,
     REPEATED,
-    SETTLED,
     Past,
+    owned_rows,
     past_of,
-    payout_fields,
-    settled_fields,
-    settled_of,
 )
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
@@ -209,23 +205,8 @@ class Keeper:
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):
             rows += [
-                self._row(
-                    event.at,
-                    PAYOUT,
-                    (paid.agent_id, event.market_id),
-                    codec.dumps(payout_fields(event, paid)),
-                )
-                for paid in event.payouts
-                if paid.shares
-            ]
-            rows += [
-                self._row(
-                    event.at,
-                    SETTLED,
-                    (one.payout.agent_id, event.market_id),
-                    codec.dumps(settled_fields(one)),
-                )
-                for one in settled_of(self.world.venues, event)
+                self._row(event.at, kind, (paid.agent_id, event.market_id), codec.dumps(fields))
+                for kind, paid, fields in owned_rows(event)
             ]
         return rows
 

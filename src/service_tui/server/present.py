@@ -33,6 +33,8 @@ from service_tui.wire.world import NewsBody
 
 DAY_S = 86_400.0
 SPARK_POINTS = 24
+SOLD = "sold"
+# ours: no document has a word for what was sold before its market ended.
 OWNERSHIP = {WalletKind.MANAGED: "native", WalletKind.EXTERNAL: "external"}
 """Words of the wire for who holds the wallet. Source: wire reference, 3.1."""
 
@@ -242,6 +244,7 @@ def side_body(position: Position, market: Market, side: Side) -> PositionSideBod
         exit_value=decimal(market.exit_value(side, shares)),
         realized_pnl=decimal(position.realized(side)),
         opened_at=moment(position.opened_at(side)),
+        unrealized_pnl=decimal(Micros(position.on(side).mark_value(price) - position.cost(side))),
     )
 
 
@@ -251,7 +254,7 @@ def _average(cost: Micros, shares: Micros) -> float | None:
 
 
 def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
-    """What an agent holds in one market."""
+    """What an agent holds in one market; what came of a side sold whole has a row of its own."""
     position = agent.positions[market_id]
     market = world.markets[market_id]
     price = market.price()
@@ -259,7 +262,8 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
     shares_yes, shares_no = position.shares(Side.YES), position.shares(Side.NO)
     cost = position.total_cost()
     held = shares_yes + shares_no
-    realized = position.realized(Side.YES) + position.realized(Side.NO)
+    realized = sum(position.realized(side) for side in Side if position.shares(side))
+    floating = position.unrealized(price)
     return PositionBody(
         market_id=market_id,
         question=market.listing.question,
@@ -269,8 +273,9 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
         current_value=decimal(position.mark_value(price)),
         cost_basis=decimal(cost),
         avg_cost=_average(cost, Micros(held)),
-        pnl=decimal(Micros(position.unrealized(price) + realized)),
+        pnl=decimal(Micros(floating + realized)),
         realized_pnl=decimal(Micros(realized)),
+        unrealized_pnl=decimal(floating),
         status=status.value,
         resolves_at=moment(market.listing.resolves_at),
         sources=agent.sources.get(market_id, ()),
@@ -281,23 +286,24 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
 
 
 def closed_body(closed: ClosedPosition) -> PositionBody:
-    """One side of a resolved market: the shares it had and what they brought."""
+    """One side of a resolved market: the shares it had and what they brought, which is cash now."""
     yes = closed.side is Side.YES
     won = closed.outcome is yes
+    ended = "won" if won else "lost"
     return PositionBody(
         market_id=closed.market_id,
         question=closed.question,
         shares_yes=decimal(closed.shares) if yes else 0.0,
         shares_no=0.0 if yes else decimal(closed.shares),
         current_price=1.0 if closed.outcome else 0.0,
-        current_value=decimal(closed.payout),
         cost_basis=decimal(closed.cost),
         avg_cost=_average(closed.cost, closed.shares),
         pnl=decimal(closed.realized),
         realized_pnl=decimal(closed.realized),
-        status="won" if won else "lost",
+        status=ended if closed.shares else SOLD,
         outcome=closed.outcome,
         resolved_at=moment(closed.resolved_at),
+        sources=closed.sources or (),
         sides=(
             PositionSideBody(
                 side=closed.side.value,
@@ -305,10 +311,11 @@ def closed_body(closed: ClosedPosition) -> PositionBody:
                 cost_basis=decimal(closed.cost),
                 avg_cost=_average(closed.cost, closed.shares),
                 mark_price=1.0 if won else 0.0,
-                current_value=decimal(closed.payout),
-                exit_value=decimal(closed.payout),
+                current_value=0.0,
+                exit_value=0.0,
                 realized_pnl=decimal(closed.realized),
                 opened_at=moment(closed.opened_at),
+                unrealized_pnl=0.0,
             ),
         ),
     )
@@ -326,6 +333,7 @@ def sold_side(side: Side, held: SidePosition, price: float) -> PositionSideBody:
         exit_value=0.0,
         realized_pnl=decimal(held.realized),
         opened_at=moment(held.opened_at),
+        unrealized_pnl=0.0,
     )
 
 
@@ -338,8 +346,10 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
             current_price=world.markets[market_id].price(),
             pnl=decimal(held.realized),
             realized_pnl=decimal(held.realized),
-            # ours: no document has a word for what was sold before its market ended.
-            status="sold",
+            status=SOLD,
+            resolves_at=moment(world.markets[market_id].listing.resolves_at),
+            sources=agent.sources.get(market_id, ()),
+            url=url_of(world.markets[market_id].listing),
             sides=(sold_side(side, held, world.markets[market_id].price_of(side)),),
         )
         for market_id, position in agent.positions.items()
