@@ -17,7 +17,7 @@ from service_tui.server import past_positions
 from service_tui.server.present import FIRST_CASH
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, micros
-from service_tui.wire.endpoints import PLACE_TRADE, POSITIONS
+from service_tui.wire.endpoints import BRIEFING, PLACE_TRADE, PORTFOLIO, POSITIONS, TRADES
 from service_tui.wire.endpoints_wallet import REDEEM
 
 RICH: dict[str, object] = {
@@ -125,9 +125,28 @@ class Story:
                 account = world.venues.account(agent.agent_id, venue)
                 equity = world.venues.equity(account, (self.stage.clock.now(), world.world_at))
                 assert made == equity - GRANT, venue
+        await self._check_sources(rows)
         for tag, places in self.bought.items():
             found = await self.line.said(POSITIONS, venue="all", status="all", source=tag)
             assert {(row["venue"], row["market_id"]) for row in found["positions"]} == places
+
+    async def _check_sources(self, rows: list[Row]) -> None:
+        """What the portfolio and the briefing say of each source is what its rows say."""
+        told = await self.line.said(PORTFOLIO)
+        brief = (await self.line.said(BRIEFING))["venues"]["sim"]["by_skill"]
+        tags = {tag for tag, places in self.bought.items() if {"sim"} & dict(places).keys()}
+        assert told["by_source"].keys() == brief.keys() == tags
+        for tag, sums in told["by_source"].items():
+            own = [row for row in rows if tag in row["sources"] and row["venue"] == "sim"]
+            made = sum(micros(row["pnl"]) for row in own)
+            assert micros(sums["realized_pnl"]) + micros(sums["unrealized_pnl"]) == made
+            assert micros(brief[tag]["total_pnl"]) == made
+            assert micros(sums["exposure"]) == sum(micros(row["current_value"]) for row in own)
+            assert sums["trade_count"] == 1
+        for venue in Venue:
+            past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
+            count = sum(row["action"] != "redeem" and row["shares"] > 0 for row in past)
+            assert told[venue.value]["trades_count"] == count
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -167,6 +167,12 @@ class Keeper:
 
         return await asyncio.to_thread(read)
 
+    async def rows_of_agents(
+        self, after: int, kinds: Sequence[str], *, limit: int
+    ) -> list[JournalRow]:
+        """Rows of these kinds, of all agents, after a row and oldest first."""
+        return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
+
     async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.
 

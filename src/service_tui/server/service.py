@@ -14,6 +14,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.events import Event
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
+from service_tui.server.by_source import Past
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
 from service_tui.server.idempotency import Promise, Repeats
@@ -43,6 +44,7 @@ class Service:
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
     it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
     signal, seconds of wall time. `exchange` is the generation of the EVM venue that is simulated.
+    `past` is what each source of trades has come to.
     """
 
     keeper: Keeper
@@ -63,6 +65,7 @@ class Service:
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
     exchange: Exchange = Exchange.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    past: Past = field(default_factory=Past)
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

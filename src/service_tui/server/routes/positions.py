@@ -1,12 +1,13 @@
 """Positions and portfolio of the calling agent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
+from service_tui.server.by_source import SourceSums, by_source
 from service_tui.server.past_positions import ended_on
 from service_tui.server.present import (
     agent_pnl,
@@ -162,17 +163,27 @@ async def positions(asked: Asked) -> PositionsBody:
     )
 
 
-def _by_source(world: World, agent: Agent) -> dict[str, SourceBody]:
-    """Exposure by the source tags of the buys; a market with two tags counts for both."""
-    sums: dict[str, list[Micros]] = {}
-    for market_id, position in agent.positions.items():
-        value = position.mark_value(world.markets[market_id].price())
-        for tag in agent.sources.get(market_id, ()):
-            sums.setdefault(tag, []).append(value)
-    return {
-        tag: SourceBody(positions=len(values), exposure=decimal(Micros(sum(values))))
-        for tag, values in sums.items()
-    }
+def _by_source(
+    wanted: Venue | str, sums: Mapping[str, SourceSums], held: Sequence[PositionBody]
+) -> dict[str, SourceBody]:
+    """Figures by the source tags of the buys; a market with two tags counts for both."""
+    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
+    if wanted in {"all", Venue.SIM}:
+        return {
+            tag: SourceBody(
+                positions=one.positions,
+                exposure=decimal(one.exposure),
+                realized_pnl=decimal(one.realized),
+                unrealized_pnl=decimal(one.unrealized),
+                trade_count=one.trades,
+            )
+            for tag, one in sums.items()
+        }
+    values: dict[str, list[float]] = {}
+    for body in held:
+        for tag in body.sources:
+            values.setdefault(tag, []).append(body.current_value)
+    return {tag: SourceBody(positions=len(own), exposure=sum(own)) for tag, own in values.items()}
 
 
 def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
@@ -196,8 +207,11 @@ def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVe
 
 async def portfolio(asked: Asked) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
-    world, agent = asked.world, asked.agent
     wanted = asked.query_as(PortfolioQuery).venue
+    service = asked.service
+    sums = await by_source(service.keeper, service.past, asked.agent.agent_id)
+    # Nothing is awaited from here on: everything is of one moment.
+    world, agent = asked.world, asked.agent
     on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
     held = list(on_sim)
     for venue in REAL:
@@ -209,12 +223,14 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     cash = decimal(world.cash(agent))
+    on_venues = sum(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL)
     return PortfolioBody(
         sim=PortfolioVenue(
             balance=cash,
             pnl=total,
             positions_count=len(on_sim),
             total_exposure=sum(body.current_value for body in on_sim),
+            trades_count=agent.trades_count - on_venues,
         ),
         polymarket=evm,
         kalshi=sol,
@@ -232,7 +248,7 @@ async def portfolio(asked: Asked) -> PortfolioBody:
             top_market_pct=values[0] / exposure if exposure else 0.0,
             top_3_markets_pct=min(1.0, sum(values[:3]) / exposure) if exposure else 0.0,
         ),
-        by_source=_by_source(world, agent),
+        by_source=_by_source(wanted, sums, held),
         warnings=tuple(
             f"{body.question} is closed and awaits its outcome"
             for body in held
