@@ -96,6 +96,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.seed = seed
         self.tape = tape_of(seed)
         self.markets: dict[str, Market] = {}
+        # Markets that ended since the server last wrote some down: it takes them from here.
+        self.ended: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.halt = Halt()
@@ -449,6 +451,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.reactor.records.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
+        self.ended[market.market_id] = market
         self.resolved_count += 1
         self._forget_old()
 

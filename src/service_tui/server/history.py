@@ -5,8 +5,9 @@ Used by the trades route.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from service_tui.engine.codec import (
@@ -26,6 +27,7 @@ from service_tui.engine.events import (
     Redeemed,
 )
 from service_tui.engine.world import World
+from service_tui.storage.ended_markets import EndedHead
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
@@ -101,6 +103,9 @@ def owned_rows(event: MarketResolved) -> list[tuple[str, Payout, list[object]]]:
     return found
 
 
+Over = Mapping[str, EndedHead]
+"""Markets that ended, by id, of a page of the history."""
+
 Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
 """What one row of an agent's was made from."""
 
@@ -131,19 +136,27 @@ _MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
 }
 
 
-def trade_row(past: Fill | Paid, world: World) -> TradeRow:
-    """One row of the trade history on sim."""
-    return _fill_row(past, world) if isinstance(past, Fill) else _paid_row(past, world)
+def trade_row(past: Fill | Paid, world: World, over: Over = MappingProxyType({})) -> TradeRow:
+    """One row of the trade history on sim; `over` are markets that ended, by id."""
+    if isinstance(past, Fill):
+        return _fill_row(past, world, over)
+    return _paid_row(past, question_in(world, past.market_id, over))
 
 
-def _fill_row(fill: Fill, world: World) -> TradeRow:
-    market = world.markets.get(fill.market_id)
+def question_in(world: World, market_id: str, over: Over) -> str:
+    """What a market asks or asked; empty where nobody knows."""
+    head = over.get(market_id)
+    return world.question_of(market_id) if head is None else head.question
+
+
+def _fill_row(fill: Fill, world: World, over: Over) -> TradeRow:
+    market, head = world.markets.get(fill.market_id), over.get(fill.market_id)
     sold = fill.action is Action.SELL
     return TradeRow(
         id=fill.trade_id,
         trade_id=fill.trade_id,
         market_id=fill.market_id,
-        market_question=world.question_of(fill.market_id),
+        market_question=question_in(world, fill.market_id, over),
         side=fill.side,
         action=fill.action.value,
         shares=decimal(fill.shares),
@@ -157,20 +170,20 @@ def _fill_row(fill: Fill, world: World) -> TradeRow:
         signal_data=fill.note.signal_data,
         created_at=moment(fill.at),
         pnl=decimal(fill.realized) if sold else None,
-        outcome=None if market is None else market.outcome,
+        outcome=None if head is None else head.outcome,
         # A market that is forgotten here was resolved long ago.
         resolved=market is None or market.resolved_at is not None,
     )
 
 
-def _paid_row(paid: Paid, world: World) -> TradeRow:
+def _paid_row(paid: Paid, question: str) -> TradeRow:
     payout = paid.payout
     trade_id = f"{paid.market_id}-{payout.side.value}-payout"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
         market_id=paid.market_id,
-        market_question=world.question_of(paid.market_id),
+        market_question=question,
         side=payout.side,
         action="redeem",
         shares=decimal(payout.shares),

@@ -34,6 +34,7 @@ from service_tui.server.history import (
     owned_rows,
     past_of,
 )
+from service_tui.server.past_markets import PastMarkets
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -72,6 +73,7 @@ class Keeper:
         self._database = database
         self._journal = Journal(database)
         self._answers = Answers(database)
+        self.past = PastMarkets(database, lambda: self.world)
         self.digest = Digest(database)
         self._seq = seq
         # Not known, so taken to be long ago: the first commit of a run may take a snapshot. Who is
@@ -91,7 +93,7 @@ class Keeper:
         self.check_whole()
         rows = [row for event in events for row in self._rows(event)]
         try:
-            await self._journal.append(rows, answer=answer)
+            await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
         except asyncio.CancelledError:
             # It is written all the same: whoever listens has to look again.
             self.events.start_over(self._seq, self.world.at)

@@ -17,7 +17,7 @@ from service_tui.server.history import PAYOUT, SETTLED, SOLD_OUT, Paid, Past, Se
 from service_tui.server.keeper import Keeper
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Venue
-from service_tui.units import Micros
+from service_tui.units import Micros, Timestamp
 
 PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
@@ -55,7 +55,19 @@ async def ended_on(
             found += _stored(past, venue, known)
             if not past or offset >= total:
                 break
-    return await with_sources(keeper, agent.agent_id, found[:limit])
+    found = await with_sources(keeper, agent.agent_id, found[:limit])
+    return await _with_heads(keeper, found)
+
+
+async def _with_heads(keeper: Keeper, found: Sequence[ClosedPosition]) -> list[ClosedPosition]:
+    """The same positions, with what their markets asked and when they ended."""
+    heads = await keeper.past.heads({one.market_id for one in found if not one.question})
+    return [
+        one
+        if (head := heads.get(one.market_id)) is None
+        else replace(one, question=head.question, resolved_at=Timestamp(head.resolved_at))
+        for one in found
+    ]
 
 
 def _in_memory(keeper: Keeper, agent: Agent, venue: Venue) -> Collection[str] | None:

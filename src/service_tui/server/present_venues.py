@@ -12,6 +12,7 @@ from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, wa
 from service_tui.engine.catalogue import condition_of, event_of, token_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
+from service_tui.engine.market import Market
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
@@ -75,12 +76,11 @@ def top_of(book: Book, times: Times) -> Top:
     )
 
 
-def with_book(world: World, body: MarketBody) -> MarketBody:
+def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
     """A market with what its order book says, where it has one."""
-    market = world.markets.get(body.id)
-    if market is None or market.listing.home is Venue.SIM:
-        return body
     listing = market.listing
+    if listing.home is Venue.SIM:
+        return body
     source = {"import_source": listing.home.value, "simulated": True}
     ids = chain_ids(body.id, listing.home)
     source |= {
