@@ -11,6 +11,7 @@ import pytest
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
+from service_tui.addresses import checksummed
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.payments import RECIPIENT
 from service_tui.signing.book import Exchange
@@ -44,7 +45,18 @@ async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
         before = await own.line.said(SETTINGS)
-        assert (before["wallet_ownership"], before["wallet_address"]) == ("native", None)
+        managed = before["wallet_address"]
+        assert (before["wallet_ownership"], before["linked_wallet_address"]) == ("native", None)
+        assert checksummed(managed) == managed != own.address
+        for endpoint in (SETTINGS, AGENT, WALLET, CHECK_CREDENTIALS):
+            assert (await own.line.said(endpoint))["wallet_address"] == managed
+        given = {"path": {"address": managed}}
+        assert not (await own.line.said(ALLOWANCES, **given))["all_set"]
+        await change(stage, claimed=True)
+        assert (await own.line.said(ALLOWANCES, **given))["all_set"]
+        wallet = await own.line.said(WALLET)
+        assert (wallet["approvals_set"], wallet["approvals_missing"]) == (True, [])
+        assert wallet["usdc"] == before["polymarket_usdc_balance"] == 1_000
         said = await own.link()
         assert (said["success"], said["wallet_address"]) == (True, own.address)
         for endpoint in (SETTINGS, AGENT, WALLET):
@@ -54,7 +66,7 @@ async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path:
         # Agent, key and money carry over.
         assert (await own.line.said(WALLET))["usdc"] == 1_000
         assert (await own.line.said(UNLINK_WALLET))["wallet_ownership"] == "native"
-        assert (await own.line.said(WALLET))["wallet_address"] is None
+        assert (await own.line.said(WALLET))["wallet_address"] == managed
 
 
 async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
 from service_tui.engine.catalogue import event_of, url_of
-from service_tui.engine.chain import approvals_set
+from service_tui.engine.chain import approvals_set, managed_address
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
@@ -68,16 +68,23 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
         rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
-        wallet_address=linked_address(world, agent),
+        wallet_address=wallet_address(world, agent),
         wallet_ownership=OWNERSHIP[agent.settings.wallet],
         claim_url=claim_url(address, agent),
     )
 
 
 def linked_address(world: World, agent: Agent) -> str | None:
-    """The address of the linked wallet; None of a managed one. # ours: it has none to show."""
+    """The address of the wallet that was linked by its signature; None where none is."""
     wallet = world.chain.wallet_of(agent.agent_id)
     return None if wallet is None else wallet.address
+
+
+def wallet_address(world: World, agent: Agent) -> str | None:
+    """The address of the agent's wallet, whoever holds its key; None while its own is missing."""
+    if agent.settings.wallet is WalletKind.MANAGED:
+        return managed_address(agent.agent_id)
+    return linked_address(world, agent)
 
 
 def _is_approved(world: World, agent: Agent) -> bool:
@@ -143,7 +150,7 @@ def settings_body(
     seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
-        wallet_address=linked_address(world, agent),
+        wallet_address=wallet_address(world, agent),
         linked_wallet_address=linked_address(world, agent),
         wallet_ownership=OWNERSHIP[settings.wallet],
         sdk_max_trade_amount=decimal(settings.max_trade),

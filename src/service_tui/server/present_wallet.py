@@ -14,7 +14,7 @@ from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL, Holding
 from service_tui.engine.world import World
 from service_tui.server.contract_calls import usdc_of
-from service_tui.server.present import OWNERSHIP
+from service_tui.server.present import OWNERSHIP, wallet_address
 from service_tui.server.relay import approval_keys, gas_needed
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
@@ -54,7 +54,7 @@ def wallet_body(world: World, agent: Agent, exchange: Exchange) -> WalletBody:
     keys = approval_keys(exchange)
     checks = checks_of(world, agent, exchange)
     return WalletBody(
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(world, agent),
         wallet_ownership=OWNERSHIP[settings.wallet],
         usdc=decimal(Micros(usdc_of(world, agent))),
         native_usdc=0.0 if wallet is None else decimal(wallet.native_usdc),

@@ -7,6 +7,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
+from service_tui.server.contract_calls import approvals_of
 from service_tui.server.link_challenges import (
     AN_HOUR,
     DAY_S,
@@ -14,7 +15,7 @@ from service_tui.server.link_challenges import (
     LINKS_A_DAY,
     Challenge,
 )
-from service_tui.server.present import OWNERSHIP
+from service_tui.server.present import OWNERSHIP, wallet_address
 from service_tui.server.present_wallet import has_credentials, wallet_body
 from service_tui.server.refusals import denied, invalid_items
 from service_tui.server.relay import approval_keys
@@ -178,10 +179,9 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
 
 
 def _linked(asked: Asked, message: str) -> LinkBody:
-    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
     return LinkBody(
         success=True,
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(asked.world, asked.agent),
         wallet_ownership=OWNERSHIP[asked.agent.settings.wallet],
         message=message,
     )
@@ -214,10 +214,9 @@ def unlinked(asked: Asked, agent: Agent) -> list[Event]:
 
 async def check_credentials(asked: Asked) -> CredentialsCheckBody:
     """Whether the service can place orders at the venue."""
-    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
     return CredentialsCheckBody(
         has_credentials=has_credentials(asked.world, asked.agent),
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(asked.world, asked.agent),
     )
 
 
@@ -291,8 +290,7 @@ async def allowances(asked: Asked) -> AllowancesBody:
         said = "an address is 0x and 40 hex digits"
         raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
     address = checksummed(text)
-    wallet = asked.world.chain.wallet(address)
-    given = set[str]() if wallet is None else wallet.approvals
+    given = approvals_of(asked.world, address)
     wanted = approvals(POLYGON, exchange)
     transactions = tuple(
         UnsignedTxBody(
