@@ -438,6 +438,7 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
         last_trade_at=_at(body.last_trade_at),
         created_at=timestamp(body.created_at),
         is_own=body.is_own,
+        retired=body.retired,
         venues=tuple(
             VenueMoneyView(
                 venue=row.venue,

@@ -49,6 +49,8 @@ class AgentSettings:
     skill_day_max: Micros | None = None
     operator_paused: bool = False
     wallet: WalletKind = WalletKind.MANAGED
+    # Suspended for good: it keeps its history, and does not count against the plan's agents.
+    retired: bool = False
 
     @property
     def is_paused(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.events import Event
+from service_tui.engine.limits import PLANS
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.by_source import Past
@@ -21,6 +22,7 @@ from service_tui.server.idempotency import Promise, Repeats
 from service_tui.server.keeper import Keeper
 from service_tui.server.link_challenges import LinkChallenges
 from service_tui.server.rates import Rates
+from service_tui.server.refusals import denied
 from service_tui.server.reported import ReportedPnl
 from service_tui.signing.book import Exchange
 from service_tui.terms import Plan
@@ -79,7 +81,26 @@ class Service:
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""
         # ours: all but the person's own, or the Free plan's single agent would be the console.
-        return sum(agent_id != self.operator_agent for agent_id in self.world.agents)
+        return sum(
+            agent_id != self.operator_agent and not agent.settings.retired
+            for agent_id, agent in self.world.agents.items()
+        )
+
+    def check_slot(self) -> None:
+        """Refuse one agent more than the plan allows.
+
+        Raises:
+            Denied: 403 where the account is full, unless the limits are off.
+        """
+        allowed = PLANS[self.plan].agents
+        if self.limits and not self.agents_count() < allowed:
+            agents = "one agent" if allowed == 1 else f"{allowed} agents"
+            raise denied(
+                403,
+                f"the account has its {agents}",
+                "retire an agent (service-tui agent retire NAME), choose a larger plan in the "
+                "console, or start the service with a larger --plan",
+            )
 
 
 @dataclass(slots=True)
