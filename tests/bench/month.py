@@ -2,8 +2,9 @@
 
 Run: python tests/bench/month.py [days]
 An agent buys in each step and sells now and then, so that some thousands of the markets are kept.
-Prints how long the making took, then of the same directory opened again: seconds of the start,
-growth of memory in MB, and milliseconds of GET /markets, /trades and /positions?status=all.
+Prints how long the making took, then of the same directory opened again: seconds of the start, what
+it adds to memory in MB, milliseconds of GET /markets, /trades and /positions?status=all, and memory
+after these answers, of which the bodies of the last are the most.
 """
 
 import asyncio
@@ -84,12 +85,12 @@ async def opened(path: Path, clock: ManualClock, who: tuple[str, str]) -> None:
     gc.collect()
     before, began = memory_mb(), time.perf_counter()
     async with open_stage(path, clock, key=who[0], agent_id=who[1]) as stage:
-        print(f"start: {time.perf_counter() - began:.3f} s")
+        print(f"start: {time.perf_counter() - began:.3f} s, {memory_mb() - before:+.1f} MB")
         line = line_to(stage)
         await timed(line, "/markets", MARKETS, "markets", limit=100)
         await timed(line, "/trades", TRADES, "trades", limit=100)
         await timed(line, "/positions?status=all", POSITIONS, "positions", status="all")
-        print(f"memory: {memory_mb() - before:+.1f} MB, {memory_mb():.1f} MB in all")
+        print(f"after the answers: {memory_mb() - before:+.1f} MB, {memory_mb():.1f} MB in all")
         print(f"markets in memory: {len(stage.world.markets)}")
 
 

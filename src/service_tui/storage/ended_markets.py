@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import sqlalchemy
 from sqlalchemy import insert
 from sqlmodel import col, select
 
@@ -20,6 +21,14 @@ from service_tui.storage.tables import statement
 _PUT: Final = statement(insert(tables.Endedmarkets).prefix_with("OR IGNORE"))
 _KNOWN_TO_AGENTS: Final = (
     "SELECT 1 FROM journal WHERE market_id = :market_id AND agent_id IS NOT NULL LIMIT 1"
+)
+_HEADS: Final = sqlalchemy.select(
+    col(tables.Endedmarkets.market_id),
+    col(tables.Endedmarkets.question),
+    col(tables.Endedmarkets.home),
+    col(tables.Endedmarkets.outcome),
+    col(tables.Endedmarkets.resolves_at),
+    col(tables.Endedmarkets.resolved_at),
 )
 _CHUNK: Final = 500
 """Ids in one question to the database."""
@@ -60,22 +69,13 @@ class EndedMarkets:
 
     def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
         """What lists show of these markets, by id, as far as they are kept."""
-        table = tables.Endedmarkets
         found: dict[str, EndedHead] = {}
         for ids in _chunks(market_ids):
-            query = select(
-                col(table.market_id),
-                col(table.question),
-                col(table.home),
-                col(table.outcome),
-                col(table.resolves_at),
-                col(table.resolved_at),
-            ).where(col(table.market_id).in_(ids))
+            query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
             with self._database.reader() as session:
-                for market_id, question, home, outcome, *times in session.connection().execute(
-                    query
-                ):
-                    found[market_id] = EndedHead(market_id, question, home, bool(outcome), *times)
+                for row in session.connection().execute(query):
+                    head = EndedHead(*row)
+                    found[head.market_id] = head._replace(outcome=bool(head.outcome))
         return found
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:

@@ -40,8 +40,8 @@ async def _govern(desk: Desk, act: AgentAct, name: str) -> Outcome:
         return Outcome(is_done=False, lines=(UNKNOWN,))
     found = [one for one in fleet.agents if name in {one.agent_id, one.name}]
     if len(found) != 1:
-        said = "more than one agent has this name: give its id" if found else "no such agent"
-        return Outcome(is_done=False, lines=(said, *(_line(one) for one in found or fleet.agents)))
+        why = "more than one agent has this name: give its id" if found else "no such agent"
+        return Outcome(is_done=False, lines=(why, *(_line(one) for one in found or fleet.agents)))
     agent, wants = found[0], act is AgentAct.RETIRE
     if agent.retired is wants:
         return Outcome(is_done=True, lines=(f"{agent.name}: nothing to do",))

@@ -16,12 +16,11 @@ from service_tui.server.link_challenges import (
     Challenge,
 )
 from service_tui.server.present import OWNERSHIP, wallet_address
-from service_tui.server.present_wallet import has_credentials, wallet_body
+from service_tui.server.present_wallet import has_credentials, versions_of, wallet_body
 from service_tui.server.refusals import denied, invalid_items
-from service_tui.server.relay import approval_keys
 from service_tui.server.service import Asked, Routes
 from service_tui.signing.approvals import APPROVAL_GAS, approvals
-from service_tui.signing.book import POLYGON
+from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import encode_call
 from service_tui.signing.credentials import Credentials, credentials_signer
 from service_tui.signing.errors import MalformedError
@@ -285,7 +284,8 @@ async def allowances(asked: Asked) -> AllowancesBody:
     Raises:
         Denied: 422 for no address.
     """
-    text, exchange = asked.path["address"], asked.service.exchange
+    text, query = asked.path["address"], asked.query_as(AllowancesQuery)
+    exchange = Exchange(query.exchange_version or asked.service.exchange)
     if not is_address(text):
         said = "an address is 0x and 40 hex digits"
         raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
@@ -305,12 +305,21 @@ async def allowances(asked: Asked) -> AllowancesBody:
         )
         for one in wanted
     )
+    by_version = versions_of(given)
     return AllowancesBody(
-        all_set=given.issuperset(approval_keys(exchange)),
-        allowances={one.key: one.key in given for one in wanted},
+        all_set=any(one.approvals_set for one in by_version.values()),
+        # ours: those of the other generation as well, as they are given; what is not there is not.
+        allowances={one.key: one.key in given for one in wanted}
+        | {
+            one.key: True
+            for each in Exchange
+            for one in approvals(POLYGON, each)
+            if one.key in given
+        },
+        by_version=by_version,
         address=address,
         exchange_version=exchange.value,
-        transactions=transactions if asked.query_as(AllowancesQuery).include_tx_params else (),
+        transactions=transactions if query.include_tx_params else (),
     )
 
 
