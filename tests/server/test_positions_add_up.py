@@ -1,7 +1,7 @@
 """Positions add up: cash and holdings are what was paid in, and what the rows say was made."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +171,7 @@ async def test_rows_of_every_venue_add_up_to_what_was_made(
         by_venue = {venue: [one for one in ended if one["venue"] == venue.value] for venue in Venue}
         assert all(len(rows) > 3 for rows in by_venue.values())
         assert {one["status"] for one in ended} >= {"won", "lost", "sold"}
+        # As an older program left them: without sources, which stand with the buys as well.
+        closed = stage.agent.closed
+        closed[:] = [replace(one, sources=None) for one in closed]
+        await story.check()
