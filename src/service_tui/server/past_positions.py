@@ -55,7 +55,7 @@ async def ended_on(
             found += _stored(past, venue, known)
             if not past or offset >= total:
                 break
-    found = await with_sources(keeper, agent.agent_id, found[:limit])
+    found = await with_sources(keeper, (agent.agent_id, venue), found[:limit])
     return await _with_heads(keeper, found)
 
 
@@ -113,7 +113,7 @@ def ended_of(one: Past) -> Ended | None:
 
 
 async def with_sources(
-    keeper: Keeper, agent_id: str, found: Sequence[ClosedPosition]
+    keeper: Keeper, who: tuple[str, Venue], found: Sequence[ClosedPosition]
 ) -> list[ClosedPosition]:
     """The same positions; of those that an older program wrote, the sources come from the buys."""
     looked_up: dict[str, tuple[str, ...]] = {}
@@ -123,21 +123,22 @@ async def with_sources(
             whole.append(one)
             continue
         if one.market_id not in looked_up:
-            looked_up[one.market_id] = await sources_of(keeper, agent_id, one.market_id)
+            looked_up[one.market_id] = await sources_of(keeper, who, one.market_id)
         whole.append(replace(one, sources=looked_up[one.market_id]))
     return whole
 
 
-async def sources_of(keeper: Keeper, agent_id: str, market_id: str) -> tuple[str, ...]:
-    """Who bought in a market, by the journal's rows of the buys, oldest first."""
+async def sources_of(keeper: Keeper, who: tuple[str, Venue], market_id: str) -> tuple[str, ...]:
+    """Who bought in a market on a venue, by the journal's rows of the buys, oldest first."""
+    agent_id, venue = who
     wanted = History(agent_id, FILLS, market_id)
     past, _ = await keeper.history(wanted, limit=PAGE, offset=0)
-    return tuple(dict.fromkeys(tag for one in reversed(past) if (tag := _source(one))))
+    return tuple(dict.fromkeys(tag for one in reversed(past) if (tag := _source(one, venue))))
 
 
-def _source(one: Past) -> str:
-    if isinstance(one, Fill | OrderPlaced):
-        return one.note.source if one.action is Action.BUY and one.shares else ""
-    if isinstance(one, OrderFilled):
-        return one.source if one.action is Action.BUY else ""
-    return ""
+def _source(one: Past, venue: Venue) -> str:
+    if not isinstance(one, Fill | OrderPlaced | OrderFilled) or one.action is not Action.BUY:
+        return ""
+    if (Venue.SIM if isinstance(one, Fill) else one.venue) is not venue or not one.shares:
+        return ""
+    return one.source if isinstance(one, OrderFilled) else one.note.source
