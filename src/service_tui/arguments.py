@@ -29,6 +29,7 @@ examples:
   service-tui serve --port 8400              the same service for agents, without a console
   service-tui halt                           stop every entry now; asks nothing
   service-tui resume                         let entries pass again; asks for a word
+  service-tui agent retire NAME              give the slot of an agent back; its history stays
   service-tui login --url https://host       store the key of another service (it is asked for)
   service-tui --url https://host             open the desk on it
   service-tui keys create                    make a key for a wallet; also import, list, remove
@@ -55,7 +56,7 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
         parser.error("--url and --profile name two services: give one of them")
     if given.door == "serve" and (given.url or given.profile or given.read_only):
         parser.error("serve runs the embedded service: no --url, --profile or --read-only")
-    if given.door in {"halt", "resume"} and given.read_only:
+    if given.door in {"halt", "resume", "agent"} and given.read_only:
         parser.error(f"{given.door} changes the service: no --read-only")
     if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
         parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
@@ -104,6 +105,7 @@ def parser_of(environment: Environment) -> Parser:
         ("resume", "end the halt, after a typed word"),
     ):
         _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
+    _add_agent(doors.add_parser)
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
@@ -139,6 +141,14 @@ def parser_of(environment: Environment) -> Parser:
     )
     _add_reports(doors.add_parser)
     return parser
+
+
+def _add_agent(door: Callable[..., Parser]) -> None:
+    """The door to one agent."""
+    agent = door("agent", help="retire an agent, or readmit it", allow_abbrev=False)
+    _add_common(agent)
+    agent.add_argument("act", choices=("retire", "readmit"))
+    agent.add_argument("name", metavar="NAME", help="name or id of the agent")
 
 
 def _add_reports(door: Callable[..., Parser]) -> None:

@@ -39,11 +39,20 @@ CANNOT: Final = 1
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-KEEPS_LOG: Final = frozenset({"console", "login", "serve", "halt", "resume", "report", "export"})
+KEEPS_LOG: Final = frozenset({
+    "console",
+    "login",
+    "serve",
+    "halt",
+    "resume",
+    "agent",
+    "report",
+    "export",
+})
 BRIEF: Final = frozenset({"report", "export"})
 """Doors behind which so little is done that no garbage need be collected."""
 
-OPENS: Final = frozenset({"console", "halt", "resume"})
+OPENS: Final = frozenset({"console", "halt", "resume", "agent"})
 """Doors that open a desk, on another service too."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
@@ -285,6 +294,17 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
 
 
+def _agent(options: Options, given: argparse.Namespace) -> int:
+    """Retire an agent of the embedded service, or readmit it."""
+    from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import agent_door  # noqa: PLC0415
+
+    try:
+        return _told(agent_door.govern(options, given.act, given.name))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
 def _told(outcome: "Outcome") -> int:
     say(*outcome.lines)
     return OK if outcome.is_done else CANNOT
@@ -450,6 +470,7 @@ _DOORS: Final = {
     "serve": _serve,
     "halt": _halt,
     "resume": _resume,
+    "agent": _agent,
     "login": _login,
     "keys": _keys,
     "demo": _demo,

@@ -291,6 +291,8 @@ async def test_an_agent_is_claimed_paused_suspended_and_let_go_on(tmp_path: Path
         barred = await govern(desk, stage, order(AgentAct.SUSPEND), lambda one: one.suspended)
         assert barred.status is AgentStatus.SUSPENDED
         await govern(desk, stage, order(AgentAct.READMIT), lambda one: not one.suspended)
+        assert (await govern(desk, stage, order(AgentAct.RETIRE), lambda a: a.retired)).suspended
+        await govern(desk, stage, order(AgentAct.READMIT), lambda one: not one.retired)
         elite = replace(order(AgentAct.PLAN), plan=Plan.ELITE)
         await govern(desk, stage, elite, lambda one: one.plan is Plan.ELITE)
         assert "bad" not in {notice.tone for notice in desk.state.notices}

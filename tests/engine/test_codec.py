@@ -121,7 +121,8 @@ listings = st.builds(
     strength=prices,
     news=st.lists(reports, max_size=2).map(tuple),
 )
-payouts = st.builds(Payout, texts, sides, micros, micros, micros, micros, moments)
+tags = st.none() | st.lists(texts, max_size=2).map(tuple)
+payouts = st.builds(Payout, texts, sides, micros, micros, micros, micros, moments, tags)
 crowd_trades = st.builds(CrowdTrade, texts, sides, micros, micros, texts)
 settlements = st.builds(
     Settlement,
@@ -199,6 +200,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.booleans(),
         st.lists(payouts, max_size=3).map(tuple),
         micros,
+        st.lists(st.tuples(venues, payouts), max_size=3).map(tuple),
     ),
     "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
     "key": st.builds(KeyRotated, texts, moments, texts),

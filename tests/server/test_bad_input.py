@@ -382,6 +382,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "trading_paused": FLAG,
         "wallet": (*WORD, '"MANAGED"', '"custodial"'),
         "suspended": FLAG,
+        "retired": FLAG,
     },
     DESK_PATCH_ACCOUNT: {
         "plan": (*WORD, '"PRO"', '"gold"'),
@@ -615,6 +616,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "venue": (*WORDS, "moon"),
         "source": ("a" * 201,),
         "status": (*WORDS, "open"),
+        "limit": (*COUNTS, "100001"),
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     HELD_TRADES: {"status": (*WORDS, "ended")},
@@ -656,7 +658,11 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     PENDING_SIGNALS: {"caps": ("a" * 201,)},
     REACTIONS: {"limit": (*COUNTS, "0", "201")},
     LINK_CHALLENGE: {"address": ("", "0x", "0x12", "x" * 42, "0x" + "g" * 40, "1" * 42)},
-    ALLOWANCES: {"no_cache": ("maybe", "2", ""), "include_tx_params": ("maybe", "2", "")},
+    ALLOWANCES: {
+        "no_cache": ("maybe", "2", ""),
+        "include_tx_params": ("maybe", "2", ""),
+        "exchange_version": (*WORDS, "v3"),
+    },
     REDEMPTIONS: {"limit": (*COUNTS, "0", "201")},
     TAPE: {"span_s": (*COUNTS, "10000001"), "points": (*COUNTS, "0", "1", "501")},
 }

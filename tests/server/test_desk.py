@@ -8,6 +8,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.exchange import Order
@@ -23,6 +24,7 @@ from service_tui.wire.endpoints import (
     PLACE_TRADE,
     REGISTER,
     SDK_LEADERS,
+    TRADES,
 )
 from service_tui.wire.endpoints_desk import (
     DESK_ACCOUNT,
@@ -165,6 +167,33 @@ async def test_a_suspended_agent_is_refused_in_the_usual_shape(tmp_path: Path) -
         assert me["status"] == "suspended"
         await said(stage, DESK_PATCH_AGENT, json={"suspended": False})
         assert (await buy(stage, stage.key, **sale)).json()["success"] is True
+
+
+async def test_a_retired_agent_gives_its_slot_back_and_keeps_its_history(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
+        line = line_to(stage)
+        await buy(stage, stage.key)
+        first = await line.said(REGISTER, json={"name": "first"})
+        one = Line(stage, first["api_key"])
+        await line.said(REGISTER, 403, json={"name": "second"})
+        where = {"agent_id": first["agent_id"]}
+        operator = Line(stage, OPERATOR)
+        row = await operator.said(DESK_PATCH_AGENT, path=where, json={"retired": True})
+        assert (row["retired"], row["suspended"], row["status"]) == (True, True, "suspended")
+        assert (await operator.said(DESK_ACCOUNT))["agents_count"] == 0
+        assert (await one.said(AGENT))["status"] == "suspended"
+        assert (await one.said(TRADES))["trades"] == []
+        await line.said(REGISTER, json={"name": "second"})
+        # The slot is another's now: nobody comes back by either door.
+        for changes in ({"retired": False}, {"suspended": False}):
+            await operator.said(DESK_PATCH_AGENT, 403, path=where, json=changes)
+        own = {"agent_id": stage.agent_id}
+        await operator.said(DESK_PATCH_AGENT, 409, path=own, json={"retired": True})
+        # Without limits there is no limit of slots either.
+        stage.sim.service.limits = False
+        await line.said(REGISTER, json={"name": "third"})
+        row = await operator.said(DESK_PATCH_AGENT, path=where, json={"suspended": False})
+        assert (row["retired"], row["suspended"]) == (False, False)
 
 
 async def test_a_broke_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> None:

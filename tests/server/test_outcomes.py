@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kit.service.line import change, line_to
+from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout
@@ -110,6 +110,19 @@ async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> Non
         assert whole["settled_pnl"] == pytest.approx(settled, abs=1e-9)
 
 
+SKILLS = ("rain", "dip")
+
+
+async def says_one_money(line: Line, on_evm: dict[str, Any]) -> None:
+    """Without a venue the figures are of sim: no sum has two monies in it."""
+    plain = await line.said(OUTCOMES)
+    assert (plain["venue"], plain["pnl"], plain["trades"]) == ("sim", 0, 0)
+    assert plain["by_venue"].keys() == {"sim", "evm_venue", "sol_venue"}
+    assert plain["by_venue"]["evm_venue"].items() <= on_evm.items()
+    assert plain["by_venue"] == on_evm["by_venue"]
+    await line.said(OUTCOMES, 422, venue="all")
+
+
 async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=60) as stage:
@@ -136,27 +149,30 @@ async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) ->
         await trade(amount=25, skill_slug="dip", side="no")
         await trade(action="sell", shares=round(bought["shares"] / 2, 5), order_type="FAK")
         account = stage.world.venues.account(stage.agent_id, Venue.EVM)
-        sold = await line.said(OUTCOMES)
+        sold = await line.said(OUTCOMES, venue="evm_venue")
         assert sold["pnl"] == pytest.approx(account.realized / ONE, abs=1e-9)
         assert (sold["trades"], sold["resolved_markets"]) == (3, 0)
         seconds = (market.listing.resolved_at - stage.world.world_at) / 60 + 2
         for _ in range(int(seconds / 4) + 1):
             await line.wait(4)
         account = stage.world.venues.account(stage.agent_id, Venue.EVM)
-        whole = await line.said(OUTCOMES)
+        whole = await line.said(OUTCOMES, venue="evm_venue")
         assert whole["pnl"] == pytest.approx(account.realized / ONE, abs=1e-9)
         assert whole["pnl_by_venue"] == {"evm_venue": whole["pnl"]}
+        await says_one_money(line, whole)
         # A side at a time: of a market that is held on both, one side wins.
         assert (whole["settled_wins"], whole["settled_losses"]) == (1, 1)
         assert (whole["resolved_markets"], whole["confidence_breakdown"]["settlement"]) == (1, 2)
-        parts = [await line.said(OUTCOMES, skill=skill) for skill in ("rain", "dip")]
+        parts = [
+            await line.said(OUTCOMES, skill=skill, venue="evm_venue") for skill in ("rain", "dip")
+        ]
         assert sum(part["pnl"] for part in parts) == pytest.approx(whole["pnl"], abs=1e-9)
         assert (await line.said(OUTCOMES, venue="sim"))["trades"] == 0
         assert (await line.said(OUTCOMES, venue="polymarket"))["pnl"] == whole["pnl"]
         # To redeem brings what is counted already.
         key, agent_id = stage.key, stage.agent_id
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
-        assert await line_to(stage).said(OUTCOMES) == whole
+        assert await line_to(stage).said(OUTCOMES, venue="evm_venue") == whole
 
 
 def test_what_rested_is_told_by_its_own_row_or_by_that_of_its_order() -> None:

@@ -11,6 +11,7 @@ import pytest
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
+from service_tui.addresses import checksummed
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.payments import RECIPIENT
 from service_tui.signing.book import Exchange
@@ -44,7 +45,18 @@ async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
         before = await own.line.said(SETTINGS)
-        assert (before["wallet_ownership"], before["wallet_address"]) == ("native", None)
+        managed = before["wallet_address"]
+        assert (before["wallet_ownership"], before["linked_wallet_address"]) == ("native", None)
+        assert checksummed(managed) == managed != own.address
+        for endpoint in (SETTINGS, AGENT, WALLET, CHECK_CREDENTIALS):
+            assert (await own.line.said(endpoint))["wallet_address"] == managed
+        given = {"path": {"address": managed}}
+        assert not (await own.line.said(ALLOWANCES, **given))["all_set"]
+        await change(stage, claimed=True)
+        assert (await own.line.said(ALLOWANCES, **given))["all_set"]
+        wallet = await own.line.said(WALLET)
+        assert (wallet["approvals_set"], wallet["approvals_missing"]) == (True, [])
+        assert wallet["usdc"] == before["polymarket_usdc_balance"] == 1_000
         said = await own.link()
         assert (said["success"], said["wallet_address"]) == (True, own.address)
         for endpoint in (SETTINGS, AGENT, WALLET):
@@ -54,7 +66,7 @@ async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path:
         # Agent, key and money carry over.
         assert (await own.line.said(WALLET))["usdc"] == 1_000
         assert (await own.line.said(UNLINK_WALLET))["wallet_ownership"] == "native"
-        assert (await own.line.said(WALLET))["wallet_address"] is None
+        assert (await own.line.said(WALLET))["wallet_address"] == managed
 
 
 async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
@@ -265,13 +277,51 @@ async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> 
             {"side": "no"},
             {"amount": 0, "shares": 20, "action": "sell"},
             {"price": 0.9},
-            {"signed_order": (await own.order(market, 20, exchange=Exchange.V2))["signed_order"]},
         ):
             said = await own.line.said(PLACE_TRADE, json=good | altered)
             assert said["error_code"] == "SIGNED_ORDER_INVALID", altered
+        # Signed for one exchange, dressed as an order for the other.
+        second = (await own.order(market, 20, exchange=Exchange.V2))["signed_order"]
+        mixed = second | {"timestamp": None, "feeRateBps": "0", "nonce": "0"}
+        said = await own.line.said(PLACE_TRADE, json=good | {"signed_order": mixed})
+        assert said["error_code"] == "SIGNED_ORDER_INVALID"
         other = External(own.line, LocalSigner(KEYS[1]))
         said = await own.line.said(PLACE_TRADE, json=await other.order(market, 20))
         assert "maker is not the linked wallet" in said["error"]
+
+
+@pytest.mark.parametrize(("first", "other"), [("v1", "v2"), ("v2", "v1")])
+async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
+    tmp_path: Path, first: str, other: str
+) -> None:
+    async with staged(tmp_path) as stage:
+        await change(stage, claimed=True, real_trading_enabled=True)
+        own = External(line_to(stage))
+        assert (await own.link())["success"]
+        await own.line.said(DERIVE_CREDENTIALS, json=own.headers())
+        wallet = await own.line.said(WALLET)
+        # Both collaterals are there from the first moment: it is the same play money.
+        assert wallet["usdc"] == wallet["pusd"] == 1_000
+        assert {name: len(one["missing"]) for name, one in wallet["by_version"].items()} == {
+            "v1": 6,
+            "v2": 12,
+        }
+        market = market_on_chain(stage)
+        sent = await own.approve(exchange_version=first)
+        assert sent == {"v1": 9, "v2": 12}[first]
+        wallet = await own.line.said(WALLET)
+        assert (wallet["approvals_set"], wallet["approvals_missing"]) == (True, [])
+        versions = wallet["by_version"]
+        assert [versions[one]["approvals_set"] for one in (first, other)] == [True, False]
+        told = await own.line.said(ALLOWANCES, path={"address": own.address})
+        assert (told["all_set"], told["by_version"]) == (True, versions)
+        filled = await own.buy(market, 20, exchange=Exchange(first))
+        assert filled["success"], filled["error"]
+        refused = await own.buy(market, 20, exchange=Exchange(other))
+        assert (refused["success"], refused["error_code"]) == (False, "ALLOWANCE_MISSING")
+        assert f"on exchange {other}" in refused["error"]
+        assert await own.approve(exchange_version=other) > 0
+        assert (await own.buy(market, 20, exchange=Exchange(other)))["success"]
 
 
 async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> None:

@@ -164,14 +164,14 @@ def test_a_newer_schema_is_left_alone(directory: Path) -> None:
     fill(directory)
     path = directory / DATABASE_FILE
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version=7")
+        connection.execute("PRAGMA user_version=8")
     before = path.read_bytes()
     for attempt in (open_here, open_for_reading):
         with pytest.raises(
-            NewerSchemaError, match=f"schema 7 and this program knows {SCHEMA.version}"
+            NewerSchemaError, match=f"schema 8 and this program knows {SCHEMA.version}"
         ) as refused:
             attempt(directory)
-        assert (refused.value.found, refused.value.known) == (7, SCHEMA.version)
+        assert (refused.value.found, refused.value.known) == (8, SCHEMA.version)
     assert path.read_bytes() == before
 
 
@@ -199,6 +199,7 @@ DROP TABLE reactorwallets;
 DROP TABLE chainruns;
 DROP TABLE entries;
 DROP TABLE entriesread;
+DROP TABLE endedmarkets;
 PRAGMA user_version=1;
 """
 

@@ -42,7 +42,15 @@ _STATUSES: Final = {
 }
 
 _ACTIVE: Final = ("●", "active", "profit")
-_CALM: Final = frozenset({"active", "running", "resting", "starting", "unclaimed", "detached"})
+_CALM: Final = frozenset({
+    "active",
+    "running",
+    "resting",
+    "starting",
+    "unclaimed",
+    "detached",
+    "retired",
+})
 """Words of agents that want no look."""
 
 
@@ -61,6 +69,9 @@ class Standing:
         return self.word in _CALM
 
 
+_RETIRED: Final = ("□", "retired", "muted")
+
+
 def standings(state: DeskState) -> tuple[Standing, ...]:
     """Every agent but the person's own, those that want a look first; else in their order."""
     if state.fleet is None:
@@ -74,7 +85,7 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> Standing:
     """What its operator did goes first, then who waits, then what has fallen."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
-        return Standing(name, *_STATUSES[AgentStatus.SUSPENDED])
+        return Standing(name, *(_RETIRED if agent.retired else _STATUSES[AgentStatus.SUSPENDED]))
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
     if agent.agent_id in asking:
         # What it asked before its end waits on; it itself runs no more.

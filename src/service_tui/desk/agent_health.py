@@ -128,6 +128,8 @@ class _Case:
 
 
 def _suspended(case: _Case) -> str:
+    if case.agent.retired:
+        return "you retired it: it takes no slot, and its history stays"
     return "you barred it: it does nothing at all" if case.agent.suspended else ""
 
 

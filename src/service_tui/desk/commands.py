@@ -189,6 +189,7 @@ class AgentAct(StrEnum):
     RESUME = "resume"
     SUSPEND = "suspend"
     READMIT = "readmit"
+    RETIRE = "retire"
     PLAN = "change the plan of"
 
 

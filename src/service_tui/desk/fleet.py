@@ -48,9 +48,9 @@ class AgentLimitsView:
 class AgentView:
     """One agent as its operator sees it. Money in micros; today begins at midnight UTC.
 
-    `paused` blocks its buys, `suspended` everything it does. `is_own` is the agent by which the
-    person at the console trades. `wins` and `losses` are of what is closed on sim; `spent_today` is
-    the money of all its buys.
+    `paused` blocks its buys, `suspended` everything it does, `retired` for good. `is_own` is the
+    agent by which the person at the console trades. `wins` and `losses` are of what is closed on
+    sim; `spent_today` is the money of all its buys.
     """
 
     agent_id: str
@@ -76,6 +76,7 @@ class AgentView:
     losses: int = 0
     spent_today: Micros = Micros(0)
     limits: AgentLimitsView | None = None
+    retired: bool = False
 
     @property
     def win_rate(self) -> float | None:

@@ -142,9 +142,14 @@ async def read_markets(ports: Ports, watched: Watched) -> Read:
     return [fact], latency_s
 
 
+EVERYTHING: Final = PositionsQuery(venue="all", status="all", limit=500)
+"""What is held, and so many of each venue that ended last: more is no matter of every few seconds.
+"""
+
+
 async def read_positions(ports: Ports, _: Watched) -> Read:
     """What is held, and what was."""
-    reply = await ports.client.call(POSITIONS, query=PositionsQuery(venue="all", status="all"))
+    reply = await ports.client.call(POSITIONS, query=EVERYTHING)
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped

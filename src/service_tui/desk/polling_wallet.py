@@ -37,7 +37,8 @@ async def read_redemptions(ports: Ports, watched: Watched) -> Read:
             rows, odd = rows_of(reply.answer.redemptions)
             auto = AutoChanged(on_service=reply.answer.auto_redeem_enabled)
             return [QueueSeen(rows, reply.dropped + odd), auto], reply.latency_s
-    listed = await ports.client.call(POSITIONS, query=PositionsQuery(venue="all", status="all"))
+    query = PositionsQuery(venue="all", status="all", limit=500)
+    listed = await ports.client.call(POSITIONS, query=query)
     agent = await ports.client.call(AGENT)
     rows = tuple(row for body in listed.answer.positions for row in rows_of_position(body))
     facts: list[Fact] = [

@@ -134,7 +134,8 @@ class WalletView:
     `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
     switched real money on in this session. `served` is what the service says is needed for real
     trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
-    place of keys that are not looked into, a sentence each.
+    place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
+    that the service holds, empty for one that is linked.
     """
 
     address: str = ""
@@ -163,6 +164,7 @@ class WalletView:
     served: tuple[CheckView, ...] = ()
     pay: PayView = PayView()
     passed_over: tuple[str, ...] = ()
+    managed_address: str = ""
 
     @property
     def is_linked(self) -> bool:

@@ -137,9 +137,12 @@ def _position_view(
     value, cost = amount(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
+    told = _amount_or_none(side.unrealized_pnl)
     unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
     left = _amount_or_none(side.exit_value)
-    if closed and not _waits(body, side):
+    if told is not None:
+        unrealized = told
+    elif closed and not _waits(body, side):
         # Nothing is left to come: what was paid is cash by now, and no value beside it.
         realized, unrealized = Micros(realized + unrealized), Micros(0)
         if body.venue is not Venue.SIM:
@@ -435,6 +438,7 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
         last_trade_at=_at(body.last_trade_at),
         created_at=timestamp(body.created_at),
         is_own=body.is_own,
+        retired=body.retired,
         venues=tuple(
             VenueMoneyView(
                 venue=row.venue,

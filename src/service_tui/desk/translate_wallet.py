@@ -118,9 +118,12 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
 
 def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
     """The wallet as the service tells it; what this desk knows better stays."""
+    owner = _ownership(body.wallet_ownership)
+    external, address = owner is Ownership.EXTERNAL, body.wallet_address or ""
     return replace(
-        _of(known, body.wallet_address or ""),
-        ownership=_ownership(body.wallet_ownership),
+        _of(known, address if external else ""),
+        ownership=owner,
+        managed_address="" if external else address,
         usdc=amount(body.usdc),
         usdc_native=amount(body.native_usdc),
         gas=amount(body.gas),
@@ -147,10 +150,12 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
     address = body.linked_wallet_address or body.wallet_address or ""
     owner = _ownership(body.wallet_ownership)
     external = owner is Ownership.EXTERNAL
+    managed = "" if external else address
     usdc = body.polymarket_usdc_balance
     return replace(
-        _of(known, address),
+        _of(known, address if external else ""),
         ownership=owner,
+        managed_address=managed,
         usdc=None if usdc is None else amount(usdc),
         usdc_native=None,
         gas_needed=None,

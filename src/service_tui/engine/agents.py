@@ -49,6 +49,8 @@ class AgentSettings:
     skill_day_max: Micros | None = None
     operator_paused: bool = False
     wallet: WalletKind = WalletKind.MANAGED
+    # Suspended for good: it keeps its history, and does not count against the plan's agents.
+    retired: bool = False
 
     @property
     def is_paused(self) -> bool:
@@ -58,7 +60,10 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClosedPosition:
-    """One side of a market that paid out or was sold whole: what stays of it."""
+    """One side of a market that paid out or was sold whole: what stays of it.
+
+    `sources` are None where an older program wrote it: they stand with the buys alone.
+    """
 
     market_id: str
     question: str
@@ -71,6 +76,7 @@ class ClosedPosition:
     outcome: bool
     opened_at: Timestamp
     resolved_at: Timestamp
+    sources: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)

@@ -8,10 +8,12 @@ account there. Gas is wei, and is given by the issuer or burned; what pays for c
 of the ledger of its own.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from service_tui.addresses import checksummed
 from service_tui.engine.chain_events import (
     CallPaid,
     ChainCall,
@@ -101,6 +103,13 @@ class Tx:
     def status(self) -> TxStatus:
         """Where it stands."""
         return TxStatus.PENDING if self.mined is None else self.mined.status
+
+
+def managed_address(agent_id: str) -> str:
+    """The address of the wallet that the service holds for an agent, the same for ever."""
+    # ours: derived from the id, as nobody holds a key of it and no chain knows it.
+    digest = hashlib.sha256(f"{agent_id}:managed wallet".encode()).hexdigest()
+    return checksummed("0x" + digest[-40:])
 
 
 class Chain:

@@ -112,7 +112,14 @@ def fill_of(fields: Fields) -> Fill:
 
 def payout_of(fields: Fields) -> Payout:
     """A payout, read back."""
-    return Payout(fields[0], Side(fields[1]), *fields[2:])
+    sources = None if len(fields) < _PAYOUT or fields[-1] is None else tuple(fields[-1])
+    known: Fields = [fields[0], Side(fields[1]), *fields[2:_PAYOUT_OLD], sources]
+    return Payout(*known)
+
+
+_PAYOUT: Final = len(Payout._fields)
+_PAYOUT_OLD: Final = _PAYOUT - 1
+"""How many fields a payout has, and how many before it named its sources."""
 
 
 def order_of(fields: Fields) -> OrderPlaced:
@@ -210,8 +217,14 @@ def _listed_of(fields: Fields) -> MarketListed:
 
 def _resolved_of(fields: Fields) -> MarketResolved:
     payouts = tuple(payout_of(row) for row in fields[4])
-    known: Fields = [*fields[:4], payouts, *fields[5:]]
+    settled = fields[6] if len(fields) > len(_RESOLVED_OLD) else ()
+    on_venues = tuple((Venue(venue), payout_of(row)) for venue, row in settled)
+    known: Fields = [*fields[:4], payouts, fields[5], on_venues]
     return MarketResolved(*known)
+
+
+_RESOLVED_OLD: Final = MarketResolved._fields[:6]
+"""What a resolution told before it told of the real venues."""
 
 
 def _agent_of(fields: Fields) -> AgentRegistered:
@@ -339,6 +352,10 @@ def encode(event: Event) -> str:
     fields: object = event
     if isinstance(event, MarketListed):
         fields = [event.at, event.world_at, listing_fields(event.listing), *event[3:]]
+    if isinstance(event, MarketResolved):
+        # Read back from an older row and written again it is that row still.
+        paid = [one if one.sources is not None else one[:_PAYOUT_OLD] for one in event.payouts]
+        fields = [*event[:4], paid, *event[5:]]
     return dumps(fields)
 
 

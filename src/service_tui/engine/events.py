@@ -153,7 +153,8 @@ class Ticked(NamedTuple):
 class Payout(NamedTuple):
     """What one side of one agent's position brought at the resolution.
 
-    `realized_before` is the P&L of earlier sales of the same side.
+    `realized_before` is the P&L of earlier sales of the same side; `shares` are 0 where all were
+    sold before. `sources` are who bought in the market, None in rows of older programs.
     """
 
     agent_id: str
@@ -163,10 +164,14 @@ class Payout(NamedTuple):
     payout: Micros
     realized_before: Micros
     opened_at: Timestamp
+    sources: tuple[str, ...] | None = None
 
 
 class MarketResolved(NamedTuple):
-    """The outcome is confirmed and winners are paid; no redemption step on sim."""
+    """The outcome is confirmed and winners are paid; no redemption step on sim.
+
+    `settled` is what it is worth on the real venues, where a payout is redeemed later.
+    """
 
     market_id: str
     at: Timestamp
@@ -174,6 +179,7 @@ class MarketResolved(NamedTuple):
     outcome: bool
     payouts: tuple[Payout, ...]
     crowd_payout: Micros
+    settled: tuple[tuple[Venue, Payout], ...] = ()
 
 
 class SpeedSet(NamedTuple):

@@ -80,7 +80,7 @@ def fields_of(world: World) -> Named:
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
-        "markets": [_market_fields(market) for market in world.markets.values()],
+        "markets": [market_fields(market) for market in world.markets.values()],
         "venues": venue_fields(world.venues),
         "risk": risk_fields(world.risk),
         "reactor": reactor_fields(world.reactor),
@@ -108,7 +108,7 @@ def world_of(fields: Named) -> World:
         world.plan = None if plan is None else Plan(plan)
         world.halt.since = fields.get("halted_at")
         for row in fields["markets"]:
-            market = _market_of(row)
+            market = market_of(row)
             world.markets[market.market_id] = market
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
@@ -130,7 +130,8 @@ def _check_format(found: int) -> None:
         raise NewerJournalError("the snapshot was written by a newer program")
 
 
-def _market_fields(market: Market) -> Named:
+def market_fields(market: Market) -> Named:
+    """A market as JSON-able fields by name."""
     return {
         "listing": listing_fields(market.listing),
         "yes": market.yes,
@@ -146,7 +147,8 @@ def _market_fields(market: Market) -> Named:
     }
 
 
-def _market_of(row: Named) -> Market:
+def market_of(row: Named) -> Market:
+    """A market from its fields."""
     market = Market(listing_of(row["listing"]))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
@@ -174,6 +176,12 @@ def _words_of(settings: Named) -> Named:
     return {"plan": Plan(settings["plan"]), "wallet": wallet}
 
 
+def _closed_words(closed: Named) -> Named:
+    """What of a closed position is no plain value; yesterday's snapshots have no sources."""
+    sources = closed.get("sources")
+    return {"side": Side(closed["side"]), "sources": None if sources is None else tuple(sources)}
+
+
 def _agent_of(row: Named) -> Agent:
     settings = row["settings"]
     return Agent(
@@ -181,8 +189,6 @@ def _agent_of(row: Named) -> Agent:
         **{name: row[name] for name in _AGENT_PLAIN if name in row},
         settings=AgentSettings(**(settings | _words_of(settings))),
         positions={one[1]: position_of(one) for one in row["positions"]},
-        closed=[
-            ClosedPosition(**(closed | {"side": Side(closed["side"])})) for closed in row["closed"]
-        ],
+        closed=[ClosedPosition(**(closed | _closed_words(closed))) for closed in row["closed"]],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
     )

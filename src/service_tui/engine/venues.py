@@ -449,9 +449,6 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             holding = account.holdings.get(event.market_id)
             if holding is None:
                 continue
-            if not holding.is_held():
-                del account.holdings[event.market_id]
-                continue
             if holding.state is PositionState.ACTIVE:
                 holding.state = moved(holding.state, PositionTrigger.WINDOW_ENDED)
             holding.state = moved(holding.state, PositionTrigger.ORACLE_SETTLED)

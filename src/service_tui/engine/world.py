@@ -96,6 +96,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.seed = seed
         self.tape = tape_of(seed)
         self.markets: dict[str, Market] = {}
+        # Markets that ended since the server last wrote some down: it takes them from here.
+        self.ended: dict[str, Market] = {}
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.halt = Halt()
@@ -435,6 +437,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                     outcome=event.outcome,
                     opened_at=paid.opened_at,
                     resolved_at=event.world_at,
+                    sources=paid.sources,
                 )
             )
         for agent in self.agents.values():
@@ -448,6 +451,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.reactor.records.settle(event)
         market.outcome = event.outcome
         market.resolved_at = event.world_at
+        self.ended[market.market_id] = market
         self.resolved_count += 1
         self._forget_old()
 
@@ -480,7 +484,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if market.resolved_at is None and market.listing.resolved_at <= world_at
         ]
         due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-        return self._did([resolution_of(market, self.agents, at) for market in due])
+        return self._did([resolution_of(market, self.venues, at) for market in due])
 
     def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
         """List what the tape has opened since; a market that nobody can trade any more is not."""

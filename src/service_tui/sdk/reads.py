@@ -124,11 +124,10 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
         skill: str | None = None,
         *,
         since: datetime | None = None,
-        venue: str | Venue = "all",
+        venue: str | Venue = Venue.SIM,
     ) -> OutcomesBody:
-        """What the trades came to, of one skill or on one venue where it is named."""
-        where = "all" if venue == "all" else venue_of(venue)
-        query = OutcomesQuery(skill=skill, since=since, venue=where)
+        """What the trades on one venue came to, of one skill where it is named."""
+        query = OutcomesQuery(skill=skill, since=since, venue=venue_of(venue))
         return self._line.ask(on.OUTCOMES, query=query)
 
     def get_positions(

@@ -12,13 +12,14 @@ from typing import Final
 from service_tui.addresses import checksummed, keccak256
 from service_tui.engine.agents import Agent
 from service_tui.engine.catalogue import condition_of, event_of, token_of
-from service_tui.engine.chain import Wallet
+from service_tui.engine.chain import managed_address
 from service_tui.engine.mining import SIDES
 from service_tui.engine.venues import Holding
 from service_tui.engine.world import World
-from service_tui.signing.book import POLYGON
+from service_tui.signing.approvals import approvals
+from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import UINT_MAX, WORD, selector, uint_word
-from service_tui.terms import Side, Venue
+from service_tui.terms import Side, Venue, WalletKind
 
 WRAPPED: Final = checksummed("0x" + keccak256(b"wrapped collateral")[-20:].hex())
 """Collateral of negative-risk questions. # ours: the simulated chain has one of its own."""
@@ -67,9 +68,17 @@ def _hex_word(data: bytes, index: int) -> str:
 
 
 def agent_of(world: World, address: str) -> Agent | None:
-    """The agent whose linked wallet an address is."""
+    """The agent whose wallet an address is, linked or managed."""
     wallet = world.chain.wallet(address)
-    if wallet is None or world.chain.linked.get(wallet.agent_id) != wallet.address.lower():
+    if wallet is None:
+        managed = (
+            one for one in world.agents.values() if one.settings.wallet is WalletKind.MANAGED
+        )
+        wanted = address.lower()
+        return next(
+            (one for one in managed if managed_address(one.agent_id).lower() == wanted), None
+        )
+    if world.chain.linked.get(wallet.agent_id) != wallet.address.lower():
         return None
     return world.agents.get(wallet.agent_id)
 
@@ -86,15 +95,25 @@ def _money(world: World, data: bytes) -> bytes:
     return uint_word(0 if agent is None else usdc_of(world, agent))
 
 
+def approvals_of(world: World, address: str) -> set[str]:
+    """The names of the approvals that an address has given; the service gives all of its own."""
+    wallet = world.chain.wallet(address)
+    if wallet is not None:
+        return wallet.approvals
+    own = agent_of(world, address)
+    if own is None or not own.settings.claimed:
+        return set()
+    return {one.key for exchange in Exchange for one in approvals(POLYGON, exchange)}
+
+
 def _native(world: World, data: bytes) -> bytes:
     wallet = world.chain.wallet(_address(data, 0))
     return uint_word(0 if wallet is None else wallet.native_usdc)
 
 
 def _approved(world: World, data: bytes, prefix: str) -> bool:
-    wallet: Wallet | None = world.chain.wallet(_address(data, 0))
     key = f"{prefix}_{_address(data, 1).lower()}"
-    return wallet is not None and key in wallet.approvals
+    return key in approvals_of(world, _address(data, 0))
 
 
 def _allowance(prefix: str) -> Answer:

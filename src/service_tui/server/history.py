@@ -5,8 +5,9 @@ Used by the trades route.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from service_tui.engine.codec import (
@@ -25,9 +26,9 @@ from service_tui.engine.events import (
     Payout,
     Redeemed,
 )
-from service_tui.engine.venues import Venues
 from service_tui.engine.world import World
-from service_tui.terms import Action, Side, Venue
+from service_tui.storage.ended_markets import EndedHead
+from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.trades import TradeRow
@@ -35,10 +36,12 @@ from service_tui.wire.trades import TradeRow
 FILL: Final = "fill"
 PAYOUT: Final = "payout"
 SETTLED: Final = "settled"
+SOLD_OUT: Final = "sold_out"
 """Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner,
-and so does a settled row for who holds shares of the market on a real venue."""
+so does a settled row for who holds shares of the market on a real venue, and a sold-out row for who
+had sold all of a side before, on whichever venue."""
 
-REPEATED: Final = frozenset({PAYOUT, SETTLED})
+REPEATED: Final = frozenset({PAYOUT, SETTLED, SOLD_OUT})
 """Rows that a replay passes over: what they tell stands in `resolved`."""
 
 ORDER: Final = "order"
@@ -68,6 +71,8 @@ class Paid:
 class Settled:
     """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
 
+    Or a side that was sold whole before, on whichever venue: the payout has no shares.
+
     `payout.realized_before` is the P&L of earlier sales of the same side.
     """
 
@@ -83,42 +88,23 @@ def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     return [event.market_id, event.at, event.outcome, payout]
 
 
-def settled_of(venues: Venues, event: MarketResolved) -> list[Settled]:
-    """What an outcome that was just confirmed is worth to whom on the real venues."""
-    found: list[Settled] = []
-    for account in venues.accounts.values():
-        holding = account.holdings.get(event.market_id)
-        if holding is None or holding.outcome is None:
-            continue
-        for side in Side:
-            held = holding.position.on(side)
-            if held.shares:
-                worth = held.shares if holding.winner() is side else Micros(0)
-                payout = Payout(
-                    account.agent_id,
-                    side,
-                    held.shares,
-                    held.cost,
-                    worth,
-                    held.realized,
-                    held.opened_at,
-                )
-                found.append(
-                    Settled(event.market_id, event.at, event.outcome, account.venue, payout)
-                )
+def owned_rows(event: MarketResolved) -> list[tuple[str, Payout, list[object]]]:
+    """What a resolution tells each agent: kind of the row, the payout, and what the row holds."""
+    everywhere = [(Venue.SIM, payout) for payout in event.payouts]
+    found: list[tuple[str, Payout, list[object]]] = []
+    for venue, payout in (*everywhere, *event.settled):
+        settled: list[object] = [event.market_id, event.at, event.outcome, venue.value, payout]
+        if not payout.shares:
+            found.append((SOLD_OUT, payout, settled))
+        elif venue is Venue.SIM:
+            found.append((PAYOUT, payout, payout_fields(event, payout)))
+        else:
+            found.append((SETTLED, payout, settled))
     return found
 
 
-def settled_fields(settled: Settled) -> list[object]:
-    """What a settled row holds."""
-    return [
-        settled.market_id,
-        settled.at,
-        settled.outcome,
-        settled.venue.value,
-        settled.payout,
-    ]
-
+Over = Mapping[str, EndedHead]
+"""Markets that ended, by id, of a page of the history."""
 
 Past = Fill | Paid | OrderPlaced | OrderFilled | Redeemed | Settled
 """What one row of an agent's was made from."""
@@ -146,22 +132,31 @@ _MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
     ORDER_FILL: order_fill_of,
     REDEEMED: redeemed_of,
     SETTLED: _settled_of,
+    SOLD_OUT: _settled_of,
 }
 
 
-def trade_row(past: Fill | Paid, world: World) -> TradeRow:
-    """One row of the trade history on sim."""
-    return _fill_row(past, world) if isinstance(past, Fill) else _paid_row(past, world)
+def trade_row(past: Fill | Paid, world: World, over: Over = MappingProxyType({})) -> TradeRow:
+    """One row of the trade history on sim; `over` are markets that ended, by id."""
+    if isinstance(past, Fill):
+        return _fill_row(past, world, over)
+    return _paid_row(past, question_in(world, past.market_id, over))
 
 
-def _fill_row(fill: Fill, world: World) -> TradeRow:
-    market = world.markets.get(fill.market_id)
+def question_in(world: World, market_id: str, over: Over) -> str:
+    """What a market asks or asked; empty where nobody knows."""
+    head = over.get(market_id)
+    return world.question_of(market_id) if head is None else head.question
+
+
+def _fill_row(fill: Fill, world: World, over: Over) -> TradeRow:
+    market, head = world.markets.get(fill.market_id), over.get(fill.market_id)
     sold = fill.action is Action.SELL
     return TradeRow(
         id=fill.trade_id,
         trade_id=fill.trade_id,
         market_id=fill.market_id,
-        market_question=world.question_of(fill.market_id),
+        market_question=question_in(world, fill.market_id, over),
         side=fill.side,
         action=fill.action.value,
         shares=decimal(fill.shares),
@@ -175,20 +170,20 @@ def _fill_row(fill: Fill, world: World) -> TradeRow:
         signal_data=fill.note.signal_data,
         created_at=moment(fill.at),
         pnl=decimal(fill.realized) if sold else None,
-        outcome=None if market is None else market.outcome,
+        outcome=None if head is None else head.outcome,
         # A market that is forgotten here was resolved long ago.
         resolved=market is None or market.resolved_at is not None,
     )
 
 
-def _paid_row(paid: Paid, world: World) -> TradeRow:
+def _paid_row(paid: Paid, question: str) -> TradeRow:
     payout = paid.payout
     trade_id = f"{paid.market_id}-{payout.side.value}-payout"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
         market_id=paid.market_id,
-        market_question=world.question_of(paid.market_id),
+        market_question=question,
         side=payout.side,
         action="redeem",
         shares=decimal(payout.shares),

@@ -29,15 +29,12 @@ from service_tui.server.digest import Digest
 from service_tui.server.events import EventHub
 from service_tui.server.history import (
     ORDER_END,
-    PAYOUT,
     REPEATED,
-    SETTLED,
     Past,
+    owned_rows,
     past_of,
-    payout_fields,
-    settled_fields,
-    settled_of,
 )
+from service_tui.server.past_markets import PastMarkets
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -76,6 +73,7 @@ class Keeper:
         self._database = database
         self._journal = Journal(database)
         self._answers = Answers(database)
+        self.past = PastMarkets(database, lambda: self.world)
         self.digest = Digest(database)
         self._seq = seq
         # Not known, so taken to be long ago: the first commit of a run may take a snapshot. Who is
@@ -95,7 +93,7 @@ class Keeper:
         self.check_whole()
         rows = [row for event in events for row in self._rows(event)]
         try:
-            await self._journal.append(rows, answer=answer)
+            await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
         except asyncio.CancelledError:
             # It is written all the same: whoever listens has to look again.
             self.events.start_over(self._seq, self.world.at)
@@ -171,6 +169,12 @@ class Keeper:
 
         return await asyncio.to_thread(read)
 
+    async def rows_of_agents(
+        self, after: int, kinds: Sequence[str], *, limit: int
+    ) -> list[JournalRow]:
+        """Rows of these kinds, of all agents, after a row and oldest first."""
+        return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
+
     async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.
 
@@ -209,23 +213,8 @@ class Keeper:
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):
             rows += [
-                self._row(
-                    event.at,
-                    PAYOUT,
-                    (paid.agent_id, event.market_id),
-                    codec.dumps(payout_fields(event, paid)),
-                )
-                for paid in event.payouts
-                if paid.shares
-            ]
-            rows += [
-                self._row(
-                    event.at,
-                    SETTLED,
-                    (one.payout.agent_id, event.market_id),
-                    codec.dumps(settled_fields(one)),
-                )
-                for one in settled_of(self.world.venues, event)
+                self._row(event.at, kind, (paid.agent_id, event.market_id), codec.dumps(fields))
+                for kind, paid, fields in owned_rows(event)
             ]
         return rows
 

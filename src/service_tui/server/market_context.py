@@ -48,7 +48,7 @@ def market_part(world: World, market: Market) -> ContextMarketBody:
     """The market with its past prices and what its own venue says."""
     listing = market.listing
     world_at = world.world_at
-    shown = with_book(world, market_body(market, world_at, sparkline=False, criteria=True))
+    shown = with_book(world, market, market_body(market, world_at, sparkline=False, criteria=True))
     fee = f"takers pay {shown.fee_rate_bps} bps x p x (1 - p) a share on {listing.home.value}"
     return ContextMarketBody(
         id=shown.id,
@@ -136,9 +136,8 @@ def _action(fill: AgentFill) -> str:
     return f"{fill.action.value}_{fill.side.value}"
 
 
-def slippage_part(world: World, order: VenueOrder, now: Timestamp) -> SlippageBody:
+def slippage_part(world: World, market: Market, order: VenueOrder, now: Timestamp) -> SlippageBody:
     """What buys of several sizes would get now, each like `order` but for its size."""
-    market = world.market(order.market_id)
     is_open = market.status(world.world_at) is MarketStatus.ACTIVE
     found = [_estimate(world, order, amount, now) for amount in AMOUNTS] if is_open else []
     spread = 0.0

@@ -8,7 +8,7 @@ from functools import cache
 
 from service_tui.engine.agents import Agent, ClosedPosition, status_of
 from service_tui.engine.catalogue import event_of, url_of
-from service_tui.engine.chain import approvals_set
+from service_tui.engine.chain import approvals_set, managed_address
 from service_tui.engine.events import Fill, MarketResolved
 from service_tui.engine.exchange import Order
 from service_tui.engine.feed import NewsItem
@@ -33,6 +33,8 @@ from service_tui.wire.world import NewsBody
 
 DAY_S = 86_400.0
 SPARK_POINTS = 24
+SOLD = "sold"
+# ours: no document has a word for what was sold before its market ended.
 OWNERSHIP = {WalletKind.MANAGED: "native", WalletKind.EXTERNAL: "external"}
 """Words of the wire for who holds the wallet. Source: wire reference, 3.1."""
 
@@ -66,16 +68,23 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         last_trade_at=moment(agent.last_trade_at) if agent.last_trade_at else None,
         rate_limits=rate_limits_of(agent.settings.plan),
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
-        wallet_address=linked_address(world, agent),
+        wallet_address=wallet_address(world, agent),
         wallet_ownership=OWNERSHIP[agent.settings.wallet],
         claim_url=claim_url(address, agent),
     )
 
 
 def linked_address(world: World, agent: Agent) -> str | None:
-    """The address of the linked wallet; None of a managed one. # ours: it has none to show."""
+    """The address of the wallet that was linked by its signature; None where none is."""
     wallet = world.chain.wallet_of(agent.agent_id)
     return None if wallet is None else wallet.address
+
+
+def wallet_address(world: World, agent: Agent) -> str | None:
+    """The address of the agent's wallet, whoever holds its key; None while its own is missing."""
+    if agent.settings.wallet is WalletKind.MANAGED:
+        return managed_address(agent.agent_id)
+    return linked_address(world, agent)
 
 
 def _is_approved(world: World, agent: Agent) -> bool:
@@ -141,7 +150,7 @@ def settings_body(
     seen_at = sdk_seen_at or agent.sdk_seen_at
     return SettingsBody(
         sdk_real_trading_enabled=settings.real_trading_enabled,
-        wallet_address=linked_address(world, agent),
+        wallet_address=wallet_address(world, agent),
         linked_wallet_address=linked_address(world, agent),
         wallet_ownership=OWNERSHIP[settings.wallet],
         sdk_max_trade_amount=decimal(settings.max_trade),
@@ -242,6 +251,7 @@ def side_body(position: Position, market: Market, side: Side) -> PositionSideBod
         exit_value=decimal(market.exit_value(side, shares)),
         realized_pnl=decimal(position.realized(side)),
         opened_at=moment(position.opened_at(side)),
+        unrealized_pnl=decimal(Micros(position.on(side).mark_value(price) - position.cost(side))),
     )
 
 
@@ -251,7 +261,7 @@ def _average(cost: Micros, shares: Micros) -> float | None:
 
 
 def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
-    """What an agent holds in one market."""
+    """What an agent holds in one market; what came of a side sold whole has a row of its own."""
     position = agent.positions[market_id]
     market = world.markets[market_id]
     price = market.price()
@@ -259,7 +269,8 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
     shares_yes, shares_no = position.shares(Side.YES), position.shares(Side.NO)
     cost = position.total_cost()
     held = shares_yes + shares_no
-    realized = position.realized(Side.YES) + position.realized(Side.NO)
+    realized = sum(position.realized(side) for side in Side if position.shares(side))
+    floating = position.unrealized(price)
     return PositionBody(
         market_id=market_id,
         question=market.listing.question,
@@ -269,8 +280,9 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
         current_value=decimal(position.mark_value(price)),
         cost_basis=decimal(cost),
         avg_cost=_average(cost, Micros(held)),
-        pnl=decimal(Micros(position.unrealized(price) + realized)),
+        pnl=decimal(Micros(floating + realized)),
         realized_pnl=decimal(Micros(realized)),
+        unrealized_pnl=decimal(floating),
         status=status.value,
         resolves_at=moment(market.listing.resolves_at),
         sources=agent.sources.get(market_id, ()),
@@ -281,23 +293,24 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
 
 
 def closed_body(closed: ClosedPosition) -> PositionBody:
-    """One side of a resolved market: the shares it had and what they brought."""
+    """One side of a resolved market: the shares it had and what they brought, which is cash now."""
     yes = closed.side is Side.YES
     won = closed.outcome is yes
+    ended = "won" if won else "lost"
     return PositionBody(
         market_id=closed.market_id,
         question=closed.question,
         shares_yes=decimal(closed.shares) if yes else 0.0,
         shares_no=0.0 if yes else decimal(closed.shares),
         current_price=1.0 if closed.outcome else 0.0,
-        current_value=decimal(closed.payout),
         cost_basis=decimal(closed.cost),
         avg_cost=_average(closed.cost, closed.shares),
         pnl=decimal(closed.realized),
         realized_pnl=decimal(closed.realized),
-        status="won" if won else "lost",
+        status=ended if closed.shares else SOLD,
         outcome=closed.outcome,
         resolved_at=moment(closed.resolved_at),
+        sources=closed.sources or (),
         sides=(
             PositionSideBody(
                 side=closed.side.value,
@@ -305,10 +318,11 @@ def closed_body(closed: ClosedPosition) -> PositionBody:
                 cost_basis=decimal(closed.cost),
                 avg_cost=_average(closed.cost, closed.shares),
                 mark_price=1.0 if won else 0.0,
-                current_value=decimal(closed.payout),
-                exit_value=decimal(closed.payout),
+                current_value=0.0,
+                exit_value=0.0,
                 realized_pnl=decimal(closed.realized),
                 opened_at=moment(closed.opened_at),
+                unrealized_pnl=0.0,
             ),
         ),
     )
@@ -326,6 +340,7 @@ def sold_side(side: Side, held: SidePosition, price: float) -> PositionSideBody:
         exit_value=0.0,
         realized_pnl=decimal(held.realized),
         opened_at=moment(held.opened_at),
+        unrealized_pnl=0.0,
     )
 
 
@@ -338,8 +353,10 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
             current_price=world.markets[market_id].price(),
             pnl=decimal(held.realized),
             realized_pnl=decimal(held.realized),
-            # ours: no document has a word for what was sold before its market ended.
-            status="sold",
+            status=SOLD,
+            resolves_at=moment(world.markets[market_id].listing.resolves_at),
+            sources=agent.sources.get(market_id, ()),
+            url=url_of(world.markets[market_id].listing),
             sides=(sold_side(side, held, world.markets[market_id].price_of(side)),),
         )
         for market_id, position in agent.positions.items()

@@ -7,16 +7,17 @@ Used by every route that shows a real venue.
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents import Agent, ClosedPosition
 from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
 from service_tui.engine.catalogue import condition_of, event_of, token_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
+from service_tui.engine.market import Market
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
 from service_tui.engine.world import World
-from service_tui.server.present import sold_side
+from service_tui.server.present import SOLD, closed_body, sold_side
 from service_tui.server.venue_history import question_of
 from service_tui.terms import Action, MarketStatus, OrderType, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, decimal
@@ -75,12 +76,11 @@ def top_of(book: Book, times: Times) -> Top:
     )
 
 
-def with_book(world: World, body: MarketBody) -> MarketBody:
+def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
     """A market with what its order book says, where it has one."""
-    market = world.markets.get(body.id)
-    if market is None or market.listing.home is Venue.SIM:
-        return body
     listing = market.listing
+    if listing.home is Venue.SIM:
+        return body
     source = {"import_source": listing.home.value, "simulated": True}
     ids = chain_ids(body.id, listing.home)
     source |= {
@@ -253,20 +253,43 @@ def venue_exit_value(world: World, agent: Agent, holding: Holding, side: Side) -
     return Micros(max(0, found.money - found.fee))
 
 
+class Worth(NamedTuple):
+    """What a side is worth now, and its P&L; the sum of both P&L is exact at any moment."""
+
+    value: Micros
+    realized: Micros
+    unrealized: Micros
+
+
+def worth_of(holding: Holding, side: Side, price: float) -> Worth:
+    """Worth of a side whose price is known; at the outcome only what waits to be redeemed."""
+    held = holding.position.on(side)
+    if holding.outcome is None:
+        value = held.mark_value(price)
+        return Worth(value, held.realized, Micros(value - held.cost))
+    won = holding.winner() is side
+    waits = holding.payout() if won else Micros(0)
+    total = held.realized + (held.shares if won else 0) - held.cost
+    floating = waits - held.cost_of(waits) if waits else 0
+    return Worth(waits, Micros(total - floating), Micros(floating))
+
+
 def _side_body(world: World, agent: Agent, holding: Holding, side: Side) -> PositionSideBody:
     held = holding.position.on(side)
     price = world.venues.price(holding, (world.at, world.world_at))
     price = price if side is Side.YES else 1.0 - price
+    worth = worth_of(holding, side, price)
     return PositionSideBody(
         side=side.value,
         shares=decimal(held.shares),
         cost_basis=decimal(held.cost),
         avg_cost=min(1.0, held.cost / held.shares) if held.shares else None,
         mark_price=price,
-        current_value=decimal(held.mark_value(price)),
+        current_value=decimal(worth.value),
         exit_value=decimal(venue_exit_value(world, agent, holding, side)),
-        realized_pnl=decimal(held.realized),
+        realized_pnl=decimal(worth.realized),
         opened_at=moment(held.opened_at),
+        unrealized_pnl=decimal(worth.unrealized),
     )
 
 
@@ -279,14 +302,19 @@ def _status_of(holding: Holding) -> str:
 
 
 def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holding) -> PositionBody:
-    """What an agent holds in one market of a venue, and where that stands."""
+    """What an agent holds in one market of a venue; a side that was sold whole is another row."""
     position = holding.position
     market_id = position.market_id
     times = (world.at, world.world_at)
     price = world.venues.price(holding, times)
-    value = position.yes.mark_value(price) + position.no.mark_value(1.0 - price)
+    worths = [
+        worth_of(holding, side, price if side is Side.YES else 1.0 - price)
+        for side in Side
+        if position.shares(side)
+    ]
     cost = position.total_cost()
-    realized = position.yes.realized + position.no.realized
+    realized = sum(one.realized for one in worths)
+    floating = sum(one.unrealized for one in worths)
     held = position.yes.shares + position.no.shares
     winner = holding.winner()
     active = holding.state is PositionState.ACTIVE
@@ -297,11 +325,12 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         shares_yes=decimal(position.yes.shares),
         shares_no=decimal(position.no.shares),
         current_price=price,
-        current_value=decimal(Micros(value)),
+        current_value=decimal(Micros(sum(one.value for one in worths))),
         cost_basis=decimal(cost),
         avg_cost=min(1.0, cost / held) if held else None,
-        pnl=decimal(Micros(value - cost + realized)),
+        pnl=decimal(Micros(realized + floating)),
         realized_pnl=decimal(Micros(realized)),
+        unrealized_pnl=decimal(Micros(floating)),
         venue=venue,
         currency=CURRENCY,
         status=_status_of(holding),
@@ -335,15 +364,33 @@ def venue_positions(
     return sorted(found, key=lambda body: -body.current_value)
 
 
-def sold_on_venue(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
-    """Sides that were sold whole on a venue: what they brought, until the oracle settles."""
+def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) -> list[PositionBody]:
+    """Sides that were sold whole on a venue, before the oracle has settled, or after: what came."""
     return [
         _sold_body(world, venue, holding, side)
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
-        if holding.outcome is None
+        if (holding.outcome is not None) is settled
         for side in Side
         if not (held := holding.position.on(side)).shares and held.opened_at
     ]
+
+
+def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
+    """One side of a market that ended, of which only the journal tells: nothing of it waits."""
+    body = closed_body(closed)
+    if venue is Venue.SIM:
+        return body
+    won = closed.shares and closed.outcome is (closed.side is Side.YES)
+    state = PositionState.REDEEMED if won else PositionState.READY
+    return body.model_copy(
+        update={
+            "venue": venue,
+            "currency": CURRENCY,
+            "lifecycle": state.value,
+            "simulated": True,
+            **chain_ids(closed.market_id, venue)._asdict(),
+        }
+    )
 
 
 def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> PositionBody:
@@ -358,9 +405,11 @@ def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> Posi
         realized_pnl=decimal(held.realized),
         venue=venue,
         currency=CURRENCY,
-        # The word that a position sold whole has on sim as well.
-        status="sold",
+        status=SOLD,
         lifecycle=holding.state.value,
+        outcome=holding.outcome,
+        resolves_at=moment(holding.resolves_at),
+        resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
         sources=holding.sources,
         neg_risk=holding.neg_risk,
         **chain_ids(market_id, venue)._asdict(),

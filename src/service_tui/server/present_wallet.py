@@ -4,6 +4,7 @@ Knows engine and wire. Must not know routes, HTTP or storage.
 Used by the routes of wallets, redemption and the chain.
 """
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
@@ -13,8 +14,8 @@ from service_tui.engine.chain_events import TxStatus
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL, Holding
 from service_tui.engine.world import World
-from service_tui.server.contract_calls import usdc_of
-from service_tui.server.present import OWNERSHIP
+from service_tui.server.contract_calls import approvals_of, usdc_of
+from service_tui.server.present import OWNERSHIP, wallet_address
 from service_tui.server.relay import approval_keys, gas_needed
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
@@ -23,7 +24,7 @@ from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.chain import ChainBody
 from service_tui.wire.redemption import RedemptionBody, RedemptionsBody
-from service_tui.wire.wallet import CheckBody, WalletBody
+from service_tui.wire.wallet import CheckBody, VersionBody, WalletBody
 
 STATES: Final = {
     PositionState.ACTIVE: "Active",
@@ -51,25 +52,25 @@ def wallet_body(world: World, agent: Agent, exchange: Exchange) -> WalletBody:
     """The wallet and what real trades still need."""
     agent_id, settings = agent.agent_id, agent.settings
     wallet = world.chain.wallet_of(agent_id)
-    keys = approval_keys(exchange)
-    checks = checks_of(world, agent, exchange)
+    by_version = versions_of(approvals_of(world, wallet_address(world, agent) or ""))
+    is_approved = any(one.approvals_set for one in by_version.values())
+    checks = checks_of(world, agent)
     return WalletBody(
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(world, agent),
         wallet_ownership=OWNERSHIP[settings.wallet],
         usdc=decimal(Micros(usdc_of(world, agent))),
+        pusd=decimal(Micros(usdc_of(world, agent))),
         native_usdc=0.0 if wallet is None else decimal(wallet.native_usdc),
         gas=0.0 if wallet is None else wallet.gas / WEI,
         gas_needed=0.0 if wallet is None else gas_needed(world) / WEI,
         gas_enough=wallet is None or wallet.gas >= gas_needed(world),
         pol_usd=POL_PRICE,
         pay_usdc=0.0 if wallet is None else decimal(world.chain.pay_balance(wallet.address)),
-        # A managed wallet is approved for by the service, once the agent is claimed.
-        approvals_set=settings.claimed if wallet is None else approvals_set(wallet, keys),
+        approvals_set=is_approved,
         approvals_missing=()
-        if wallet is None
-        else tuple(
-            one.about for one in approvals(POLYGON, exchange) if one.key not in wallet.approvals
-        ),
+        if is_approved or wallet is None
+        else by_version[exchange.value].missing,
+        by_version=by_version,
         has_credentials=has_credentials(world, agent),
         restricted=wallet is not None and wallet.restricted,
         exchange_version=exchange.value,
@@ -81,6 +82,21 @@ def wallet_body(world: World, agent: Agent, exchange: Exchange) -> WalletBody:
     )
 
 
+def versions_of(given: Collection[str]) -> dict[str, VersionBody]:
+    """What the approvals that were given allow, and what is missing, by generation."""
+    return {
+        exchange.value: VersionBody(
+            approvals_set=all(key in given for key in approval_keys(exchange)),
+            missing=tuple(
+                one.about
+                for one in approvals(POLYGON, exchange)
+                if one.key in approval_keys(exchange) and one.key not in given
+            ),
+        )
+        for exchange in Exchange
+    }
+
+
 def has_credentials(world: World, agent: Agent) -> bool:
     """Whether the service can place orders at the venue: for its own wallets always."""
     wallet = world.chain.wallet_of(agent.agent_id)
@@ -89,7 +105,7 @@ def has_credentials(world: World, agent: Agent) -> bool:
     return wallet.credentials_at is not None
 
 
-def checks_of(world: World, agent: Agent, exchange: Exchange) -> tuple[CheckBody, ...]:
+def checks_of(world: World, agent: Agent) -> tuple[CheckBody, ...]:
     """What real trades need, in the order to do it. Source: decisions, "Live orders"."""
     settings = agent.settings
     claimed = CheckBody(
@@ -110,10 +126,10 @@ def checks_of(world: World, agent: Agent, exchange: Exchange) -> tuple[CheckBody
     money = CheckBody(
         name="collateral",
         done=has_cash,
-        about="there is USDC.e to trade with",
+        about="there is USDC.e or pUSD to trade with",
         fix="" if has_cash else _money_fix(world.chain.wallet_of(agent.agent_id)),
     )
-    return (claimed, *_external(world, agent, exchange), money, enabled)
+    return (claimed, *_external(world, agent), money, enabled)
 
 
 def _money_fix(wallet: Wallet | None) -> str:
@@ -122,7 +138,7 @@ def _money_fix(wallet: Wallet | None) -> str:
     return "send USDC.e (bridged) to the wallet; native USDC is not accepted"
 
 
-def _external(world: World, agent: Agent, exchange: Exchange) -> tuple[CheckBody, ...]:
+def _external(world: World, agent: Agent) -> tuple[CheckBody, ...]:
     """What an external wallet needs besides; nothing of a managed one."""
     if agent.settings.wallet is WalletKind.MANAGED:
         return ()
@@ -135,7 +151,7 @@ def _external(world: World, agent: Agent, exchange: Exchange) -> tuple[CheckBody
     )
     if wallet is None:
         return (linked,)
-    approved = approvals_set(wallet, approval_keys(exchange))
+    approved = any(approvals_set(wallet, approval_keys(one)) for one in Exchange)
     enough, knows = wallet.gas >= gas_needed(world), wallet.credentials_at is not None
     return (
         linked,

@@ -12,14 +12,17 @@ from typing import TypeVar
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
 from service_tui.engine.events import Event
+from service_tui.engine.limits import PLANS
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
+from service_tui.server.by_source import Past
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
 from service_tui.server.idempotency import Promise, Repeats
 from service_tui.server.keeper import Keeper
 from service_tui.server.link_challenges import LinkChallenges
 from service_tui.server.rates import Rates
+from service_tui.server.refusals import denied
 from service_tui.server.reported import ReportedPnl
 from service_tui.signing.book import Exchange
 from service_tui.terms import Plan
@@ -43,6 +46,7 @@ class Service:
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
     it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
     signal, seconds of wall time. `exchange` is the generation of the EVM venue that is simulated.
+    `past` is what each source of trades has come to.
     """
 
     keeper: Keeper
@@ -63,6 +67,7 @@ class Service:
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
     exchange: Exchange = Exchange.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    past: Past = field(default_factory=Past)
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
@@ -76,7 +81,26 @@ class Service:
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""
         # ours: all but the person's own, or the Free plan's single agent would be the console.
-        return sum(agent_id != self.operator_agent for agent_id in self.world.agents)
+        return sum(
+            agent_id != self.operator_agent and not agent.settings.retired
+            for agent_id, agent in self.world.agents.items()
+        )
+
+    def check_slot(self) -> None:
+        """Refuse one agent more than the plan allows.
+
+        Raises:
+            Denied: 403 where the account is full, unless the limits are off.
+        """
+        allowed = PLANS[self.plan].agents
+        if self.limits and not self.agents_count() < allowed:
+            agents = "one agent" if allowed == 1 else f"{allowed} agents"
+            raise denied(
+                403,
+                f"the account has its {agents}",
+                "retire an agent (service-tui agent retire NAME), choose a larger plan in the "
+                "console, or start the service with a larger --plan",
+            )
 
 
 @dataclass(slots=True)

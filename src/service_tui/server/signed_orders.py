@@ -47,16 +47,14 @@ class Signed(NamedTuple):
     expires_at: Timestamp | None = None
 
 
-def verified(
-    world: World, agent: Agent, request: TradeRequest, terms: tuple[Exchange, Timestamp]
-) -> Signed | None:
+def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -> Signed | None:
     """The signed order of a request to the EVM venue.
 
     Args:
         world: whose markets and wallets are meant.
         agent: who asks.
         request: as it came.
-        terms: generation of the exchange, and wall time.
+        at: wall time.
 
     Returns:
         What was signed; None where the wallet is not one that signs for itself.
@@ -64,13 +62,14 @@ def verified(
     Raises:
         WalletProblem: the order is refused, and why.
     """
-    wallet, (exchange, at) = world.chain.wallet_of(agent.agent_id), terms
+    wallet, said = world.chain.wallet_of(agent.agent_id), request.signed_order
     if request.venue is not Venue.EVM or wallet is None:
         # ours: a signature that nobody asked for would bind nobody here.
         return None
+    # Both generations are traded on: the order says for which it was signed.
+    exchange = None if said is None else Exchange(said.version)
     _check_wallet(wallet, exchange)
-    said = request.signed_order
-    if said is None:
+    if said is None or exchange is None:
         raise SignatureMissing("an external wallet trades by its own signature: none was sent")
     try:
         signed = read_order(said.model_dump(by_alias=True, exclude_none=True), exchange)
@@ -87,14 +86,16 @@ def verified(
     return _as_asked(world, request, signed.order, order_hash)
 
 
-def _check_wallet(wallet: Wallet, exchange: Exchange) -> None:
-    """Refuse what the venue would refuse of any order of this wallet."""
+def _check_wallet(wallet: Wallet, exchange: Exchange | None) -> None:
+    """Refuse what the venue would refuse of any order of this wallet for a generation, or any."""
     if wallet.restricted:
         raise WalletRestricted("the wallet is restricted by the venue")
     if wallet.credentials_at is None:
         raise CredentialsMissing("unauthorized: invalid api key, no credentials of this wallet")
-    if not wallet.approvals.issuperset(order_keys(exchange)):
-        raise ApprovalMissing("not enough balance / allowance: trading is not activated")
+    wanted = tuple(Exchange) if exchange is None else (exchange,)
+    if not any(wallet.approvals.issuperset(order_keys(one)) for one in wanted):
+        where = "" if exchange is None else f" on exchange {exchange.value}"
+        raise ApprovalMissing(f"not enough balance / allowance: trading is not activated{where}")
 
 
 def _check_signer(signed: SignedOrder, wallet: Wallet, *, is_neg_risk: bool) -> None:

@@ -13,6 +13,7 @@ from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, Redeemed
 from service_tui.engine.world import World
 from service_tui.server.history import Paid, Past, trade_row
 from service_tui.server.keeper import Keeper
+from service_tui.storage.ended_markets import EndedHead
 from service_tui.storage.journal import History
 from service_tui.terms import Action, OrderEnd, TradeStatus, Venue
 from service_tui.units import Micros, decimal
@@ -62,6 +63,9 @@ async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[T
     if gone:
         since = min(one.at for one in gone)
         ends = await keeper.ends(agent.agent_id, {one.order_id for one in gone}, since)
+    over = await keeper.past.heads({one.market_id for one in past})
+    # The journal has been read: the world may be another by now.
+    world = keeper.world
     rows: list[TradeRow] = []
     for one in past:
         if isinstance(one, OrderPlaced):
@@ -71,11 +75,11 @@ async def rows_of(keeper: Keeper, agent: Agent, past: Sequence[Past]) -> tuple[T
                 fate = Fate(status, order.shares, order.money, order.realized)
             else:
                 fate = _ended(one, ends.get(one.order_id))
-            rows.append(_order_row(one, fate, world))
+            rows.append(_order_row(one, fate, world, over.get(one.market_id)))
         elif isinstance(one, Redeemed):
-            rows.append(_redeemed_row(one, world))
+            rows.append(_redeemed_row(one, world, over.get(one.market_id)))
         elif isinstance(one, Fill | Paid):
-            rows.append(trade_row(one, world))
+            rows.append(trade_row(one, world, over))
     return tuple(rows)
 
 
@@ -90,13 +94,13 @@ def _ended(placed: OrderPlaced, end: OrderEnded | None) -> Fate:
     return Fate(status, end.shares, end.money, end.realized)
 
 
-def _order_row(placed: OrderPlaced, fate: Fate, world: World) -> TradeRow:
+def _order_row(placed: OrderPlaced, fate: Fate, world: World, over: EndedHead | None) -> TradeRow:
     sold = placed.action is Action.SELL and fate.shares > 0
     return TradeRow(
         id=placed.order_id,
         trade_id=placed.order_id,
         market_id=placed.market_id,
-        market_question=question_of(world, placed.market_id),
+        market_question=over.question if over else question_of(world, placed.market_id),
         side=placed.side,
         action=placed.action.value,
         shares=decimal(fate.shares),
@@ -112,20 +116,21 @@ def _order_row(placed: OrderPlaced, fate: Fate, world: World) -> TradeRow:
         signal_data=placed.note.signal_data,
         created_at=moment(placed.at),
         pnl=decimal(fate.realized) if sold else None,
-        outcome=_outcome_of(world, placed.market_id),
+        outcome=over.outcome if over else _outcome_of(world, placed.market_id),
+        resolved=over is not None,
         market_source=placed.venue,
         fee=decimal(placed.fee),
         simulated=True,
     )
 
 
-def _redeemed_row(redeemed: Redeemed, world: World) -> TradeRow:
+def _redeemed_row(redeemed: Redeemed, world: World, over: EndedHead | None) -> TradeRow:
     trade_id = f"{redeemed.market_id}-{redeemed.side.value}-redeemed"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
         market_id=redeemed.market_id,
-        market_question=question_of(world, redeemed.market_id),
+        market_question=over.question if over else question_of(world, redeemed.market_id),
         side=redeemed.side,
         action="redeem",
         shares=decimal(redeemed.shares),
@@ -134,7 +139,8 @@ def _redeemed_row(redeemed: Redeemed, world: World) -> TradeRow:
         venue=redeemed.venue,
         created_at=moment(redeemed.at),
         pnl=decimal(Micros(redeemed.payout - redeemed.cost)),
-        outcome=_outcome_of(world, redeemed.market_id),
+        outcome=over.outcome if over else _outcome_of(world, redeemed.market_id),
+        resolved=True,
         market_source=redeemed.venue,
         simulated=True,
     )

@@ -30,6 +30,7 @@ from sqlmodel import col
 from service_tui.storage import tables
 from service_tui.storage.answers import Answer, remember
 from service_tui.storage.database import Database
+from service_tui.storage.ended_markets import EndedMarket, keep
 from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
 from service_tui.storage.lock import open_private
 from service_tui.storage.tables import OF_THE_TAPE, statement
@@ -111,7 +112,13 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def append(self, rows: Sequence[JournalRow], *, answer: Answer | None = None) -> None:
+    async def append(
+        self,
+        rows: Sequence[JournalRow],
+        *,
+        answer: Answer | None = None,
+        ended: Sequence[EndedMarket] = (),
+    ) -> None:
         """Write rows, and the answer that they lead to, in one transaction; await to know it done.
 
         Fails with `DuplicateAnswerError` when the answer's key is taken, and with a `StorageError`
@@ -121,6 +128,7 @@ class Journal:
         Args:
             rows: what happened, oldest first, following the last row without gap.
             answer: kept for 24 hours under its key.
+            ended: markets that these rows end; kept where an agent had to do with them.
 
         Raises:
             JournalOrderError: a gap or a repetition, among the rows or after those on disk.
@@ -137,6 +145,7 @@ class Journal:
                 if first != expected:
                     raise JournalOrderError(expected=expected, seq=first)
                 connection.executemany(_APPEND, records)
+            keep(connection, ended)
             if answer is not None:
                 remember(connection, answer)
 

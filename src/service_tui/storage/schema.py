@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=6,
+    version=7,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -80,13 +80,20 @@ SCHEMA: Final = Schema(
             """CREATE TABLE entriesread (
             one INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (one) ) STRICT""",
         ),
+        6: (
+            """CREATE TABLE endedmarkets (
+            market_id TEXT NOT NULL, question TEXT NOT NULL, home TEXT NOT NULL,
+            outcome INTEGER NOT NULL, resolves_at REAL NOT NULL, resolved_at REAL NOT NULL,
+            body TEXT NOT NULL, PRIMARY KEY (market_id) ) STRICT""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
 Version 3 has price alerts.
 Version 4 has the signals of the reactor, and what was chosen for wallets.
 Version 5 has what goes to a chain, step by step.
-Version 6 has a digest of what agents bought."""
+Version 6 has a digest of what agents bought.
+Version 7 has markets that ended."""
 
 
 def create(path: Path, *, version: int) -> None:

@@ -245,6 +245,20 @@ class Entriesread(SQLModel, table=True):
     seq: int = 0
 
 
+class Endedmarkets(SQLModel, table=True):
+    """A market that ended and that some agent had to do with; `body` is all that is left of it."""
+
+    __table_args__ = _STRICT
+
+    market_id: str = Field(primary_key=True, sa_type=TEXT)
+    question: str = Field(sa_type=TEXT)
+    home: str = Field(sa_type=TEXT)
+    outcome: int
+    resolves_at: float = Field(sa_type=REAL)
+    resolved_at: float = Field(sa_type=REAL)
+    body: str = Field(sa_type=TEXT)
+
+
 class Use(SQLModel, table=True):
     """One row: whether the last use of the database ended in order."""
 

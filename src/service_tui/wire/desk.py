@@ -68,12 +68,13 @@ class DeskAgentBody(WireModel):
     losses: Count = 0
     spent_today: Amount = 0.0
     venues: tuple[DeskVenueBody, ...] = ()
+    retired: bool = False
 
 
 class AccountBody(WireModel):
     """The account: one operator, and every agent of this service. `plan` is what new agents get.
 
-    The console's own agent is none of those that are counted.
+    The console's own agent is none of those that are counted, nor are those that are retired.
     """
 
     plan: Plan
@@ -102,6 +103,8 @@ class DeskAgentPatch(OperatorModel):
     plan: Plan | None = None
     trading_paused: bool | None = None
     suspended: bool | None = None
+    # ours: suspended, and out of the plan's count of agents; false takes it back into a free slot.
+    retired: bool | None = None
     # ours: a rehearsal of an external wallet, until one is linked.
     wallet: WalletKind | None = None
 

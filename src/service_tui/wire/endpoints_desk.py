@@ -37,7 +37,7 @@ DESK_PATCH_AGENT = Endpoint(
     desk.DeskAgentBody,
     asks=desk.DeskAgentPatch,
     operator=True,
-    summary="Change an agent's name or plan, pause or suspend it",
+    summary="Change an agent's name or plan, pause, suspend or retire it",
 )
 DESK_CLAIM = Endpoint(
     "POST",

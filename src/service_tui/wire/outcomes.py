@@ -1,9 +1,10 @@
 """What the trades of an agent or a skill came to. Source: wire reference, 2.6."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from service_tui.terms import Venue
 from service_tui.wire.base import AnyVenue, AskedMoment, Count, Line, Moment, Money, WireModel
 
 
@@ -12,8 +13,8 @@ class OutcomesQuery(WireModel):
 
     skill: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
     since: AskedMoment | None = None
-    # ours: of which venue; each has a currency of its own.
-    venue: AnyVenue | Literal["all"] = "all"
+    # ours: of which venue; each has a currency of its own, so that none is the sum of all.
+    venue: AnyVenue = Venue.SIM
 
 
 class ConfidenceBody(WireModel):
@@ -25,11 +26,11 @@ class ConfidenceBody(WireModel):
     mirror: Count = 0
 
 
-class OutcomesBody(WireModel):
-    """Sums of the second generation beside those of the first.
+class VenueOutcomesBody(WireModel):
+    """Sums of the second generation beside those of the first, of one venue.
 
     `wins` and `losses` count sales and settlements, the `settled_` figures settlements alone. Money
-    is in units of the venues' currencies, fees taken off; `pnl_by_venue` tells them apart.
+    is in units of the venue's currency, fees taken off.
     """
 
     trades: Count
@@ -41,7 +42,15 @@ class OutcomesBody(WireModel):
     settled_wins: Count
     settled_losses: Count
     confidence_breakdown: ConfidenceBody
+
+
+class OutcomesBody(VenueOutcomesBody):
+    """The figures of the venue that was asked for, and those of every venue beside them."""
+
     # ours: what was asked, so that an answer can be told from another.
     skill: Line | None = None
     since: Moment | None = None
+    venue: AnyVenue = Venue.SIM
+    # ours: venues of which anything was closed, and the figures of all.
     pnl_by_venue: dict[str, Money] = Field(default_factory=dict[str, Money])
+    by_venue: dict[str, VenueOutcomesBody] = Field(default_factory=dict[str, VenueOutcomesBody])

@@ -24,10 +24,15 @@ class PositionsQuery(WireModel):
     venue: AnyVenue | Literal["all"] | None = None
     source: Annotated[str, StringConstraints(max_length=200)] | None = None
     status: Literal["active", "resolved", "closed", "settled", "all"] = "active"
+    # ours: of each venue at most so many rows of resolved markets, newest first; none is all.
+    limit: Annotated[int, Field(ge=0, le=100_000)] | None = None
 
 
 class PositionSideBody(WireModel):
-    """ours: one side of a position in full; the published row mixes both sides."""
+    """ours: one side of a position in full; the published row mixes both sides.
+
+    `unrealized_pnl` is None where a service does not tell it.
+    """
 
     side: Line
     shares: Amount
@@ -38,6 +43,7 @@ class PositionSideBody(WireModel):
     exit_value: Amount
     realized_pnl: Money
     opened_at: Moment
+    unrealized_pnl: Money | None = None
 
 
 class PositionBody(WireModel):
@@ -79,6 +85,8 @@ class PositionBody(WireModel):
     sides: tuple[PositionSideBody, ...] = ()
     # ours: which contract redeems it: the negative-risk adapter, or the standard one.
     neg_risk: bool = False
+    # ours: so that realized and unrealized P&L add up to `pnl`, also where nothing is held now.
+    unrealized_pnl: Money = 0.0
 
 
 class PnlBody(WireModel):

@@ -101,10 +101,23 @@ class AllowancesQuery(WireModel):
 
     no_cache: bool = False
     include_tx_params: bool = False
+    # ours: the transactions of which generation of the exchange; without it the service's first.
+    exchange_version: Literal["v1", "v2"] | None = None
+
+
+class VersionBody(LenientModel):
+    """ours: whether a generation of the exchange is approved, and which approvals it lacks."""
+
+    approvals_set: bool = False
+    missing: tuple[Line, ...] = ()
 
 
 class AllowancesBody(LenientModel):
-    """Which approvals an address has given. The keys are those of the wire reference, 6.5."""
+    """Which approvals an address has given. The keys are those of the wire reference, 6.5.
+
+    Those of one generation of the exchange, and what was given for the other; `all_set` where
+    either is approved whole.
+    """
 
     all_set: bool = False
     allowances: dict[str, bool] = Field(default_factory=dict)
@@ -112,6 +125,7 @@ class AllowancesBody(LenientModel):
     address: Line | None = None
     exchange_version: Line = "v1"
     transactions: tuple[UnsignedTxBody, ...] = ()
+    by_version: dict[str, VersionBody] = Field(default_factory=dict[str, VersionBody])
 
 
 class CheckBody(LenientModel):
@@ -140,6 +154,8 @@ class WalletBody(LenientModel):
     wallet_ownership: Line = "native"
     # USDC.e that the venue takes; native USDC, which it does not; gas in POL; what pays for calls.
     usdc: Amount = 0.0
+    # What version 2 of the exchange takes. It is the same play money, seen through another token.
+    pusd: Amount = 0.0
     native_usdc: Amount = 0.0
     gas: Amount = 0.0
     # What one redemption costs about, in POL, and whether there is enough of it for one.
@@ -150,6 +166,8 @@ class WalletBody(LenientModel):
     pay_usdc: Amount = 0.0
     approvals_set: bool = False
     approvals_missing: tuple[Line, ...] = ()
+    # Of each generation of the exchange. Orders of both are taken; one is enough.
+    by_version: dict[str, VersionBody] = Field(default_factory=dict[str, VersionBody])
     has_credentials: bool = False
     restricted: bool = False
     exchange_version: Line = "v1"

@@ -55,7 +55,7 @@ def halt(options: Options) -> Outcome:
     Raises:
         DeskClosedError: the directory cannot be used; says why and what to do.
     """
-    return _run(options, _halt)
+    return run_on_desk(options, _halt)
 
 
 def resume(options: Options) -> Outcome:
@@ -67,7 +67,7 @@ def resume(options: Options) -> Outcome:
     Raises:
         DeskClosedError: the directory cannot be used; says why and what to do.
     """
-    return _run(options, _resume)
+    return run_on_desk(options, _resume)
 
 
 async def _halt(desk: Desk) -> Outcome:
@@ -133,7 +133,8 @@ async def _seen(desk: Desk, wanted: Callable[[DeskState], bool]) -> None:
             return
 
 
-def _run(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
+def run_on_desk(options: Options, act: Callable[[Desk], Awaitable[Outcome]]) -> Outcome:
+    """Do something with a desk that stays for that moment alone; DeskClosedError as `halt`."""
     # Whoever only halts or resumes sells nothing: exits are for a desk that stays.
     quiet = replace(options, exits=False, listen=None)
     with closed_in_plain_words():

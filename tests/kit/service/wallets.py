@@ -95,10 +95,10 @@ class External:
     async def send(self, raw: str) -> Json:
         return await self.line.said(BROADCAST, json={"signed_tx": raw})
 
-    async def approve(self) -> int:
+    async def approve(self, **query: str) -> int:
         """Send every approval that is missing; how many."""
         asked = await self.line.said(
-            ALLOWANCES, path={"address": self.address}, include_tx_params="true"
+            ALLOWANCES, path={"address": self.address}, include_tx_params="true", **query
         )
         sent = 0
         for one in asked["transactions"]:

@@ -50,7 +50,7 @@ def is_unlinked(wallet: WalletView) -> bool:
 def wallet_text(state: DeskState) -> Text:
     """Whose the wallet is, and what lies in it."""
     wallet, masked = state.wallet, is_private(state)
-    address = wallet.address or wallet.key_address
+    address = wallet.address or wallet.key_address or wallet.managed_address
     owner = "not known yet" if wallet.ownership is None else wallet.ownership.value
     if wallet.ownership is Ownership.MANAGED:
         owner += ": the service holds the key and signs"

@@ -24,7 +24,7 @@ from service_tui.terms import Plan
 Part = TypeVar("Part")
 
 _ON_A_ROW: Final = frozenset({
-    "claim", "code", "pause", "plan", "new_key", "suspend", "leash",
+    "claim", "code", "pause", "plan", "new_key", "suspend", "retire", "leash",
     "stop_skill", "restart_skill", "detach_skill", "budget",
 })  # fmt: skip
 _ON_OUR_SKILLS: Final = frozenset({
@@ -100,6 +100,17 @@ class AgentActs(HandActs[Part], Generic[Part]):
         body = Text.assemble(formats.plain(agent.name, 60), " may then trade again by itself.")
         self._ask(Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
 
+    def action_retire(self) -> None:
+        """Give its slot back for good, once that is confirmed; readmit takes it back."""
+        agent = self.agent_for("retire")
+        if agent is not None:
+            body = Text.assemble(
+                formats.plain(agent.name, 60),
+                " does nothing any more, and its slot is free for another agent. Its history, its "
+                "key and what it holds stay; readmit takes it back while a slot is free.",
+            )
+            self._ask(Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
+
     def action_new_key(self) -> None:
         """Give it another key, once that is confirmed; that of others is shown once."""
         agent = self.agent_for("new_key")
@@ -167,7 +178,9 @@ class AgentActs(HandActs[Part], Generic[Part]):
             return NO_ROW
         if action in {"claim", "code"} and agent.claimed:
             return _CLAIMED
-        return ""
+        if action == "retire" and agent.is_own:
+            return "this is the agent of this desk: it takes no slot"
+        return "it is retired already" if action == "retire" and agent.retired else ""
 
     def _ask(self, question: Question, act: AgentAct, agent: AgentView) -> None:
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result

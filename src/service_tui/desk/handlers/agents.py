@@ -123,11 +123,16 @@ async def _readmit(order: Govern, ports: Ports) -> None:
     await _patch(order, ports, DeskAgentPatch(suspended=False))
 
 
+async def _retire(order: Govern, ports: Ports) -> None:
+    await _patch(order, ports, DeskAgentPatch(retired=True))
+
+
 _SAID: Final = {
     AgentAct.PAUSE: "{name} is paused: it may sell, and buys nothing",
     AgentAct.RESUME: "{name} may buy again",
     AgentAct.SUSPEND: "{name} is suspended: every order of it is refused",
     AgentAct.READMIT: "{name} may trade again",
+    AgentAct.RETIRE: "{name} is retired: its slot is free, its history stays",
     AgentAct.PLAN: "{name} has another plan",
 }
 
@@ -139,5 +144,6 @@ _ACTS: Final[dict[AgentAct, Callable[[Govern, Ports], Awaitable[None]]]] = {
     AgentAct.RESUME: _resume,
     AgentAct.SUSPEND: _suspend,
     AgentAct.READMIT: _readmit,
+    AgentAct.RETIRE: _retire,
     AgentAct.PLAN: _plan,
 }

@@ -4,10 +4,8 @@ from typing import Final
 
 from service_tui import __version__
 from service_tui.engine.events import AgentRegistered
-from service_tui.engine.limits import PLANS
 from service_tui.server.access import hash_of
 from service_tui.server.present import agent_body, claim_url, context_body
-from service_tui.server.refusals import denied
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
 from service_tui.units import ONE, Micros
@@ -35,14 +33,7 @@ async def register(asked: Asked) -> RegisterBody:
     """Take in a new agent with 10,000 $SIM; its key is shown here and never again."""
     request = asked.body_as(RegisterRequest)
     service = asked.service
-    allowed = PLANS[service.plan].agents
-    if not service.agents_count() < allowed:
-        agents = "one agent" if allowed == 1 else f"{allowed} agents"
-        raise denied(
-            403,
-            f"the account has its {agents}",
-            "choose a larger plan in the console, or start the service with a larger --plan",
-        )
+    service.check_slot()
     key = service.new_key()
     code = service.new_id()
     agent_id = f"agent-{service.new_id()}"

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +12,7 @@ from service_tui.engine.halt import is_stopped, no_entry
 from service_tui.engine.market import Market
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
+from service_tui.server.by_source import SourceSums, by_source
 from service_tui.server.client_versions import LEAST, lacks_of
 from service_tui.server.present import agent_pnl, opportunity_of, time_left, unrealized
 from service_tui.server.present_venues import CURRENCY, venue_positions
@@ -74,17 +75,13 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
     return tuple(rows)
 
 
-def _by_skill(world: World, agent: Agent) -> dict[str, SkillBlock]:
-    """Open positions by source tag; a market with two tags counts for both."""
-    sums: dict[str, list[Micros]] = {}
-    for market_id, position in agent.positions.items():
-        pnl = position.unrealized(world.markets[market_id].price())
-        realized = position.realized(Side.YES) + position.realized(Side.NO)
-        for tag in agent.sources.get(market_id, ()):
-            sums.setdefault(tag, []).append(Micros(pnl + realized))
+def _by_skill(sums: Mapping[str, SourceSums]) -> dict[str, SkillBlock]:
+    """What is held and what was made by source tag; a market with two tags counts for both."""
     return {
-        tag: SkillBlock(positions=len(parts), total_pnl=decimal(Micros(sum(parts))))
-        for tag, parts in sums.items()
+        tag: SkillBlock(
+            positions=one.positions, total_pnl=decimal(Micros(one.realized + one.unrealized))
+        )
+        for tag, one in sums.items()
     }
 
 
@@ -207,7 +204,8 @@ async def briefing(asked: Asked) -> BriefingBody:
     query = asked.query_as(BriefingQuery)
     versions = query.versions()
     packages = await asyncio.to_thread(installed, asked.service.skill_folders)
-    # After the wait: everything else is of one moment.
+    sums = await by_source(asked.service.keeper, asked.service.past, asked.agent.agent_id)
+    # After the waits: everything else is of one moment.
     world, agent = asked.world, asked.agent
     since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
     cash = decimal(world.cash(agent))
@@ -225,7 +223,7 @@ async def briefing(asked: Asked) -> BriefingBody:
         positions_count=len(agent.held()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
-        by_skill=_by_skill(world, agent),
+        by_skill=_by_skill(sums),
     )
     real = {venue: _venue_block(asked, venue) for venue in REAL}
     evm = real[Venue.EVM]

@@ -1,6 +1,7 @@
 """The operator's desk: all agents, their keys and claims, the account's plan, and what happens."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from service_tui.engine.agents import Agent, status_of
@@ -75,6 +76,7 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         spent_today=decimal(agent.spent_today(asked.now)),
         rails=rails_body(world, agent, asked.now),
         venues=tuple(row for venue in REAL if (row := _venue_row(asked, agent, venue))),
+        retired=settings.retired,
     )
 
 
@@ -126,6 +128,7 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
         wanted["operator_paused"] = paused
         if not paused:
             wanted["trading_paused"] = False
+    wanted |= _retirement(asked, agent, wanted)
     changes = {
         name: value for name, value in wanted.items() if getattr(agent.settings, name) != value
     }
@@ -136,6 +139,27 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
         events += asked.world.change(agent, changes, asked.now)
     await asked.service.keeper.commit(events)
     return agent_row(asked, _named(asked))
+
+
+def _retirement(asked: Asked, agent: Agent, wanted: Mapping[str, object]) -> dict[str, object]:
+    """What else changes where an agent retires, or comes back.
+
+    Returns:
+        Further settings; none where neither is asked.
+
+    Raises:
+        Denied: 409 for the console's own agent, 403 where no slot is free to come back to.
+    """
+    retires = wanted.get("retired")
+    if retires:
+        if agent.agent_id == asked.service.operator_agent:
+            raise denied(409, "this is the console's own agent", "it takes no slot: keep it")
+        return {"suspended": True}
+    comes_back = retires is False or wanted.get("suspended") is False
+    if not comes_back or not agent.settings.retired:
+        return {}
+    asked.service.check_slot()
+    return {"retired": False, "suspended": False}
 
 
 async def claim_agent(asked: Asked) -> DeskAgentBody:

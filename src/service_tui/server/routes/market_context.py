@@ -44,12 +44,13 @@ NOTHING: Final = ContextPositionBody(has_position=False)
 async def market_context(asked: Asked) -> MarketContextBody:
     """One market as the calling agent should see it."""
     query = asked.query_as(MarketContextQuery)
-    market = asked.world.market(asked.path["market_id"])
+    keeper = asked.service.keeper
+    market = await keeper.past.market(asked.path["market_id"])
     wanted = History(asked.agent.agent_id, FILLS, market.market_id)
-    past, _ = await asked.service.keeper.history(wanted, limit=LOOKED_AT, offset=0)
+    past, _ = await keeper.history(wanted, limit=LOOKED_AT, offset=0)
     # The world may have moved while the journal was read: everything else is of one moment.
     world, agent = asked.world, asked.agent
-    market = world.market(asked.path["market_id"])
+    market = world.markets.get(market.market_id, market)
     fills = [one for one in in_one_form(past[::-1]) if isinstance(one, AgentFill)][::-1]
     held = _held(asked, market)
     wanted_venue = query.venue if query.venue != "all" else None
@@ -75,7 +76,7 @@ async def market_context(asked: Asked) -> MarketContextBody:
         ),
         discipline=discipline,
         recent_trades=recent_part(fills[:RECENT]),
-        slippage=slippage_part(world, order, asked.now),
+        slippage=slippage_part(world, market, order, asked.now),
         edge=edge,
         warnings=_warnings(asked, market, discipline),
     )

@@ -125,7 +125,11 @@ async def list_markets(asked: Asked) -> MarketsBody:
     world = asked.world
     world_at = world.world_at
     tests = _tests(query, world_at)
-    matched = [market for market in world.markets.values() if all(test(market) for test in tests)]
+    named = query.ids.split(",") if query.ids else ()
+    # Who names ids gets markets that ended long ago as well.
+    past = await asked.service.keeper.past.forgotten([one.strip() for one in named])
+    known = [*world.markets.values(), *past.values()]
+    matched = [market for market in known if all(test(market) for test in tests)]
     found, before = _tradeable(query, matched, world_at)
     found.sort(key=_order(query, world_at))
     page = found[query.offset : query.offset + query.limit]
@@ -135,6 +139,7 @@ async def list_markets(asked: Asked) -> MarketsBody:
         markets=tuple(
             with_book(
                 world,
+                market,
                 market_body(
                     market,
                     world_at,
@@ -157,10 +162,11 @@ async def list_markets(asked: Asked) -> MarketsBody:
 
 async def one_market(asked: Asked) -> OneMarketBody:
     """One market with its resolution criteria."""
-    market = asked.world.market(asked.path["market_id"])
+    market = await asked.service.keeper.past.market(asked.path["market_id"])
     return OneMarketBody(
         market=with_book(
             asked.world,
+            market,
             market_body(market, asked.world.world_at, sparkline=True, criteria=True),
         ),
         agent_id=asked.agent.agent_id,
@@ -170,8 +176,8 @@ async def one_market(asked: Asked) -> OneMarketBody:
 async def history(asked: Asked) -> HistoryBody:
     """Prices at even steps, oldest first; before its listing a market has none."""
     query = asked.query_as(HistoryQuery)
+    market = await asked.service.keeper.past.market(asked.path["market_id"])
     world = asked.world
-    market = world.market(asked.path["market_id"])
     since = Timestamp(world.world_at - query.hours * HOUR_S)
     first = max(market.listing.opens_at, since)
     last = min(world.world_at, market.listing.resolves_at)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from service_tui.server.agent_past import ALL, AgentFill, AgentPayout, in_one_form
+from service_tui.server.agent_past import ALL, AgentFill, in_one_form
 from service_tui.server.history import Past
 from service_tui.server.outcomes import Closing, closings_of
 from service_tui.server.service import Asked, Routes
@@ -13,7 +13,12 @@ from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints import OUTCOMES
-from service_tui.wire.outcomes import ConfidenceBody, OutcomesBody, OutcomesQuery
+from service_tui.wire.outcomes import (
+    ConfidenceBody,
+    OutcomesBody,
+    OutcomesQuery,
+    VenueOutcomesBody,
+)
 
 PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
@@ -42,7 +47,7 @@ async def outcomes(asked: Asked) -> OutcomesBody:
 
 def _weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
     since = timestamp(query.since) if query.since else 0.0
-    found = [one for one in in_one_form(past) if _is_wanted(query, one)]
+    found = in_one_form(past)
     traded = [
         one
         for one in found
@@ -55,18 +60,30 @@ def _weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
         for one in closings_of(found, apart=query.skill is not None)
         if one.at >= since and (query.skill is None or one.skill == query.skill)
     ]
-    # An order that was met in several parts is one trade.
-    return _body(query, len({one.trade_id for one in traded}), closings)
-
-
-def _is_wanted(query: OutcomesQuery, one: AgentFill | AgentPayout) -> bool:
-    return query.venue in {"all", one.venue}
-
-
-def _body(query: OutcomesQuery, trades: int, closings: Sequence[Closing]) -> OutcomesBody:
-    settled = [one for one in closings if one.settled]
+    by_venue = {
+        venue: _figures(
+            [one for one in traded if one.venue is venue],
+            [one for one in closings if one.venue is venue],
+        )
+        for venue in Venue
+    }
+    closed = {one.venue for one in closings}
     return OutcomesBody(
-        trades=trades,
+        **dict(by_venue[query.venue]),
+        skill=query.skill,
+        since=query.since,
+        venue=query.venue,
+        pnl_by_venue={venue.value: by_venue[venue].pnl for venue in Venue if venue in closed},
+        by_venue={venue.value: one for venue, one in by_venue.items()},
+    )
+
+
+def _figures(traded: Sequence[AgentFill], closings: Sequence[Closing]) -> VenueOutcomesBody:
+    """The sums of one venue, in its own money."""
+    settled = [one for one in closings if one.settled]
+    return VenueOutcomesBody(
+        # An order that was met in several parts is one trade.
+        trades=len({one.trade_id for one in traded}),
         pnl=_sum(closings),
         wins=sum(one.pnl > 0 for one in closings),
         losses=sum(one.pnl < 0 for one in closings),
@@ -77,13 +94,6 @@ def _body(query: OutcomesQuery, trades: int, closings: Sequence[Closing]) -> Out
         confidence_breakdown=ConfidenceBody(
             settlement=len(settled), native=len(closings) - len(settled)
         ),
-        skill=query.skill,
-        since=query.since,
-        pnl_by_venue={
-            venue.value: _sum([one for one in closings if one.venue is venue])
-            for venue in Venue
-            if any(one.venue is venue for one in closings)
-        },
     )
 
 

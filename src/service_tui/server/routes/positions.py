@@ -1,23 +1,25 @@
 """Positions and portfolio of the calling agent."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
+from service_tui.server.by_source import SourceSums, by_source
+from service_tui.server.past_positions import ended_on
 from service_tui.server.present import (
     agent_pnl,
-    closed_body,
     position_body,
     sold_bodies,
     time_left,
     unrealized,
 )
-from service_tui.server.present_venues import sold_on_venue, venue_positions
+from service_tui.server.present_venues import ended_body, sold_on_venue, venue_positions
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import MarketStatus, Venue
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints import EXPIRING, PORTFOLIO, POSITIONS
 from service_tui.wire.positions import (
@@ -38,11 +40,12 @@ from service_tui.wire.positions import (
 )
 
 HOUR_S: Final = 3_600.0
+READ_MAX: Final = 5
+"""How often the past is read again because markets ended meanwhile."""
+
+NEVER: Final = Timestamp(0.0)
 UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
 SETTLED: Final = frozenset({PositionState.READY, PositionState.REDEEMED})
-
-CLOSED_MAX: Final = 500
-"""Resolved positions that one answer lists, newest first."""
 
 
 def _open(world: World, agent: Agent) -> list[PositionBody]:
@@ -51,26 +54,62 @@ def _open(world: World, agent: Agent) -> list[PositionBody]:
     return sorted(held, key=lambda body: -body.current_value)
 
 
-def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
+async def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
     """Positions of the wanted status."""
+    venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
+    ended = await _ended(asked, query, venues) if query.status != "active" else {}
+    # Nothing is awaited from here on: everything is of one moment.
     world, agent = asked.world, asked.agent
     found: list[PositionBody] = []
-    open_too, closed_too = query.status in {"active", "all"}, query.status != "active"
-    sold_too = query.status in {"closed", "all"}
-    if query.venue in {None, "all", Venue.SIM}:
-        if open_too:
-            found += _open(world, agent)
-        found += sold_bodies(world, agent) if sold_too else []
-        if closed_too:
-            found += [closed_body(closed) for closed in reversed(agent.closed[-CLOSED_MAX:])]
-    states = frozenset((*(UNSETTLED if open_too else ()), *(SETTLED if closed_too else ())))
-    for venue in REAL:
-        if query.venue in {None, "all", venue}:
-            found += venue_positions(world, agent, venue, states)
-            found += sold_on_venue(world, agent, venue) if sold_too else []
+    for venue in venues:
+        if query.status in {"active", "all"}:
+            found += _held(world, agent, venue)
+        if query.status in {"closed", "all"}:
+            found += _sold(world, agent, venue)
+        if query.status != "active":
+            settled = _settled(world, agent, venue)
+            found += [*settled, *ended[venue]][: query.limit]
     if query.source:
         found = [body for body in found if any(query.source in tag for tag in body.sources)]
     return found
+
+
+async def _ended(
+    asked: Asked, query: PositionsQuery, venues: Sequence[Venue]
+) -> dict[Venue, list[PositionBody]]:
+    """Positions that only the journal tells of, by venue; read again where the world moved on."""
+    found: dict[Venue, list[PositionBody]] = {}
+    for _ in range(READ_MAX):
+        resolved = asked.world.resolved_count
+        for venue in venues:
+            past = await ended_on(asked.service.keeper, asked.agent, venue, query.limit)
+            found[venue] = [ended_body(one, venue) for one in past]
+        if asked.world.resolved_count == resolved:
+            break
+    return found
+
+
+def _held(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
+    """Positions of markets without an outcome."""
+    if venue is Venue.SIM:
+        return _open(world, agent)
+    return venue_positions(world, agent, venue, UNSETTLED)
+
+
+def _sold(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
+    """Sides that were sold whole, in markets without an outcome."""
+    if venue is Venue.SIM:
+        return sold_bodies(world, agent)
+    return sold_on_venue(world, agent, venue, settled=False)
+
+
+def _settled(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
+    """Positions of markets that ended which a venue still knows, newest first."""
+    if venue is Venue.SIM:
+        return []
+    rows = venue_positions(world, agent, venue, SETTLED)
+    rows += sold_on_venue(world, agent, venue, settled=True)
+    return sorted(rows, key=lambda row: row.resolved_at or moment(NEVER), reverse=True)
 
 
 def pnl_of(world: World, agent: Agent) -> PnlBody:
@@ -105,8 +144,8 @@ def _summed(*parts: PnlBody) -> PnlBody:
 
 async def positions(asked: Asked) -> PositionsBody:
     """What the agent holds."""
+    found = await _select(asked, asked.query_as(PositionsQuery))
     world, agent = asked.world, asked.agent
-    found = _select(asked, asked.query_as(PositionsQuery))
     pnl = pnl_of(world, agent)
     evm, sol = (venue_pnl(asked, venue) for venue in REAL)
     combined = _summed(pnl, evm, sol)
@@ -124,17 +163,27 @@ async def positions(asked: Asked) -> PositionsBody:
     )
 
 
-def _by_source(world: World, agent: Agent) -> dict[str, SourceBody]:
-    """Exposure by the source tags of the buys; a market with two tags counts for both."""
-    sums: dict[str, list[Micros]] = {}
-    for market_id, position in agent.positions.items():
-        value = position.mark_value(world.markets[market_id].price())
-        for tag in agent.sources.get(market_id, ()):
-            sums.setdefault(tag, []).append(value)
-    return {
-        tag: SourceBody(positions=len(values), exposure=decimal(Micros(sum(values))))
-        for tag, values in sums.items()
-    }
+def _by_source(
+    wanted: Venue | str, sums: Mapping[str, SourceSums], held: Sequence[PositionBody]
+) -> dict[str, SourceBody]:
+    """Figures by the source tags of the buys; a market with two tags counts for both."""
+    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
+    if wanted in {"all", Venue.SIM}:
+        return {
+            tag: SourceBody(
+                positions=one.positions,
+                exposure=decimal(one.exposure),
+                realized_pnl=decimal(one.realized),
+                unrealized_pnl=decimal(one.unrealized),
+                trade_count=one.trades,
+            )
+            for tag, one in sums.items()
+        }
+    values: dict[str, list[float]] = {}
+    for body in held:
+        for tag in body.sources:
+            values.setdefault(tag, []).append(body.current_value)
+    return {tag: SourceBody(positions=len(own), exposure=sum(own)) for tag, own in values.items()}
 
 
 def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
@@ -158,8 +207,11 @@ def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVe
 
 async def portfolio(asked: Asked) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
-    world, agent = asked.world, asked.agent
     wanted = asked.query_as(PortfolioQuery).venue
+    service = asked.service
+    sums = await by_source(service.keeper, service.past, asked.agent.agent_id)
+    # Nothing is awaited from here on: everything is of one moment.
+    world, agent = asked.world, asked.agent
     on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
     held = list(on_sim)
     for venue in REAL:
@@ -171,12 +223,14 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     cash = decimal(world.cash(agent))
+    on_venues = sum(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL)
     return PortfolioBody(
         sim=PortfolioVenue(
             balance=cash,
             pnl=total,
             positions_count=len(on_sim),
             total_exposure=sum(body.current_value for body in on_sim),
+            trades_count=agent.trades_count - on_venues,
         ),
         polymarket=evm,
         kalshi=sol,
@@ -194,7 +248,7 @@ async def portfolio(asked: Asked) -> PortfolioBody:
             top_market_pct=values[0] / exposure if exposure else 0.0,
             top_3_markets_pct=min(1.0, sum(values[:3]) / exposure) if exposure else 0.0,
         ),
-        by_source=_by_source(world, agent),
+        by_source=_by_source(wanted, sums, held),
         warnings=tuple(
             f"{body.question} is closed and awaits its outcome"
             for body in held
@@ -208,7 +262,7 @@ async def expiring(asked: Asked) -> ExpiringsBody:
     hours = asked.query_as(ExpiringQuery).hours
     now = moment(asked.world.world_at)
     rows: list[ExpiringBody] = []
-    for body in _select(asked, PositionsQuery()):
+    for body in await _select(asked, PositionsQuery()):
         left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
         if left_s is not None and left_s <= hours * HOUR_S:
             left_s = max(0.0, left_s)

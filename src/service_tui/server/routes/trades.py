@@ -115,8 +115,7 @@ async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> T
     """Carry out an order on a book; what a signature says goes before what the request says."""
     if request.dry_run:
         return await place_on_venue(asked, order, dry_run=True)
-    terms = (asked.service.exchange, asked.now)
-    signed = verified(asked.world, asked.agent, request, terms)
+    signed = verified(asked.world, asked.agent, request, asked.now)
     if signed is None:
         return await place_on_venue(asked, order)
     expires_at = signed.expires_at or order.expires_at

@@ -7,6 +7,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
+from service_tui.server.contract_calls import approvals_of
 from service_tui.server.link_challenges import (
     AN_HOUR,
     DAY_S,
@@ -14,13 +15,12 @@ from service_tui.server.link_challenges import (
     LINKS_A_DAY,
     Challenge,
 )
-from service_tui.server.present import OWNERSHIP
-from service_tui.server.present_wallet import has_credentials, wallet_body
+from service_tui.server.present import OWNERSHIP, wallet_address
+from service_tui.server.present_wallet import has_credentials, versions_of, wallet_body
 from service_tui.server.refusals import denied, invalid_items
-from service_tui.server.relay import approval_keys
 from service_tui.server.service import Asked, Routes
 from service_tui.signing.approvals import APPROVAL_GAS, approvals
-from service_tui.signing.book import POLYGON
+from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import encode_call
 from service_tui.signing.credentials import Credentials, credentials_signer
 from service_tui.signing.errors import MalformedError
@@ -178,10 +178,9 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
 
 
 def _linked(asked: Asked, message: str) -> LinkBody:
-    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
     return LinkBody(
         success=True,
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(asked.world, asked.agent),
         wallet_ownership=OWNERSHIP[asked.agent.settings.wallet],
         message=message,
     )
@@ -214,10 +213,9 @@ def unlinked(asked: Asked, agent: Agent) -> list[Event]:
 
 async def check_credentials(asked: Asked) -> CredentialsCheckBody:
     """Whether the service can place orders at the venue."""
-    wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
     return CredentialsCheckBody(
         has_credentials=has_credentials(asked.world, asked.agent),
-        wallet_address=None if wallet is None else wallet.address,
+        wallet_address=wallet_address(asked.world, asked.agent),
     )
 
 
@@ -286,13 +284,13 @@ async def allowances(asked: Asked) -> AllowancesBody:
     Raises:
         Denied: 422 for no address.
     """
-    text, exchange = asked.path["address"], asked.service.exchange
+    text, query = asked.path["address"], asked.query_as(AllowancesQuery)
+    exchange = Exchange(query.exchange_version or asked.service.exchange)
     if not is_address(text):
         said = "an address is 0x and 40 hex digits"
         raise invalid_items([(("path", "address"), said, "string_pattern_mismatch")])
     address = checksummed(text)
-    wallet = asked.world.chain.wallet(address)
-    given = set[str]() if wallet is None else wallet.approvals
+    given = approvals_of(asked.world, address)
     wanted = approvals(POLYGON, exchange)
     transactions = tuple(
         UnsignedTxBody(
@@ -307,12 +305,21 @@ async def allowances(asked: Asked) -> AllowancesBody:
         )
         for one in wanted
     )
+    by_version = versions_of(given)
     return AllowancesBody(
-        all_set=given.issuperset(approval_keys(exchange)),
-        allowances={one.key: one.key in given for one in wanted},
+        all_set=any(one.approvals_set for one in by_version.values()),
+        # ours: those of the other generation as well, as they are given; what is not there is not.
+        allowances={one.key: one.key in given for one in wanted}
+        | {
+            one.key: True
+            for each in Exchange
+            for one in approvals(POLYGON, each)
+            if one.key in given
+        },
+        by_version=by_version,
         address=address,
         exchange_version=exchange.value,
-        transactions=transactions if asked.query_as(AllowancesQuery).include_tx_params else (),
+        transactions=transactions if query.include_tx_params else (),
     )
 
 

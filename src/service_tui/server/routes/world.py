@@ -44,14 +44,13 @@ def _meanwhile(asked: Asked) -> MeanwhileBody | None:
         ResolvedBody(
             at=moment(event.world_at),
             market_id=event.market_id,
-            question=market.listing.question,
+            question=world.question_of(event.market_id),
             outcome=event.outcome,
             payout=decimal(payout_to(event, own)[0]),
             pnl=decimal(payout_to(event, own)[1]),
         )
         for event in gone.resolved
-        if (market := world.markets.get(event.market_id)) is not None
-        and any(paid.agent_id == own for paid in event.payouts)
+        if any(paid.agent_id == own and paid.shares for paid in event.payouts)
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
     return MeanwhileBody(

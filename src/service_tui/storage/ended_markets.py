@@ -1,0 +1,96 @@
+"""Markets that ended and that some agent traded: kept for as long as the data directory lives.
+
+Knows ids, times and texts; what stands in a body is its writer's business. They are written in the
+transaction of the journal's rows that end them, and read by their ids: memory holds none of them.
+Used by the journal, which writes them, and by the server, which reads them.
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import sqlalchemy
+from sqlalchemy import insert
+from sqlmodel import col, select
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.tables import statement
+
+_PUT: Final = statement(insert(tables.Endedmarkets).prefix_with("OR IGNORE"))
+_KNOWN_TO_AGENTS: Final = (
+    "SELECT 1 FROM journal WHERE market_id = :market_id AND agent_id IS NOT NULL LIMIT 1"
+)
+_HEADS: Final = sqlalchemy.select(
+    col(tables.Endedmarkets.market_id),
+    col(tables.Endedmarkets.question),
+    col(tables.Endedmarkets.home),
+    col(tables.Endedmarkets.outcome),
+    col(tables.Endedmarkets.resolves_at),
+    col(tables.Endedmarkets.resolved_at),
+)
+_CHUNK: Final = 500
+"""Ids in one question to the database."""
+
+
+class EndedHead(NamedTuple):
+    """What a list shows of a market that ended; times are the tape's."""
+
+    market_id: str
+    question: str
+    home: str
+    outcome: bool
+    resolves_at: float
+    resolved_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class EndedMarket:
+    """A market that has just ended. `body` makes the text, and is asked only where it is kept."""
+
+    head: EndedHead
+    body: Callable[[], str]
+
+
+def keep(connection: sqlite3.Connection, ended: Sequence[EndedMarket]) -> None:
+    """Write down those that an agent has rows about; the others leave no trace."""
+    for one in ended:
+        head = one.head._asdict()
+        if connection.execute(_KNOWN_TO_AGENTS, head).fetchone() is not None:
+            connection.execute(_PUT, head | {"outcome": int(one.head.outcome), "body": one.body()})
+
+
+class EndedMarkets:
+    """The ended markets of one data directory; all reads block."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
+        """What lists show of these markets, by id, as far as they are kept."""
+        found: dict[str, EndedHead] = {}
+        for ids in _chunks(market_ids):
+            query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
+            with self._database.reader() as session:
+                for row in session.connection().execute(query):
+                    head = EndedHead(*row)
+                    found[head.market_id] = head._replace(outcome=bool(head.outcome))
+        return found
+
+    def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
+        """All that is kept of these markets, by id."""
+        table = tables.Endedmarkets
+        found: dict[str, str] = {}
+        for ids in _chunks(market_ids):
+            query = select(col(table.market_id), col(table.body)).where(
+                col(table.market_id).in_(ids)
+            )
+            with self._database.reader() as session:
+                found |= {row[0]: row[1] for row in session.connection().execute(query)}
+        return found
+
+
+def _chunks(market_ids: Collection[str]) -> list[list[str]]:
+    wanted = list(dict.fromkeys(market_ids))
+    return [wanted[first : first + _CHUNK] for first in range(0, len(wanted), _CHUNK)]

@@ -1,0 +1,83 @@
+"""Markets that ended stay known to whoever traded them, while memory keeps the last few alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.service.line import Line, line_to
+from kit.service.stage import Stage, open_stage
+from service_tui.clock import ManualClock
+from service_tui.engine import world as world_room
+from service_tui.engine.market import Market
+from service_tui.wire.endpoints import (
+    MARKET,
+    MARKET_CONTEXT,
+    MARKET_HISTORY,
+    MARKETS,
+    PLACE_TRADE,
+    TRADES,
+)
+
+HOUR_S = 3_600.0
+
+
+async def pass_to(stage: Stage, world_at: float) -> None:
+    """Cross a silence up to a moment of the tape."""
+    keeper, world = stage.sim.service.keeper, stage.world
+    stage.clock._now = world.at + world_at - world.world_at
+    await keeper.advance(stage.clock.now())
+
+
+def soonest(stage: Stage, count: int) -> list[Market]:
+    found = [
+        one
+        for one in stage.open_markets()
+        if one.listing.resolves_at > stage.world.world_at + 60 and 0.1 < one.price() < 0.9
+    ]
+    return sorted(found, key=lambda one: one.listing.resolved_at)[:count]
+
+
+async def looks(line: Line, market_id: str) -> list[Any]:
+    """Everything that the service says of one market."""
+    path = {"market_id": market_id}
+    one = (await line.said(MARKET, path=path))["market"]
+    listed = (await line.said(MARKETS, ids=f"nowhere,{market_id}"))["markets"]
+    past = await line.said(MARKET_HISTORY, path=path, hours=48)
+    context = (await line.said(MARKET_CONTEXT, path=path))["market"]
+    kept = ("status", "outcome", "resolves_at", "resolved_at", "question", "current_price")
+    named = {
+        name: one[name] for name in (*kept, "url", "import_source", "condition_id") if name in one
+    }
+    assert [{name: row.get(name) for name in named} for row in listed] == [named]
+    return [named, past["points"][-1]["price_yes"], (context["status"], context["question"])]
+
+
+async def test_a_market_that_was_traded_stays_when_memory_has_forgotten_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world_room, "RESOLVED_KEPT", 2)
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=1) as stage:
+        line = line_to(stage)
+        traded, other = soonest(stage, 2)
+        order = {"market_id": traded.market_id, "side": "yes", "amount": 20}
+        await line.said(PLACE_TRADE, json=order)
+        ends = max(traded.listing.resolved_at, other.listing.resolved_at)
+        await pass_to(stage, traded.listing.resolved_at)
+        before = await looks(line, traded.market_id)
+        await pass_to(stage, ends + HOUR_S)
+        assert not {traded.market_id, other.market_id} & stage.world.markets.keys()
+        after = await looks(line, traded.market_id)
+        assert after == before
+        assert after[0]["status"] == "resolved"
+        assert after[0]["outcome"] is traded.listing.outcome
+        rows = (await line.said(TRADES))["trades"]
+        assert {row["outcome"] for row in rows} == {traded.listing.outcome}
+        assert {row["market_question"] for row in rows} == {traded.listing.question}
+        assert all(row["resolved"] for row in rows)
+        # Nobody ever had to do with the other one.
+        await line.said(MARKET, 404, path={"market_id": other.market_id})
+        key, agent_id = stage.key, stage.agent_id
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        assert await looks(line_to(stage), traded.market_id) == after
