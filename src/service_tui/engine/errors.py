@@ -11,7 +11,7 @@
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
-    │                  InvalidExpiration
+    │                  InvalidExpiration, NothingWatched
     ├── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost, ManualOnly
     └── WalletProblem  NotLinked, WalletRefused, InsufficientGas, ApprovalMissing,
                        CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
@@ -219,6 +219,13 @@ class BelowMinimum(BadOrder):
 
     code = "BELOW_MINIMUM"
     fix = "raise the amount"
+
+
+class NothingWatched(BadOrder):
+    """A change would leave a monitor without a threshold."""
+
+    code = "NOTHING_WATCHED"
+    fix = "keep one threshold, or remove the monitor: DELETE /api/sdk/positions/{market_id}/monitor"
 
 
 class InsufficientBalance(BadOrder):
