@@ -265,7 +265,7 @@ class PriceBeyondLimit(BadOrder):
 
 
 class SlippageBeyond(BadOrder):
-    """A fill of an atomic batch would lie further from the first price than was allowed."""
+    """A fill of a batch would lie further from the first price than was allowed."""
 
     code = "SLIPPAGE_LIMIT"
     fix = "raise max_slippage or lower the amounts"
