@@ -36,10 +36,8 @@ def exit_value(world: "World", held: Held, times: Times) -> Micros:
 
 
 def met_at(world: "World", monitor: Monitor, times: Times) -> float | None:
-    """The exit value a share, where it is at or above a monitor's target; None where it is not.
-
-    Source: decisions, "Stop and target prices".
-    """
+    """The exit value a share, where it has reached a monitor's target; else None."""
+    # Source: decisions, "Stop and target prices".
     target, shares = monitor.target_price(), world.risk.held_on(monitor.held).shares
     if target is None or not shares:
         return None
@@ -48,10 +46,8 @@ def met_at(world: "World", monitor: Monitor, times: Times) -> float | None:
 
 
 def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float:
-    """The mark of YES for any market that is not resolved yet: spot on sim, else the mid.
-
-    Source: decisions, "Stop and target prices".
-    """
+    """The mark of YES for any market that is not resolved yet: spot on sim, else the mid."""
+    # Source: decisions, "Stop and target prices".
     if venue is Venue.SIM:
         return world.markets[market_id].price()
     return world.venues.book(market_id).mid(times)

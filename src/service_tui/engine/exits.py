@@ -70,10 +70,8 @@ def watch(world: "World", times: Times) -> list[Event]:
 
 
 def is_for_service(world: "World", alert: RiskAlert) -> bool:
-    """Whether the service itself sells: on sim always, elsewhere where it holds the wallet.
-
-    Source: decisions, "Who exits"; spec, "Wallet types".
-    """
+    """Whether the service itself sells: on sim always, elsewhere where it holds the wallet."""
+    # Source: decisions, "Who exits"; spec, "Wallet types".
     breach = alert.breach
     is_managed = world.agents[breach.agent_id].settings.wallet is WalletKind.MANAGED
     return breach.venue is Venue.SIM or is_managed

@@ -170,10 +170,8 @@ class Risk:
             self.monitors.ladder_of(monitor.held).put(monitor, entry, reach)
 
     def _reach_of(self, monitor: Monitor) -> float | None:
-        """The price of its side at which a target may be met, a hair low; None without a target.
-
-        On sim the price at which selling all of it brings as much; on a book the target itself.
-        """
+        """The price of its side at which a target may be met, a hair low; None without a target."""
+        # On sim the price at which selling all of it brings as much; on a book the target itself.
         if monitor.take_profit_pct is None:
             return None
         held = monitor.held
