@@ -370,7 +370,7 @@ class Session:
         """
         results = self._notes.results_of(config)
         named = (one.metrics for one in results if one.metrics and not one.status.is_crash)
-        known = set(next(named, {}))
+        known = next((set(one) for one in named), set[str]())
         missing, new = known - set(metrics), set(metrics) - known
         if missing:
             named = ", ".join(sorted(missing))

@@ -174,7 +174,12 @@ def open_book(venues: Venues, market_id: str, venue: Venue, times: Times) -> Boo
     if market is None:
         raise MarketNotFound(f"market not found: {market_id}")
     home = market.listing.home
-    if home is not venue or venue is Venue.SIM:
+    if venue is Venue.SIM:
+        raise VenueNotServed(
+            "sim has no order book",
+            "ask what an order would get: POST /api/sdk/trade with dry_run true",
+        )
+    if home is not venue:
         others = "" if home is Venue.SIM else f" or on {home.value}"
         raise VenueNotServed(
             f"this market does not trade on {venue.value}", f"trade it on sim{others}"
