@@ -48,10 +48,11 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.market import Market
 from service_tui.engine.monitors import Held, prices_at
-from service_tui.engine.orders import VenueOrder, place
+from service_tui.engine.orders import VenueOrder, place, with_remainder
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
 from service_tui.engine.world import World
+from service_tui.server.present_risk import alert_body
 from service_tui.terms import (
     Action,
     AlertStatus,
@@ -363,6 +364,70 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     (alert,) = world.risk.history_of("ada")
     assert (alert.status, alert.sold) == (AlertStatus.EXECUTED, breach.shares)
     assert world.ledger.total() == 0
+
+
+@pytest.mark.parametrize("wallet", list(WalletKind))
+def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
+    world = new_world(speed=0, wallet=wallet, **RICH)
+    market = open_markets(world, Venue.EVM, 12 * HOUR)[0]
+    order_on(world, market, Action.BUY, 10)
+    shares = world.risk.held_on(of_ada(market)).shares
+    # A sale that a book cannot take whole leaves such a remainder; the tape shows the same.
+    position = world.venues.account("ada", Venue.EVM).holdings[market.market_id].position
+    position.sell(YES, Micros(shares - 1_420), Micros(0))
+    set_monitor(
+        world, world.agents["ada"], Wanted(Spot(market.market_id, YES), HAIR, None), world.at
+    )
+    breach, ended = tick(world)
+    assert isinstance(breach, Breached)
+    assert isinstance(ended, AlertEnded)
+    assert ended.status is AlertStatus.REMAINDER
+    assert world.risk.alerts_of("ada") == []
+    (alert,) = world.risk.history_of("ada")
+    assert "below the least order" in (alert_body(world, alert, (world.at, world.at)).error or "")
+
+
+def test_a_sale_takes_along_what_no_order_could_sell() -> None:
+    for left in (10, 1_420, 4_999_990):
+        world = new_world(speed=0, **RICH)
+        market = open_markets(world, Venue.EVM, 12 * HOUR)[0]
+        order_on(world, market, Action.BUY, 10)
+        shares = world.risk.held_on(of_ada(market)).shares
+        # ours: of a signed size only what a signature cannot name.
+        own = VenueOrder(
+            world.agents["ada"], market.market_id, YES, Action.SELL, Micros(shares - left),
+            Venue.EVM, signed=True,
+        )  # fmt: skip
+        assert with_remainder(world.venues, own).size == shares - (0 if left < 10_000 else left)
+        sold = order_on(world, market, Action.SELL, (shares - left) / ONE, order_type=OrderType.FOK)
+        assert isinstance(sold[0], OrderPlaced)
+        assert sold[0].shares == shares
+        assert world.risk.held_on(of_ada(market)).shares == 0
+        assert world.risk.monitors_of("ada") == []
+
+
+@pytest.mark.parametrize("side", [YES, NO])
+@pytest.mark.parametrize("dollars", [5, 20, 400])
+def test_a_target_is_measured_by_what_selling_all_of_it_brings(dollars: int, side: Side) -> None:
+    world = new_world(speed=0)
+    market = open_markets(world, Venue.SIM, 7_200.0)[0]
+    bought = buy(world, "ada", market, dollars, side)
+    agent, spot = world.agents["ada"], Spot(market.market_id, side)
+    set_monitor(world, agent, Wanted(spot, None, 1e-6), world.at)
+    # Its own impact has lifted the price above what was paid.
+    assert market.price_of(side) > bought.money / bought.shares
+    assert tick(world) == []
+    set_monitor(world, agent, Wanted(spot, None, 0.03), world.at)
+    push(world, market, side, 1)
+    while market.exit_value(side, bought.shares) < bought.money * 1.03:
+        assert tick(world) == []
+        buy(world, "mover", market, 20, side)
+    breach, fill = tick(world)
+    assert isinstance(breach, Breached)
+    assert breach.reason is ExitReason.TAKE_PROFIT
+    assert isinstance(fill, Fill)
+    assert fill.money >= bought.money * 1.03 - 1
+    assert breach.price == pytest.approx(fill.money / fill.shares, abs=1e-6)
 
 
 # -- while nobody was there ----------------------------------------------------------------

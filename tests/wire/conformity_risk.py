@@ -19,7 +19,7 @@ from wire.conformity import (
 )
 
 HAIR: Final = 0.0001
-"""A buy lifts the price above its own average cost: such a target is reached at the next tick."""
+"""So little below what was paid is reached at the next tick: see `breached`."""
 
 
 def tick(scene: Scene) -> None:
@@ -35,18 +35,21 @@ def tick(scene: Scene) -> None:
     scene.service.run(stand())
 
 
-def breached(scene: Scene, who: Caller) -> str:
+def breached(scene: Scene, who: Caller, *, venue: str = "sim") -> str:
     """A market in which a tick has just crossed the agent's only threshold."""
-    market_id = scene.market()
-    assert who.trade(market_id, "yes", 100)["success"]
-    wanted = {"side": "yes", "take_profit_pct": HAIR}
+    market_id = scene.market(venue)
+    assert who.trade(market_id, "yes", 10, venue=venue)["success"]
+    if venue == "sim":
+        # The other side, bought, takes the price below what was paid.
+        assert who.trade(market_id, "no", 100)["success"]
+    wanted = {"side": "yes", "stop_loss_pct": HAIR}
     who.ok("POST", f"positions/{market_id}/monitor", json=wanted)
     tick(scene)
     return market_id
 
 
 def external(scene: Scene) -> Caller:
-    who = scene.stranger()
+    who = scene.stranger(claimed=True, real=True)
     scene.desk("PATCH", f"agents/{who.agent_id}", json={"wallet": "external"})
     return who
 
@@ -79,10 +82,12 @@ def only_registered_thresholds_are_watched(scene: Scene) -> None:
     assert who.trade(market_id, "yes", 100)["success"]
     tick(scene)
     assert who.get("positions/monitors")["count"] == 0
-    wanted = {"side": "yes", "take_profit_pct": HAIR}
+    # The other side, bought, takes the price below what was paid.
+    assert who.trade(market_id, "no", 200)["success"]
+    wanted = {"side": "yes", "stop_loss_pct": HAIR}
     who.ok("POST", f"positions/{market_id}/monitor", json=wanted)
     (monitor,) = who.get("positions/monitors")["monitors"]
-    assert 0 < monitor["take_profit_price"] < 1
+    assert 0 < monitor["stop_price"] < 1
     tick(scene)
     assert held(who, market_id) == 0
 
@@ -99,7 +104,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
     # An external wallet's alert waits for the client: its briefing, or its construction.
     for act in (ServiceClient.get_briefing, lambda _: None):
         who = external(scene)
-        market_id = breached(scene, who)
+        market_id = breached(scene, who, venue="sol_venue")
         assert held(who, market_id) > 0
         with ServiceClient(who.key, who.url, live=False) as client:
             client.get_briefing()

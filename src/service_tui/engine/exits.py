@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import is_bid
-from service_tui.engine.errors import BelowMinimum, MarketNotOpen, Refusal
+from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note
 from service_tui.engine.exchange import Order
 from service_tui.engine.exit_values import met_at, prices_of
-from service_tui.engine.monitors import Crossed
-from service_tui.engine.orders import VenueOrder, place
+from service_tui.engine.monitors import Crossed, Held
+from service_tui.engine.orders import ORDER_MIN, VenueOrder, place
 from service_tui.engine.resting import cancel_all
 from service_tui.engine.venues import Times
 from service_tui.terms import (
@@ -63,7 +63,11 @@ def watch(world: "World", times: Times) -> list[Event]:
         events.append(breach)
     if risk.alerts.pending:
         for alert in list(risk.alerts.pending.values()):
-            if is_for_service(world, alert):
+            if is_remainder(world, alert.held):
+                # What is left after a part was sold is too little for any order: that was the exit.
+                status = AlertStatus.EXECUTED if alert.sold else AlertStatus.REMAINDER
+                events.append(_end(world, alert, status, times))
+            elif is_for_service(world, alert):
                 events += _exit(world, alert, times)
         risk.settle()
     return events
@@ -75,6 +79,15 @@ def is_for_service(world: "World", alert: RiskAlert) -> bool:
     breach = alert.breach
     is_managed = world.agents[breach.agent_id].settings.wallet is WalletKind.MANAGED
     return breach.venue is Venue.SIM or is_managed
+
+
+def is_remainder(world: "World", held: Held) -> bool:
+    """Whether what is held is below the least order of its venue, so that no order sells it."""
+    shares = world.risk.held_on(held).shares
+    if held.venue is Venue.SIM:
+        market = world.markets.get(held.market_id)
+        return bool(shares) and market is not None and not market.exit_value(held.side, shares)
+    return 0 < shares < ORDER_MIN[held.venue]
 
 
 def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
@@ -145,10 +158,6 @@ def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
         else:
             events += _clear_the_way(world, alert, times)
             events += place(world.venues, on_venue(alert.breach.venue, order), times)
-    except BelowMinimum:
-        # What is left after a part was sold is too little for any order: that was the exit.
-        if alert.sold:
-            events.append(_end(world, alert, AlertStatus.EXECUTED, times))
     except MarketNotOpen:
         events.append(_end(world, alert, AlertStatus.RESOLVED, times))
     except Refusal:

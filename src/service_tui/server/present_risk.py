@@ -104,9 +104,22 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
         realized_pnl=decimal(alert.realized),
         trade_id=alert.trade_id or None,
         executed_by=("service" if service else "client") if waits else None,
-        error=_hindrance(world, alert, times) if service else None,
+        error=_hindrance(world, alert, times) if service else _why_ended(world, alert),
         message=reason_of(breach),
         simulated=breach.venue is not Venue.SIM,
+    )
+
+
+def _why_ended(world: World, alert: RiskAlert) -> str | None:
+    """Why an alert ended without its exit, where its status does not say it all."""
+    if alert.status is not AlertStatus.REMAINDER:
+        return None
+    venue, held = alert.breach.venue, world.risk.held_on(alert.held).shares
+    least = orders.ORDER_MIN.get(venue)
+    floor = "what brings a millionth" if least is None else f"the least order of {decimal(least):g}"
+    return (
+        f"not sold: {decimal(held):,.5f} shares are left, below {floor} on {venue.value}; "
+        "they wait for the outcome, or are sold with what is bought beside them"
     )
 
 

@@ -130,7 +130,7 @@ async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> T
     if signed is None:
         return await place_on_venue(asked, order)
     expires_at = signed.expires_at or order.expires_at
-    order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at)
+    order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at, signed=True)
     return await place_on_venue(asked, order, signed=signed)
 
 
