@@ -384,7 +384,9 @@ def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
     assert ended.status is AlertStatus.REMAINDER
     assert world.risk.alerts_of("ada") == []
     (alert,) = world.risk.history_of("ada")
-    assert "below the least order" in (alert_body(world, alert, (world.at, world.at)).error or "")
+    assert "below the venue's least order of 5" in (
+        alert_body(world, alert, (world.at, world.at)).error or ""
+    )
 
 
 def test_a_sale_takes_along_what_no_order_could_sell() -> None:

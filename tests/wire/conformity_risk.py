@@ -115,7 +115,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
         assert who.get("risk-alerts")["risk_alerts"] == []
     # After an hour it expires unexecuted.
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     scene.wait(3_601)
     assert who.get("briefing")["risk_alerts"] == []
     assert held(who, market_id) > 0
@@ -124,7 +124,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
 @row(ENDPOINTS, "GET /api/sdk/briefing")
 def the_heartbeat(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     said = who.get("briefing")
     assert has_type(said["risk_alerts"], "array")
     assert has_type(said["actions"], "array")
@@ -160,9 +160,9 @@ def a_monitor_is_removed(scene: Scene) -> None:
 @row(EVENTS, "Risk alert")
 def a_breach_is_told_to_the_client_or_acted_on(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     (alert,) = of(who.get("briefing")["triggered_risk_alerts"], market_id)
-    assert alert["exit_reason"] == "take_profit"
+    assert alert["exit_reason"] == "stop_loss"
     assert alert["shares"] == held(who, market_id)
     managed = scene.stranger()
     market_id = breached(scene, managed)
@@ -170,14 +170,14 @@ def a_breach_is_told_to_the_client_or_acted_on(scene: Scene) -> None:
     (row_of_trade,) = of(
         [one for one in managed.get("trades")["trades"] if one["action"] == "sell"], market_id
     )
-    assert row_of_trade["source"] == "risk:take_profit"
-    assert "take-profit" in row_of_trade["reasoning"]
+    assert row_of_trade["source"] == "risk:stop_loss"
+    assert "stop-loss" in row_of_trade["reasoning"]
 
 
 @row(LIMITS, "Risk alert lifetime")
 def an_alert_lives_an_hour(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     (alert,) = of(who.get("risk-alerts")["risk_alerts"], market_id)
     began, ends = (datetime.fromisoformat(alert[name]) for name in ("breached_at", "expires_at"))
     assert (ends - began).total_seconds() == 3_600

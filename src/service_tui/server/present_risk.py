@@ -114,11 +114,11 @@ def _why_ended(world: World, alert: RiskAlert) -> str | None:
     """Why an alert ended without its exit, where its status does not say it all."""
     if alert.status is not AlertStatus.REMAINDER:
         return None
-    venue, held = alert.breach.venue, world.risk.held_on(alert.held).shares
-    least = orders.ORDER_MIN.get(venue)
-    floor = "what brings a millionth" if least is None else f"the least order of {decimal(least):g}"
+    held = world.risk.held_on(alert.held).shares
+    least = orders.ORDER_MIN.get(alert.breach.venue)
+    floor = "" if least is None else f" of {decimal(least):g}"
     return (
-        f"not sold: {decimal(held):,.5f} shares are left, below {floor} on {venue.value}; "
+        f"not sold: {decimal(held):,.5f} shares are left, below the venue's least order{floor}; "
         "they wait for the outcome, or are sold with what is bought beside them"
     )
 
