@@ -264,7 +264,7 @@ async def test_max_slippage_binds_each_trade_where_it_is_sent(tmp_path: Path) ->
         refused, bought = said["results"]
         assert (refused["success"], bought["success"]) == (False, True)
         assert refused["error_code"] == "SLIPPAGE_LIMIT"
-        assert "would slip 0.0" in refused["error"]
+        assert "would slip 0." in refused["error"]
         assert "0.002" in refused["error"]
         assert (said["failed_count"], said["total_cost"]) == (1, 1)
         assert stage.world.cash(stage.agent) == before - 1_000_000
