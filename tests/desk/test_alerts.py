@@ -19,7 +19,7 @@ from kit.desk.faults import (
     until,
     world_holds,
 )
-from kit.service.line import change
+from kit.service.line import change, line_to
 from kit.service.stage import (
     Stage,
     client_of,
@@ -348,12 +348,9 @@ async def test_what_the_person_has_sold_is_not_sold_again(tmp_path: Path) -> Non
                 if b"exit of a risk alert" not in request.content
                 else said({"error": "no"}, 400)
             )
-            by_hand = TradeRequest(
-                market_id=market_id, side=Side.YES, action=Action.SELL, venue=Venue.SOL,
-                shares=half / ONE,
-            )  # fmt: skip
-            reply = await stage.client.call(PLACE_TRADE, body=by_hand)
-            assert reply.answer.success, reply.answer.error
+            by_hand = {"market_id": market_id, "side": "yes", "action": "sell"}
+            by_hand |= {"venue": "sol_venue", "shares": half / ONE, "order_type": "FAK"}
+            assert (await line_to(stage).said(PLACE_TRADE, json=by_hand))["success"]
             line.fault = lambda _: None
             await until(desk, alert_is(AlertState.EXECUTED), stage)
         assert world_holds(stage) == 0
