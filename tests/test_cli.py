@@ -11,7 +11,8 @@ from stat import S_IMODE
 import pytest
 
 from service_tui import __version__, cli
-from service_tui.arguments import parser_of
+from service_tui.arguments import WRONG_WORDS as WRONG_WORDS_CODE
+from service_tui.arguments import parsed, parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.options import Options
@@ -79,14 +80,38 @@ def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path:
         ("list", "--data-dir", "/tmp/d"),  # noqa: S108 - a name, nothing is written
         ("--data-dir", "/tmp/d", "list"),  # noqa: S108
         ("check", "momentum", "--data-dir", "/tmp/d"),  # noqa: S108
-        ("run", "--data-dir", "/tmp/d", "momentum", "--live"),  # noqa: S108
+        ("run", "--data-dir", "/tmp/d", "momentum", "--", "--live"),  # noqa: S108
+        ("run", "momentum", "--data-dir", "/tmp/d", "--", "--live"),  # noqa: S108
     ],
 )
 def test_the_folder_is_named_before_or_after_what_is_done_with_skills(
     words: tuple[str, ...],
 ) -> None:
-    given = parser_of(read_environment({})).parse_args(["skills", *words])
+    given = parsed(parser_of(read_environment({})), ["skills", *words])
     assert given.data_dir == Path("/tmp/d")  # noqa: S108
+    if given.act == "run":
+        assert (given.name, given.words) == ("momentum", ["--live"])
+
+
+def test_the_words_of_a_skill_stand_behind_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_of(read_environment({}))
+    with pytest.raises(SystemExit) as caught:
+        parsed(parser, ["skills", "run", "momentum", "--once"])
+    assert caught.value.code == WRONG_WORDS_CODE
+    assert "stands behind --: -- --once" in capsys.readouterr().err
+    for words in (["skills", "list", "--", "x"], ["skills", "run", "a", "b"]):
+        with pytest.raises(SystemExit):
+            parsed(parser, words)
+    given = parsed(parser, ["skills", "run", "momentum", "--", "--data-dir", "theirs", "--"])
+    assert (given.words, given.data_dir) == (["--data-dir", "theirs", "--"], None)
+
+
+def test_the_doctor_knows_of_no_profile_that_is_not_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["doctor", "--profile", "nope", "--data-dir", str(tmp_path / "d")]
+    assert cli.run(words) == cli.CANNOT
+    assert "no profile is called 'nope'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("door", ["serve", "halt", "resume", "login", "demo", "doctor"])

@@ -5,7 +5,7 @@ Used by cli.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -62,6 +62,25 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
         parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
+
+
+def parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
+    """What the words say; of `skills run` those behind `--` belong to the skill."""
+    own, theirs = list(words), list[str]()
+    if "--" in own and "skills" in own[: own.index("--")]:
+        place = own.index("--")
+        own, theirs = own[:place], own[place + 1 :]
+    given, unknown = parser.parse_known_args(own)
+    runs = given.door == "skills" and given.act == "run"
+    if unknown:
+        said = f"unrecognized arguments: {' '.join(unknown)}"
+        behind = f"; what belongs to the skill stands behind --: -- {' '.join(unknown)}"
+        parser.error(said + (behind if runs else ""))
+    if theirs and not runs:
+        parser.error("only 'skills run' takes words behind --")
+    if runs:
+        given.words = theirs
+    return given
 
 
 def parser_of(environment: Environment) -> Parser:
@@ -189,7 +208,8 @@ def _add_skills(skills: Parser) -> None:
     new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
     run = act("run", "run one here, on paper unless --live is given")
     run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
-    run.add_argument("words", nargs=argparse.REMAINDER, help="for the skill: --live, --once ...")
+    run.epilog = "what belongs to the skill stands behind --: skills run NAME -- --live --once"
+    run.set_defaults(words=())
 
 
 def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:

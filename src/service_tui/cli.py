@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from service_tui import __version__
-from service_tui.arguments import LOG_FILE, check, parser_of
+from service_tui.arguments import LOG_FILE, check, parsed, parser_of
 from service_tui.config import (
     EXCHANGE_VARIABLE,
     KEY_VARIABLE,
@@ -115,7 +115,7 @@ def _given(words: Sequence[str], environment: Environment) -> argparse.Namespace
     """What the words say; the help and the version are told, and end the program."""
     parser = parser_of(environment)
     try:
-        given = parser.parse_args(words)
+        given = parsed(parser, words)
     except SystemExit:
         say()
         raise
@@ -366,10 +366,12 @@ def _demo(_: Options, given: argparse.Namespace) -> int:
     return OK
 
 
-def _doctor(options: Options, _: argparse.Namespace) -> int:
+def _doctor(options: Options, given: argparse.Namespace) -> int:
     """Say what is where; nothing is changed."""
-    from service_tui.wiring.doctor import findings  # noqa: PLC0415
+    from service_tui.wiring.doctor import findings, profile_problem  # noqa: PLC0415
 
+    if given.profile is not None and (problem := profile_problem(options, given.profile)):
+        raise CannotError(problem)
     lines, healthy = findings(options)
     say(f"service-tui {__version__}, Python {platform.python_version()}", *lines)
     return OK if healthy else CANNOT
@@ -426,6 +428,11 @@ def _log(options: Options, given: argparse.Namespace) -> int:
     path = options.data_dir / FILE
     try:
         found = verify(path, given.holds)
+    except FileNotFoundError:
+        if given.holds:
+            raise CannotError(f"{path} is not there: no line has the hash {given.holds}") from None
+        say(f"0 entries: nothing has been logged in {options.data_dir} yet")
+        return OK
     except OSError as error:
         raise CannotError(f"{path} cannot be read: {error.strerror}") from error
     if found.problem:

@@ -136,6 +136,8 @@ class AlertStatus(StrEnum):
     DISMISSED = "dismissed"
     # ours: the market ended first, or the position was gone: nothing was left to sell.
     RESOLVED = "resolved"
+    # ours: what is left to sell is below the least order of its venue.
+    REMAINDER = "remainder"
 
 
 class LeashMode(StrEnum):

@@ -275,6 +275,24 @@ async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
             await session.log(result("keep", secondary_metrics=both))
         await session.log(result("keep", secondary_metrics=both, force=True))
         await session.log(result("keep", metrics={"trades": 4.0}))
+        # A crash has none to give.
+        for status in ("crash", "checks_failed", "crash"):
+            await session.log(result(status, metric=0))
+        with pytest.raises(ToolError, match="crash"):
+            await session.run(RunArguments(command="true"))
+
+
+async def test_secondary_metrics_are_demanded_once_they_are_named(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.log(result("crash", metric=0))
+        await session.log(result("keep", secondary_metrics={"trades": 4.0}))
+        with pytest.raises(ToolError, match="missing: trades"):
+            await session.log(result("discard"))
 
 
 @pytest.mark.process

@@ -14,14 +14,13 @@ from kit.desk.faults import (
     Line,
     asleep,
     breaking,
-    ended,
     ready,
     rows,
     said,
-    sell,
     until,
     world_holds,
 )
+from kit.service.line import change, line_to
 from kit.service.stage import (
     Stage,
     client_of,
@@ -38,15 +37,15 @@ from service_tui.desk.lasting import lasting_words
 from service_tui.desk.opening import DeskMemory, open_desk
 from service_tui.desk.pollers import PERIODS
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records import TicketState, Topic
+from service_tui.desk.records import Topic
 from service_tui.desk.records_risk import AlertState, MonitorState
 from service_tui.desk.reduce_risk import BY_HOLDER
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.blotter import TicketState as StoredState
-from service_tui.terms import Action, Side, WalletKind
+from service_tui.terms import Action, Side, Venue, WalletKind
+from service_tui.units import ONE
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints import (
     BRIEFING,
     MONITORS,
@@ -54,24 +53,25 @@ from service_tui.wire.endpoints import (
     PLACE_TRADE,
     REGISTER,
     RISK_ALERTS,
+    SET_MONITOR,
 )
-from service_tui.wire.endpoints_desk import (
-    DESK_PATCH_AGENT,
-)
-from service_tui.wire.monitors import RiskAlertsQuery
+from service_tui.wire.monitors import MonitorRequest, RiskAlertsQuery
 from service_tui.wire.settings import UserSettingsPatch
 from service_tui.wire.trades import TradeRequest
 
 HOUR_S = 3_600.0
+HAIR = 0.0001
+"""On a book a buy costs more than the middle: such a stop is reached at the next tick."""
 
 
 async def external(stage: Stage) -> None:
-    patch = DeskAgentPatch(wallet=WalletKind.EXTERNAL)
-    await stage.client.call(DESK_PATCH_AGENT, path={"agent_id": stage.agent_id}, body=patch)
+    await change(stage, wallet=WalletKind.EXTERNAL, claimed=True, real_trading_enabled=True)
 
 
-async def order(client: Client, market_id: str, side: Side, amount: float) -> None:
-    request = TradeRequest(market_id=market_id, side=side, amount=amount)
+async def order(  # noqa: PLR0917
+    client: Client, market_id: str, side: Side, amount: float, venue: Venue = Venue.SIM
+) -> None:
+    request = TradeRequest(market_id=market_id, side=side, amount=amount, venue=venue)
     reply = await client.call(PLACE_TRADE, body=request)
     assert reply.answer.success, reply.answer.error
 
@@ -85,14 +85,25 @@ async def somebody(stage: Stage) -> AsyncGenerator[Client]:
         yield mover
 
 
-async def hold(stage: Stage, amount: float = 50.0) -> str:
+async def hold(stage: Stage, amount: float = 50.0, venue: Venue = Venue.SIM) -> str:
     """Buy YES of a market near even odds; the service enrols a monitor at 20 % down."""
-    market = min(stage.open_markets(), key=lambda one: abs(one.price() - 0.5))
-    await order(stage.client, market.market_id, Side.YES, amount)
+    found = [one for one in stage.open_markets() if venue in {Venue.SIM, one.listing.home}]
+    market = min(found, key=lambda one: abs(one.price() - 0.5))
+    await order(stage.client, market.market_id, Side.YES, amount, venue)
     return market.market_id
 
 
 async def breach(stage: Stage, market_id: str) -> None:
+    """The stop is moved so near that the middle of the book is below it."""
+    body = MonitorRequest(side=Side.YES, stop_loss_pct=HAIR)
+    await stage.client.call(SET_MONITOR, path={"market_id": market_id}, body=body)
+    await stage.clock.advance(1.0)
+    query = RiskAlertsQuery(include_history=True)
+    listed = await stage.client.call(RISK_ALERTS, query=query)
+    assert listed.answer.risk_alerts or listed.answer.history, "no breach came of it"
+
+
+async def breach_on_sim(stage: Stage, market_id: str) -> None:
     """Others sell the side down, below the stop."""
     async with somebody(stage) as mover:
         for _ in range(12):
@@ -111,7 +122,7 @@ async def guarded(path: Path) -> AsyncGenerator[tuple[Stage, Line, str]]:
     async with open_stage(path, speed=0) as whole:
         await external(whole)
         stage, line = breaking(whole)
-        yield stage, line, await hold(stage)
+        yield stage, line, await hold(stage, 10, Venue.SOL)
 
 
 def alert_is(state: AlertState) -> Callable[[DeskState], bool]:
@@ -138,11 +149,10 @@ async def test_a_breach_is_exited_once_and_leaves_nothing_behind(tmp_path: Path)
             assert monitor.state is MonitorState.WATCHING
             assert monitor.stop_pct == pytest.approx(0.2)
             assert monitor.to_stop == pytest.approx(1.0, abs=0.3)
-            held = state.positions[0].shares
+            held = world_holds(stage)
             await breach(stage, market_id)
-            state = await until(
-                desk, lambda s: alert_is(AlertState.EXECUTED)(s) and not s.positions, stage
-            )
+            state = await until(desk, alert_is(AlertState.EXECUTED), stage)
+            assert world_holds(stage) == 0
             state = await until(desk, lambda s: s.risk.exits and not s.risk.monitors, stage)
             (alert,) = state.risk.alerts
             assert alert.reason == "stop loss"
@@ -199,7 +209,7 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
         market_id = await hold(stage)
         async with open_test_desk(stage) as desk:
             await until(desk, lambda s: ready(s) and s.risk.monitors, stage)
-            await breach(stage, market_id)
+            await breach_on_sim(stage, market_id)
             state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
             assert len(state.risk.exits) == 1
             assert state.risk.alerts[0].state is AlertState.EXECUTED
@@ -296,7 +306,7 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             assert "the book is empty" in state.risk.alerts[0].words
             assert state.risk.monitors[0].state is MonitorState.BREACHED
             assert state.risk.monitors[0].is_spent
-            assert state.risk.monitors[0].stop_pct == pytest.approx(0.2)
+            assert state.risk.monitors[0].stop_pct == pytest.approx(HAIR)
             await leap(stage.clock, 90)
             tries = len(sold(line))
             assert 3 <= tries <= 4
@@ -329,8 +339,8 @@ async def test_an_alert_whose_exits_all_failed_is_missed_after_its_hour(tmp_path
 async def test_what_the_person_has_sold_is_not_sold_again(tmp_path: Path) -> None:
     async with guarded(tmp_path) as (stage, line, market_id):
         async with open_test_desk(stage) as desk:
-            state = await until(desk, lambda s: ready(s) and s.positions, stage)
-            half = state.positions[0].shares // 2 // 10 * 10
+            await until(desk, ready, stage)
+            half = world_holds(stage) // 2 // 10 * 10
             line.fault = lambda request: said({"error": "no"}, 400) if is_sale(request) else None
             await breach(stage, market_id)
             await until(desk, alert_is(AlertState.FAILED), stage)
@@ -339,8 +349,9 @@ async def test_what_the_person_has_sold_is_not_sold_again(tmp_path: Path) -> Non
                 if b"exit of a risk alert" not in request.content
                 else said({"error": "no"}, 400)
             )
-            ticket = desk.submit(sell(state.positions[0], half))
-            assert (await ended(desk, ticket, stage)).state is TicketState.DONE
+            by_hand = {"market_id": market_id, "side": "yes", "action": "sell"}
+            by_hand |= {"venue": "sol_venue", "shares": half / ONE, "order_type": "FAK"}
+            assert (await line_to(stage).said(PLACE_TRADE, json=by_hand))["success"]
             line.fault = lambda _: None
             await until(desk, alert_is(AlertState.EXECUTED), stage)
         assert world_holds(stage) == 0
@@ -463,7 +474,7 @@ async def test_one_briefing_comes_first_and_nothing_is_exited_from_memory(tmp_pa
 
 def named(market_id: str, alert_id: str) -> dict[str, object]:
     return {
-        "id": alert_id, "market_id": market_id, "side": "yes", "venue": "sim", "shares": 10.0,
+        "id": alert_id, "market_id": market_id, "side": "yes", "venue": "sol_venue", "shares": 10.0,
         "exit_reason": "stop_loss", "executed_by": "client", "status": "pending",
     }  # fmt: skip
 

@@ -64,7 +64,7 @@ EXPERIMENT = ExperimentView(
 FULL = replace(STATE, research=ResearchView(experiments=(EXPERIMENT,)))
 
 
-@pytest.mark.parametrize("name", ["agents", "trades", *TABLES])
+@pytest.mark.parametrize("name", ["agents", "trades", "positions", *TABLES])
 def test_every_table_reads_back_in_both_forms(name: str) -> None:
     files = files_of(FULL, NOW, PASTS)
     read = list(csv.DictReader(io.StringIO(files[f"{name}.csv"])))

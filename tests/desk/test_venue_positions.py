@@ -90,7 +90,7 @@ async def test_what_was_sold_on_a_venue_is_closed_and_its_loss_stays_in_sight(
             assert sold.unrealized == sold.shares == 0
             (evm,) = (one for one in state.venue_sums if one.is_used)
             assert (evm.venue, evm.positions, evm.trades) == (Venue.EVM, 0, 2)
-            rows = [row for row in position_rows(state) if row["venue"] == "evm_venue"]
+            rows = [row for row in position_rows(state, {}) if row["venue"] == "evm_venue"]
             assert [(row["status"], row["realized"]) for row in rows] == [
                 ("sold", decimal(sold.made))
             ]
@@ -160,7 +160,7 @@ def test_what_was_redeemed_is_realized_and_counts_for_no_value(*, waits: bool) -
     )
     held = position_views(body, None)
     state = replace(sample_state(6), positions=(), closed=(), on_venues=held)
-    won, lost = position_rows(state)
+    won, lost = position_rows(state, {})
     told = (won["mark_value"], won["exit_value"], won["unrealized"], won["realized"])
     assert told == ((20.04, 20.04, 0.04, 0.0) if waits else (0.0, 0.0, 0.0, 0.04))
     # A side that lost has nothing to wait for.

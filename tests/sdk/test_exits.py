@@ -6,7 +6,8 @@ import pytest
 from kit.service.line import change, line_to
 from kit.service.served import Served, open_served
 from service_tui import ServiceClient
-from service_tui.terms import WalletKind
+from service_tui.engine.monitors import Held
+from service_tui.terms import Side, Venue, WalletKind
 from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR
 
 SIGNS = "11" * 32
@@ -14,12 +15,15 @@ SIGNS = "11" * 32
 
 async def breached(served: Served) -> str:
     """A market in which a tick has crossed the threshold of an external wallet."""
-    await change(served.stage, wallet=WalletKind.EXTERNAL, auto_risk_monitor_enabled=False)
-    line, market_id = line_to(served.stage), served.market_id
-    order = {"market_id": market_id, "side": "yes", "amount": 100}
+    own = {"wallet": WalletKind.EXTERNAL, "claimed": True, "real_trading_enabled": True}
+    await change(served.stage, auto_risk_monitor_enabled=False, **own)
+    line = line_to(served.stage)
+    found = [one for one in served.stage.open_markets() if one.listing.home is Venue.SOL]
+    market_id = max(found, key=lambda one: one.listing.resolves_at).market_id
+    order = {"market_id": market_id, "side": "yes", "amount": 10, "venue": "sol_venue"}
     assert (await line.said(PLACE_TRADE, json=order))["success"]
-    # What is bought is worth more than it cost at once: this is reached at the next tick.
-    hair = {"side": "yes", "take_profit_pct": 0.0001}
+    # What is bought on a book costs more than its middle: this is reached at the next tick.
+    hair = {"side": "yes", "stop_loss_pct": 0.0001}
     await line.said(SET_MONITOR, path={"market_id": market_id}, json=hair)
     served.stage.world.speed = 0
     await line.wait(1)
@@ -28,7 +32,8 @@ async def breached(served: Served) -> str:
 
 
 def held(served: Served, market_id: str) -> int:
-    return served.stage.agent.positions[market_id].yes.shares
+    where = Held(served.stage.agent_id, Venue.SOL, market_id, Side.YES)
+    return served.stage.world.risk.held_on(where).shares
 
 
 async def test_a_client_that_may_not_sell_leaves_alerts_alone(
@@ -90,7 +95,7 @@ async def test_clients_that_open_together_sell_once(tmp_path: Path) -> None:
         (alert,) = served.stage.world.risk.history_of(served.stage.agent_id)
         assert alert.sold == sold
         # Only what was bought and what was sold once.
-        assert served.stage.agent.trades_count == 2
+        assert served.stage.world.venues.order_count == 2
 
 
 def test_a_signing_key_of_another_form_is_refused_and_not_repeated() -> None:

@@ -263,6 +263,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "price": (*NUMBER, "0", "1", "1.5"),
         "expiration": (*NUMBER, "0", "100000000001"),
         "dry_run": (*FLAG, *NEVER_NULL),
+        "execute": FLAG,
         "reasoning": PROSE,
         "source": LINE,
         "skill_slug": (*LINE, '""', '"a b"', '"../x"', '"\\u001b[2J"', long(129)),
@@ -342,7 +343,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "source": LINE,
         "dry_run": (*FLAG, *NEVER_NULL),
         "atomic": (*FLAG, *NEVER_NULL),
-        "max_slippage": (*NUMBER, *NEVER_NULL, "1.01"),
+        "max_slippage": (*NUMBER, "1.01"),
     },
     IMPORT_MARKET: {
         "polymarket_url": (*ADDRESS, *NEVER_NULL),

@@ -253,3 +253,22 @@ async def test_a_sale_in_a_batch_is_refused_and_never_becomes_a_buy(tmp_path: Pa
         assert said["detail"][0]["loc"] == ["body", "trades", 1, "action"]
         assert state(stage) == before
         assert (await batch(line, [leg(market_id) | {"action": "buy"}]))["success"]
+
+
+async def test_max_slippage_binds_each_trade_where_it_is_sent(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0, plan=Plan.ELITE) as stage:
+        line, (first, second) = line_to(stage), ids(stage, 2)
+        legs = [leg(first, 400), leg(second, 1)]
+        before = stage.world.cash(stage.agent)
+        said = await batch(line, legs, max_slippage=0.002)
+        refused, bought = said["results"]
+        assert (refused["success"], bought["success"]) == (False, True)
+        assert refused["error_code"] == "SLIPPAGE_LIMIT"
+        assert "would slip 0." in refused["error"]
+        assert "0.002" in refused["error"]
+        assert (said["failed_count"], said["total_cost"]) == (1, 1)
+        assert stage.world.cash(stage.agent) == before - 1_000_000
+        # Where it is not sent, nothing is refused for it.
+        for fields in ({}, {"atomic": True}):
+            said = await batch(line, [leg(first, 400)], **fields)
+            assert (said["success"], said["warnings"]) == (True, [])

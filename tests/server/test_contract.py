@@ -641,7 +641,7 @@ def test_an_answer_is_an_object_of_its_endpoints_shape(heard: dict[str, Heard], 
 
 DRAWN: Final = frozenset({
     *("agent_id", "api_key", "claim_code", "claim_url", "code", "id", "key_prefix"),
-    *("message", "nonce"),
+    *("address", "message", "nonce", "wallet_address"),
 })
 """Fields that are drawn by chance, so that two services never say the same in them."""
 

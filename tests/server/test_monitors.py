@@ -35,7 +35,12 @@ from service_tui.wire.endpoints_desk import (
 from service_tui.wire.endpoints_fleet import DESK_NEEDS
 
 HAIR: Final = 0.0001
-"""A buy lifts the price above its own average cost: such a target is reached at the next tick."""
+"""On a book a buy costs more than the middle: such a stop is reached at the next tick."""
+
+OWN: Final[dict[str, object]] = {
+    "wallet": WalletKind.EXTERNAL, "claimed": True, "real_trading_enabled": True,
+}  # fmt: skip
+"""An agent that holds its own wallet and may trade on the real venues."""
 
 
 def market_of(stage: Stage, venue: Venue = Venue.SIM) -> str:
@@ -43,8 +48,10 @@ def market_of(stage: Stage, venue: Venue = Venue.SIM) -> str:
     return max(found, key=lambda one: one.listing.resolves_at).market_id
 
 
-async def held(line: Line, market_id: str, amount: float = 20) -> dict[str, Any]:
-    order = {"market_id": market_id, "side": "yes", "amount": amount}
+async def held(  # noqa: PLR0917
+    line: Line, market_id: str, amount: float = 20, side: str = "yes", venue: Venue = Venue.SIM
+) -> dict[str, Any]:
+    order = {"market_id": market_id, "side": side, "amount": amount, "venue": venue.value}
     said = await line.said(PLACE_TRADE, json=order)
     assert said["success"], said["error"]
     return said
@@ -55,10 +62,14 @@ async def watch(line: Line, market_id: str, code: int = 200, **fields: object) -
     return await line.said(SET_MONITOR, code, path={"market_id": market_id}, json=body)
 
 
-async def breached(line: Line, amount: float = 100) -> str:
-    market_id = market_of(line.stage)
-    await held(line, market_id, amount)
-    await watch(line, market_id, take_profit_pct=HAIR)
+async def breached(line: Line, venue: Venue = Venue.SOL) -> str:
+    """A market of a venue in which a tick has crossed the stop of what is held."""
+    market_id = market_of(line.stage, venue)
+    await held(line, market_id, 10, venue=venue)
+    if venue is Venue.SIM:
+        # The other side, bought, takes the price below what was paid.
+        await held(line, market_id, 100, "no")
+    await watch(line, market_id, stop_loss_pct=HAIR)
     await line.wait(1)
     return market_id
 
@@ -154,12 +165,12 @@ async def test_what_cannot_be_watched_is_refused_with_what_to_do(tmp_path: Path)
 async def test_a_managed_breach_is_sold_at_once_with_a_row_that_says_why(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        market_id = await breached(line)
-        sale, bought = (await line.said(TRADES))["trades"]
-        assert (sale["action"], sale["source"]) == ("sell", "risk:take_profit")
+        market_id = await breached(line, Venue.SIM)
+        sale, _, bought = (await line.said(TRADES))["trades"]
+        assert (sale["action"], sale["source"]) == ("sell", "risk:stop_loss")
         assert sale["shares"] == bought["shares"]
-        assert "take-profit" in sale["reasoning"]
-        assert (await line.said(MONITORS))["monitors"] == []
+        assert "stop-loss" in sale["reasoning"]
+        assert [one["side"] for one in (await line.said(MONITORS))["monitors"]] == ["no"]
         said = await line.said(RISK_ALERTS, include_history="true")
         assert said["risk_alerts"] == []
         (past,) = said["history"]
@@ -174,7 +185,7 @@ async def test_a_managed_breach_is_sold_at_once_with_a_row_that_says_why(tmp_pat
 async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         market_id = await breached(line)
         said = await line.said(BRIEFING)
         (alert,) = said["risk_alerts"]
@@ -182,7 +193,7 @@ async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Pat
         for name in ("market_id", "side", "shares", "exit_reason"):
             assert alert[name]
         assert (alert["venue"], alert["status"], alert["executed_by"]) == (
-            "sim",
+            "sol_venue",
             "pending",
             "client",
         )
@@ -193,6 +204,7 @@ async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Pat
         assert any(market_id in action for action in said["actions"])
         assert (await line.said(RISK_ALERTS))["risk_alerts"] == [alert]
         sale = {"market_id": market_id, "side": "yes", "action": "sell", "shares": alert["shares"]}
+        sale |= {"venue": "sol_venue"}
         sold = await line.said(PLACE_TRADE, json=sale)
         # The service saw the sale: a client that dies here sells nothing twice.
         assert (await line.said(RISK_ALERTS))["risk_alerts"] == []
@@ -201,13 +213,16 @@ async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Pat
         assert (ended["success"], ended["status"], ended["id"]) == (True, "executed", alert["id"])
         assert (await line.said(END_RISK_ALERT, 404, path=path))["fix"]
         (past,) = (await line.said(RISK_ALERTS, include_history="True"))["history"]
-        assert (past["status"], past["proceeds"]) == ("executed", sold["cost"])
+        assert (past["status"], past["proceeds"]) == (
+            "executed",
+            pytest.approx(sold["cost"] - sold["fee"]),
+        )
 
 
 async def test_an_alert_that_nobody_took_expires_and_is_named(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         await breached(line)
         await line.wait(3_590)
         assert len((await line.said(RISK_ALERTS))["risk_alerts"]) == 1
@@ -224,14 +239,43 @@ async def test_an_alert_that_nobody_took_expires_and_is_named(tmp_path: Path) ->
 async def test_a_dismissed_alert_sells_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         path = {"market_id": await breached(line), "side": "yes"}
         (alert,) = (await line.said(RISK_ALERTS))["risk_alerts"]
         await line.said(END_RISK_ALERT, 404, path=path, alert_id="a99")
         await line.said(END_RISK_ALERT, 404, path=path, venue="polymarket")
-        ended = await line.said(END_RISK_ALERT, path=path, alert_id=alert["id"], venue="sim")
+        ended = await line.said(END_RISK_ALERT, path=path, alert_id=alert["id"], venue="kalshi")
         assert ended["status"] == "dismissed"
         assert (await line.said(RISK_ALERTS))["risk_alerts"] == []
+
+
+async def test_a_threshold_that_is_not_sent_stays_and_null_removes_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, market_id = line_to(stage), market_of(stage)
+        await held(line, market_id)
+
+        async def now(**fields: object) -> tuple[float | None, float | None]:
+            said = await watch(line, market_id, **fields)
+            (row,) = (await line.said(MONITORS))["monitors"]
+            both = said["stop_loss_pct"], said["take_profit_pct"]
+            assert both == (row["stop_loss_pct"], row["take_profit_pct"])
+            return both
+
+        # The stop that came with the buy stays.
+        assert await now(take_profit_pct=0.9) == (0.2, 0.9)
+        assert await now(stop_loss_pct=0.4) == (0.4, 0.9)
+        assert await now(stop_loss_pct=None) == (None, 0.9)
+        assert await now(take_profit_pct=0.5) == (None, 0.5)
+        said = await watch(line, market_id, 400, take_profit_pct=None)
+        assert "DELETE" in said["fix"]
+        await watch(line, market_id, 422, stop_loss_pct=None, take_profit_pct=None)
+        await watch(line, market_id, 422)
+        assert await now(stop_loss_pct=0.3, take_profit_pct=None) == (0.3, None)
+        # The first one by hand takes the default stop, unless null is sent.
+        for sent, stop in ((None, 0.25), ({"stop_loss_pct": None}, None)):
+            await line.said(DELETE_MONITOR, path={"market_id": market_id}, side="yes")
+            await line.said(PATCH_USER_SETTINGS, json={"default_stop_loss_pct": 0.25})
+            assert await now(take_profit_pct=0.9, **(sent or {})) == (stop, 0.9)
 
 
 @pytest.mark.parametrize("endpoint", [PATCH_SETTINGS, PATCH_USER_SETTINGS])
@@ -271,7 +315,7 @@ async def test_the_operator_rehearses_an_external_wallet(tmp_path: Path) -> None
 async def test_another_agent_sees_and_touches_nothing_of_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         market_id = await breached(line)
         await held(line, market_id)
         body = {"name": "other"}
@@ -304,7 +348,7 @@ async def test_public_names_of_a_venue_are_heard_and_said(tmp_path: Path) -> Non
 async def test_monitors_and_alerts_outlive_a_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         market_id = await breached(line)
         await held(line, market_id)
         await watch(line, market_id, stop_loss_pct=0.7)
@@ -322,13 +366,13 @@ async def test_monitors_and_alerts_outlive_a_restart(tmp_path: Path) -> None:
 async def test_a_listener_hears_of_monitors_and_alerts(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         async with stage.sim.service.subscribe() as events:
             market_id = await breached(line)
             await line.said(END_RISK_ALERT, path={"market_id": market_id, "side": "yes"})
             heard = [await anext(events) for _ in range(5)]
         assert [one.kind for one in heard] == [
-            "ready", "fill", "monitor", "risk_alert", "risk_alert",
+            "ready", "order", "monitor", "risk_alert", "risk_alert",
         ]  # fmt: skip
         alerts = [one.risk_alert for one in heard if one.risk_alert is not None]
         assert [one.state for one in alerts] == ["pending", "dismissed"]
@@ -339,7 +383,7 @@ async def test_the_operator_hears_of_every_agents_alerts_and_no_agent_does(tmp_p
     async with open_stage(tmp_path, speed=0) as stage:
         line, operator = line_to(stage), Line(stage, OPERATOR)
         assert await operator.said(DESK_NEEDS) == {"needs": []}
-        await change(stage, wallet=WalletKind.EXTERNAL)
+        await change(stage, **OWN)
         market_id = await breached(line)
         (need,) = (await operator.said(DESK_NEEDS))["needs"]
         (alert,) = (await line.said(RISK_ALERTS))["risk_alerts"]

@@ -25,7 +25,7 @@ from service_tui.engine.chain_events import WalletLinked
 from service_tui.server.embedded import BASE_URL
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.signer import LocalSigner
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
 
@@ -138,12 +138,22 @@ class Running(Threaded):
 
     async def guard(self, *, breached: bool) -> str:
         """A position with a monitor on it, or with the alert of one."""
-        markets = [one for one in self.stage.open_markets() if 0.1 < one.price() < 0.9]
+        # On a real venue, where the alert of an external wallet waits for its client.
+        venue = Venue.SOL if breached else Venue.SIM
+        markets = [
+            one
+            for one in self.stage.open_markets()
+            if 0.1 < one.price() < 0.9 and (not breached or one.listing.home is venue)
+        ]
         market_id = max(markets, key=lambda one: one.listing.resolves_at).market_id
-        order = {"market_id": market_id, "side": "yes", "amount": 5, "venue": "sim"}
-        # Levels so near are passed with the next trade of anybody, whichever way it goes.
+        order = {"market_id": market_id, "side": "yes", "amount": 5, "venue": venue.value}
+        # Levels so near are passed at once: on a book a buy costs more than the middle.
         near = {"take_profit_pct": 0.0001, "stop_loss_pct": 0.0001}
-        watch = {"side": "yes", "venue": "sim", **(near if breached else {"take_profit_pct": 9})}
+        watch = {
+            "side": "yes",
+            "venue": venue.value,
+            **(near if breached else {"take_profit_pct": 9}),
+        }
         path = f"/api/sdk/positions/{market_id}/monitor"
         async with self.line() as line:
             await self.free(line)

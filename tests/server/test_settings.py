@@ -1,4 +1,4 @@
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -132,3 +132,25 @@ async def test_the_spec_and_the_wire_reference_name_every_field_of_the_answers(
         for endpoint in (POST_SETTINGS, PATCH_SETTINGS):
             assert await line.said(endpoint, json={}) == spec | risk
         assert (spec["trading_paused"], risk["trading_paused"]) == (False, False)
+
+
+@pytest.mark.parametrize("endpoint", [PATCH_SETTINGS, PATCH_USER_SETTINGS, POST_SETTINGS])
+async def test_a_misspelt_setting_is_named_with_the_one_that_was_meant(
+    tmp_path: Path, endpoint: Any
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        before = stage.agent.settings
+        body = {"max_trade_per_day": 3, "quux": {"deep": [1]}, "default_stop_loss_pct": 0.3}
+        said = await line.said(endpoint, json=body)
+        first, second = said["warnings"]
+        assert "max_trade_per_day" in first
+        assert "did you mean max_trades_per_day?" in first
+        assert "quux" in second
+        assert "did you mean" not in second
+        assert stage.agent.settings == replace(before, stop_loss_pct=0.3)
+        assert (await line.said(endpoint, json={}))["warnings"] == []
+        # A setting of another body is none of this one.
+        if endpoint is not PATCH_USER_SETTINGS:
+            await line.said(endpoint, json={"clawdbot_channel": "x"})
+            assert stage.agent.settings.clawdbot_channel is None

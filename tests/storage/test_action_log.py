@@ -126,3 +126,14 @@ def test_a_pipe_in_place_of_the_log_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(head_path(tmp_path / "log"))
     with pytest.raises(OSError, match="no plain file"):
         verify(tmp_path / "log")
+
+
+def test_two_processes_append_to_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / "actions.jsonl"
+    one, other = ActionLog(path), ActionLog(path)
+    for number in range(3):
+        one.append([{"words": f"one {number}"}])
+        (line,) = other.append([{"words": f"other {number}"}])
+        assert line.number == 2 * number + 2
+    assert verify(path).problem == ""
+    assert verify(path).count == 6

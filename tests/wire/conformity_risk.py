@@ -19,7 +19,7 @@ from wire.conformity import (
 )
 
 HAIR: Final = 0.0001
-"""A buy lifts the price above its own average cost: such a target is reached at the next tick."""
+"""So little below what was paid is reached at the next tick: see `breached`."""
 
 
 def tick(scene: Scene) -> None:
@@ -35,18 +35,21 @@ def tick(scene: Scene) -> None:
     scene.service.run(stand())
 
 
-def breached(scene: Scene, who: Caller) -> str:
+def breached(scene: Scene, who: Caller, *, venue: str = "sim") -> str:
     """A market in which a tick has just crossed the agent's only threshold."""
-    market_id = scene.market()
-    assert who.trade(market_id, "yes", 100)["success"]
-    wanted = {"side": "yes", "take_profit_pct": HAIR}
+    market_id = scene.market(venue)
+    assert who.trade(market_id, "yes", 10, venue=venue)["success"]
+    if venue == "sim":
+        # The other side, bought, takes the price below what was paid.
+        assert who.trade(market_id, "no", 100)["success"]
+    wanted = {"side": "yes", "stop_loss_pct": HAIR}
     who.ok("POST", f"positions/{market_id}/monitor", json=wanted)
     tick(scene)
     return market_id
 
 
 def external(scene: Scene) -> Caller:
-    who = scene.stranger()
+    who = scene.stranger(claimed=True, real=True)
     scene.desk("PATCH", f"agents/{who.agent_id}", json={"wallet": "external"})
     return who
 
@@ -79,10 +82,12 @@ def only_registered_thresholds_are_watched(scene: Scene) -> None:
     assert who.trade(market_id, "yes", 100)["success"]
     tick(scene)
     assert who.get("positions/monitors")["count"] == 0
-    wanted = {"side": "yes", "take_profit_pct": HAIR}
+    # The other side, bought, takes the price below what was paid.
+    assert who.trade(market_id, "no", 200)["success"]
+    wanted = {"side": "yes", "stop_loss_pct": HAIR}
     who.ok("POST", f"positions/{market_id}/monitor", json=wanted)
     (monitor,) = who.get("positions/monitors")["monitors"]
-    assert 0 < monitor["take_profit_price"] < 1
+    assert 0 < monitor["stop_price"] < 1
     tick(scene)
     assert held(who, market_id) == 0
 
@@ -99,7 +104,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
     # An external wallet's alert waits for the client: its briefing, or its construction.
     for act in (ServiceClient.get_briefing, lambda _: None):
         who = external(scene)
-        market_id = breached(scene, who)
+        market_id = breached(scene, who, venue="sol_venue")
         assert held(who, market_id) > 0
         with ServiceClient(who.key, who.url, live=False) as client:
             client.get_briefing()
@@ -110,7 +115,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
         assert who.get("risk-alerts")["risk_alerts"] == []
     # After an hour it expires unexecuted.
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     scene.wait(3_601)
     assert who.get("briefing")["risk_alerts"] == []
     assert held(who, market_id) > 0
@@ -119,7 +124,7 @@ def an_alert_from_its_breach_to_its_end(scene: Scene) -> None:
 @row(ENDPOINTS, "GET /api/sdk/briefing")
 def the_heartbeat(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     said = who.get("briefing")
     assert has_type(said["risk_alerts"], "array")
     assert has_type(said["actions"], "array")
@@ -155,9 +160,9 @@ def a_monitor_is_removed(scene: Scene) -> None:
 @row(EVENTS, "Risk alert")
 def a_breach_is_told_to_the_client_or_acted_on(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     (alert,) = of(who.get("briefing")["triggered_risk_alerts"], market_id)
-    assert alert["exit_reason"] == "take_profit"
+    assert alert["exit_reason"] == "stop_loss"
     assert alert["shares"] == held(who, market_id)
     managed = scene.stranger()
     market_id = breached(scene, managed)
@@ -165,14 +170,14 @@ def a_breach_is_told_to_the_client_or_acted_on(scene: Scene) -> None:
     (row_of_trade,) = of(
         [one for one in managed.get("trades")["trades"] if one["action"] == "sell"], market_id
     )
-    assert row_of_trade["source"] == "risk:take_profit"
-    assert "take-profit" in row_of_trade["reasoning"]
+    assert row_of_trade["source"] == "risk:stop_loss"
+    assert "stop-loss" in row_of_trade["reasoning"]
 
 
 @row(LIMITS, "Risk alert lifetime")
 def an_alert_lives_an_hour(scene: Scene) -> None:
     who = external(scene)
-    market_id = breached(scene, who)
+    market_id = breached(scene, who, venue="sol_venue")
     (alert,) = of(who.get("risk-alerts")["risk_alerts"], market_id)
     began, ends = (datetime.fromisoformat(alert[name]) for name in ("breached_at", "expires_at"))
     assert (ends - began).total_seconds() == 3_600

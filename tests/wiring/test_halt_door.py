@@ -9,6 +9,8 @@ import pytest
 from service_tui import cli
 from service_tui.clock import SystemClock
 from service_tui.desk.halt_kept import newest
+from service_tui.storage.action_log import FILE, verify
+from service_tui.storage.action_log import newest as log_lines
 from service_tui.wiring import halt_door
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.holding import holding
@@ -76,3 +78,21 @@ def test_the_doors_answer_by_their_status(
     assert cli.run(["halt", "--data-dir", str(tmp_path)]) == cli.CANNOT
     assert capsys.readouterr().out == "missing the service\n"
     assert given == [tmp_path]
+
+
+async def test_a_halt_beside_a_holder_stands_in_the_log_of_the_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = options_of(tmp_path)
+    path = tmp_path / FILE
+    words = ["log", "verify", "--data-dir", str(tmp_path)]
+    assert cli.run(words) == cli.OK
+    assert "nothing has been logged" in capsys.readouterr().out
+    async with holding(options, SystemClock()):
+        await asyncio.to_thread(halt_door.halt, options)
+        assert verify(path).count > 0
+        await asyncio.to_thread(halt_door.resume, options)
+    said = {(line.entry["who"], line.entry["kind"]) for line in log_lines(path, 100)}
+    assert {("person", "halt"), ("person", "resume")} <= said
+    assert cli.run(words) == cli.OK
+    assert "the chain holds" in capsys.readouterr().out

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.stage import client_of
 from service_tui import cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
@@ -19,7 +20,8 @@ from service_tui.desk.exports import day_in_markdown, files_of
 from service_tui.desk.written import write_files
 from service_tui.server.begun import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
-from service_tui.wire.endpoints import PLACE_TRADE
+from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.endpoints import PLACE_TRADE, REGISTER
 from service_tui.wire.endpoints_desk import DESK_CLAIM
 from service_tui.wire.trades import TradeRequest
 from service_tui.wiring.data import open_data
@@ -153,6 +155,20 @@ async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> Non
     assert {day["money"]: day["bought"] for day in days} == {
         row["money"]: row["cost"] for row in json.loads(brief["trades.json"])
     }
+
+
+async def test_an_export_has_the_positions_of_every_agent(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    async with holding(asked.options, asked.clock) as held:
+        async with client_of(held.sim, asked.clock, None) as nobody:
+            made = (await nobody.call(REGISTER, body=RegisterRequest(name="other"))).answer
+        async with client_of(held.sim, asked.clock, made.api_key) as other:
+            market = next(iter(held.sim.service.world.markets))
+            order = TradeRequest(market_id=market, side=Side.YES, amount=9.0)
+            assert (await other.call(PLACE_TRADE, body=order)).answer.success
+        files = await asked.by(_beside)
+    (row,) = json.loads(files["positions.json"])
+    assert (row["agent"], row["market"], row["cost"]) == (made.agent_id, market, 9.0)
 
 
 async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_time(

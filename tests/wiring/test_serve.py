@@ -25,11 +25,16 @@ from service_tui.storage.cold import has_open_tickets
 from service_tui.storage.connection import DATABASE_FILE
 from service_tui.storage.lock import LOCK_FILE, DataDirLock, holder_of
 from service_tui.terms import Action, Side, Venue, WalletKind
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, decimal
 from service_tui.wire.desk import DeskAgentPatch
+from service_tui.wire.endpoints import PATCH_SETTINGS, PLACE_TRADE, SET_MONITOR
 from service_tui.wire.endpoints_desk import (
+    DESK_CLAIM,
     DESK_PATCH_AGENT,
 )
+from service_tui.wire.monitors import MonitorRequest
+from service_tui.wire.settings import SettingsPatch
+from service_tui.wire.trades import TradeRequest
 from service_tui.wiring import live
 from service_tui.wiring.attached import HolderTransport, address_of
 from service_tui.wiring.data import BESIDE
@@ -241,40 +246,36 @@ async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) ->
         assert await service.end() == (0, "")
 
 
-async def moved(address: str, market_id: str) -> None:
-    """Another agent sells YES down by buying the other side."""
-    key = await registered(address, "mover")
-    order = {"market_id": market_id, "side": "no", "amount": 500.0, "venue": "sim"}
-    async with httpx.AsyncClient(
-        headers={"Authorization": f"Bearer {key}"}, timeout=ANSWER_S
-    ) as http:
-        for _ in range(4):
-            reply = await http.post(f"{address}/api/sdk/trade", json=order)
-            assert reply.json()["success"], reply.text
-
-
 async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
     tmp_path: Path,
 ) -> None:
     asked = options(tmp_path)
     async with (
-        served(tmp_path, "--speed", "1", "--limits", "off") as service,
+        served(tmp_path, "--speed", "1", "--limits", "off"),
         live.local_desk(asked, first_state(asked)) as one,
         live.local_desk(asked, first_state(asked)) as other,
     ):
         state = await seen(one, ready)
         patch = DeskAgentPatch(wallet=WalletKind.EXTERNAL)
         path = {"agent_id": state.account.agent_id}
-        await one.ports.client.call(DESK_PATCH_AGENT, path=path, body=patch)
-        assert (await one.submit(an_order(state)).wait()).state is TicketState.DONE
-        held = (await seen(one, lambda s: s.positions and s.risk.monitors)).positions[0]
-        await moved(service.address, held.market_id)
+        client = one.ports.client
+        await client.call(DESK_PATCH_AGENT, path=path, body=patch)
+        # What lies on sim the service exits itself: this lies on a real venue.
+        await client.call(DESK_CLAIM, path=path)
+        await client.call(PATCH_SETTINGS, body=SettingsPatch(sdk_real_trading_enabled=True))
+        market = next(one for one in state.markets.values() if Venue.SOL in one.venues)
+        order = TradeRequest(market_id=market.market_id, side=Side.YES, amount=10, venue=Venue.SOL)
+        bought = (await client.call(PLACE_TRADE, body=order)).answer
+        assert bought.success, bought.error
+        # The middle of its book is below what was paid: so near a stop is reached at once.
+        hair = MonitorRequest(side=Side.YES, stop_loss_pct=0.0001)
+        await client.call(SET_MONITOR, path={"market_id": market.market_id}, body=hair)
         for desk in (one, other):
-            left = await seen(desk, lambda s: s.risk.exits and not s.positions, 40)
-            assert [gone.shares for gone in left.risk.exits] == [held.shares]
+            left = await seen(desk, lambda s: s.risk.exits, 40)
+            assert [decimal(gone.shares) for gone in left.risk.exits] == [bought.shares_bought]
             assert not left.risk.exits[0].by_service
             assert not left.risk.executes
-        assert [ticket.kind for ticket in one.state.tickets] == ["trade"]
+        assert one.state.tickets == ()
         assert other.state.tickets == ()
 
 

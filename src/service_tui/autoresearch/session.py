@@ -258,7 +258,8 @@ class Session:
         """Keep a result: commit it, or revert the worktree."""
         config = self._current()
         metrics = dict(asked.secondary_metrics or asked.metrics or {})
-        self._check_metrics(config, metrics, force=asked.force)
+        if not (asked.force or asked.status.is_crash):
+            self._check_metrics(config, metrics)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
         run_number = self._next_run(config)
@@ -359,16 +360,17 @@ class Session:
         self._size = size_of(self._file)
         self._notes.take(dict(line))
 
-    def _check_metrics(self, config: Config, metrics: Mapping[str, float], *, force: bool) -> None:
+    def _check_metrics(self, config: Config, metrics: Mapping[str, float]) -> None:
         """Refuse secondary metrics that cannot be compared with those of before.
 
+        A crash names none, and none are asked of it. Source: decisions, "Secondary metrics".
+
         Raises:
-            ToolError: some are missing, or new without `force`.
+            ToolError: some are missing, or new.
         """
         results = self._notes.results_of(config)
-        if not results or force:
-            return
-        known = set(results[0].metrics)
+        named = (one.metrics for one in results if one.metrics and not one.status.is_crash)
+        known = next((set(one) for one in named), set[str]())
         missing, new = known - set(metrics), set(metrics) - known
         if missing:
             named = ", ".join(sorted(missing))

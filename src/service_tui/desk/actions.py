@@ -57,9 +57,13 @@ class Actions:
         data_dir: where the log lies.
         clock: when.
         say: tells the desk what the log says, once somebody has asked to see it.
+        beside: another process holds the directory, and writes down what agents do.
     """
 
-    def __init__(self, data_dir: Path, clock: Clock, say: Callable[[Fact], None]) -> None:
+    def __init__(
+        self, data_dir: Path, clock: Clock, say: Callable[[Fact], None], *, beside: bool = False
+    ) -> None:
+        self._beside = beside
         self._path = data_dir / FILE
         self._log = ActionLog(self._path)
         self._clock = clock
@@ -78,6 +82,8 @@ class Actions:
 
     def heard(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
+        if self._beside and isinstance(fact, FillsHeard | HeldSeen):
+            return
         for who, what, kind, words in _told(before, fact):
             self._take(who, what, kind, words)
 

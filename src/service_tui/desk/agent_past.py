@@ -1,4 +1,4 @@
-"""What every agent traded lately and why, asked of the service for an export or a report.
+"""What every agent traded lately and why, and what it holds, for an export or a report.
 
 Knows ports and the endpoints of the fleet. Must not know widgets or files.
 Used by the handler of exports, and by the report of the command line.
@@ -10,8 +10,10 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.ports import Ports
 from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.translate import position_views
 from service_tui.desk.translate_fleet import reasoned_trade_view
-from service_tui.wire.endpoints_fleet import DESK_AGENT_TRADES
+from service_tui.wire.endpoints_fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
+from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
 PAST_MAX: Final = 1_000
@@ -46,4 +48,7 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         if len(reply.answer.trades) < PAGE:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
-    return AgentDetailView(agent_id, trades, ())
+    query = PositionsQuery(status="all")
+    held = await ports.client.call(DESK_AGENT_POSITIONS, path={"agent_id": agent_id}, query=query)
+    positions = tuple(view for row in held.answer.positions for view in position_views(row, None))
+    return AgentDetailView(agent_id, trades, (), positions=positions)

@@ -128,6 +128,9 @@ class Desk:
         self._supervision = Supervision(
             around.database.path.parent, around.clock, self.ports, self._watched
         )
+        if around.notes is not None and around.notes != around.database.path.parent:
+            # Beside the holder of a directory: one log for both, which the holder writes, too.
+            self._supervision.log_beside(around.notes)
         self._halting = Halting(
             self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from service_tui.desk.records import PositionView
 from service_tui.desk.records_fleet import ReasonedTradeView
 from service_tui.desk.report import DayReport, Pasts, day_reports
 from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
@@ -103,28 +104,33 @@ def _signal_data(one: ReasonedTradeView) -> str:
     return json.dumps(data, sort_keys=True) if data else ""
 
 
-def position_rows(state: DeskState) -> Rows:
-    """What is held, and what was."""
-    return [
-        {
-            "market": held.market_id,
-            "question": held.question,
-            "venue": held.venue.value,
-            "money": MONEY_OF[held.venue],
-            "side": held.side.value,
-            "status": "sold" if held.is_closed and held.outcome is None else held.status.value,
-            "shares": _money(held.shares),
-            "cost": _money(held.cost),
-            "average": held.average,
-            "mark_price": held.mark_price,
-            "mark_value": _money(held.mark_value),
-            "exit_value": _money(held.exit_value),
-            "unrealized": _money(held.unrealized),
-            "realized": _money(held.realized),
-            "outcome": None if held.outcome is None else str(held.outcome),
-        }
-        for held in (*state.positions, *state.closed, *state.on_venues)
-    ]
+def position_rows(state: DeskState, pasts: Pasts) -> Rows:
+    """What every agent holds, and what it held; the own positions first."""
+    own = _own_id(state)
+    held = {own: (*state.positions, *state.closed, *state.on_venues)}
+    held |= {one.agent_id: one.positions for one in pasts.values() if one.agent_id != own}
+    return [_position_row(agent_id, one) for agent_id, found in held.items() for one in found]
+
+
+def _position_row(agent_id: str, held: PositionView) -> Row:
+    return {
+        "agent": agent_id,
+        "market": held.market_id,
+        "question": held.question,
+        "venue": held.venue.value,
+        "money": MONEY_OF[held.venue],
+        "side": held.side.value,
+        "status": "sold" if held.is_closed and held.outcome is None else held.status.value,
+        "shares": _money(held.shares),
+        "cost": _money(held.cost),
+        "average": held.average,
+        "mark_price": held.mark_price,
+        "mark_value": _money(held.mark_value),
+        "exit_value": _money(held.exit_value),
+        "unrealized": _money(held.unrealized),
+        "realized": _money(held.realized),
+        "outcome": None if held.outcome is None else str(held.outcome),
+    }
 
 
 def alert_rows(state: DeskState) -> Rows:
@@ -204,7 +210,6 @@ def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
 
 
 TABLES: Final[Mapping[str, Callable[[DeskState], Rows]]] = {
-    "positions": position_rows,
     "alerts": alert_rows,
     "approvals": held_rows,
     "experiments": experiment_rows,
@@ -218,6 +223,7 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
     tables = {
         "agents": day,
         "trades": trade_rows(state, pasts),
+        "positions": position_rows(state, pasts),
         **{name: table(state) for name, table in TABLES.items()},
     }
     files = {"day.md": day_in_markdown(state, now, pasts), "day.csv": as_csv(day)}

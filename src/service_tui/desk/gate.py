@@ -57,7 +57,7 @@ def enters(body: WireModel | None) -> bool:
     """The same of a body that is about to leave, whichever command or poller it comes from."""
     match body:
         case TradeRequest():
-            return body.action is Action.BUY and not body.dry_run
+            return body.action is Action.BUY and not body.is_quote
         case BatchRequest():
             return not body.dry_run
         case ApproveRequest():

@@ -120,7 +120,7 @@ class KeptLeash:
     def judged(self, order: TradeRequest, size: Micros, now: Timestamp) -> No | bool:
         """Whether an order may go out by itself: True, False for one that waits, or a no."""
         observes = self.mode is LeashMode.OBSERVE
-        if order.dry_run or (not observes and order.action is not Action.BUY):
+        if order.is_quote or (not observes and order.action is not Action.BUY):
             return True
         if observes:
             return _OBSERVES

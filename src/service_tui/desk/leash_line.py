@@ -386,7 +386,7 @@ class LeashLines:
             return no_answer(422, "that is no order", "give market_id, side and amount or shares")
         # What was judged is what leaves, whichever venue the service would take by itself.
         body = {"venue": order.venue.value, **said_by(raw)}
-        is_buy = order.action is Action.BUY and not order.dry_run
+        is_buy = order.action is Action.BUY and not order.is_quote
         # A leash that lets a buy pass is the person's standing yes. Source: decisions.
         wanted = PlaceTrade(
             order.market_id, order.side, order.action, order.venue, size, confirmed=True

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from service_tui.desk.records import TradeView
+from service_tui.desk.records import PositionView, TradeView
 from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -229,6 +229,7 @@ class AgentDetailView:
     problem: str = ""
     points: tuple[tuple[Timestamp, Micros], ...] = ()
     at: Timestamp = Timestamp(0.0)
+    positions: tuple[PositionView, ...] = ()
 
 
 class NeedKind(StrEnum):

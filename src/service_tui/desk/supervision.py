@@ -44,6 +44,7 @@ class Supervision:
         self._ports = ports
         self._watched = watched
         self._data_dir = data_dir
+        self._clock = clock
         runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
         self._lines = LeashLines(
             ports.client,
@@ -56,6 +57,10 @@ class Supervision:
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         self.actions = Actions(data_dir, clock, ports.say)
+
+    def log_beside(self, data_dir: Path) -> None:
+        """Write what is done here into the log of the directory that another process holds."""
+        self.actions = Actions(data_dir, self._clock, self._ports.say, beside=True)
 
     async def handle(self, command: FleetCommand) -> None:
         """Carry a command out, and say how it went."""

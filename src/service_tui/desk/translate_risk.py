@@ -32,11 +32,13 @@ _STATES: Final = {
     AlertStatus.EXPIRED: AlertState.EXPIRED,
     AlertStatus.DISMISSED: AlertState.ENDED,
     AlertStatus.RESOLVED: AlertState.ENDED,
+    AlertStatus.REMAINDER: AlertState.ENDED,
 }
 _WORDS: Final = {
     AlertStatus.EXPIRED: EXPIRED_WORDS,
     AlertStatus.DISMISSED: "dismissed without a sale",
     AlertStatus.RESOLVED: "nothing was left to sell",
+    AlertStatus.REMAINDER: "what is left is below the venue's least order",
 }
 
 

@@ -32,8 +32,18 @@ def slippage_of(fill: Fill, price_first: float) -> float:
     return fill.money / fill.shares - price_first
 
 
+def check_slippage(slipped: float, slippage_max: float | None) -> None:
+    """Refuse a fill that slips further than was asked for; None asks for nothing.
+
+    Raises:
+        SlippageBeyond: it would; says by how much.
+    """
+    if slippage_max is not None and not slipped <= slippage_max:
+        raise SlippageBeyond(f"the fill would slip {slipped:.4f}, above {slippage_max}")
+
+
 def place_all(
-    world: World, orders: Sequence[Order], at: Timestamp, *, slippage_max: float
+    world: World, orders: Sequence[Order], at: Timestamp, *, slippage_max: float | None
 ) -> list[Fill]:
     """Carry out every order of one agent, or none.
 
@@ -41,7 +51,8 @@ def place_all(
         world: where they trade; on `sim` only.
         orders: in the order in which they are carried out; each meets what the ones before left.
         at: wall time.
-        slippage_max: how far each fill may lie above the price before the batch.
+        slippage_max: how far each fill may lie above the price before the batch; None is as far
+            as it may.
 
     Returns:
         The fills, already applied.
@@ -56,7 +67,7 @@ def place_all(
 
 
 def _rehearsed(
-    world: World, orders: Sequence[Order], at: Timestamp, slippage_max: float
+    world: World, orders: Sequence[Order], at: Timestamp, slippage_max: float | None
 ) -> list[Fill]:
     """The fills that the orders would be, tried on a copy of what they touch."""
     stage = _copied(world, orders)
@@ -66,8 +77,7 @@ def _rehearsed(
         try:
             fill = stage.check(own, f"t{world.trade_count + leg + 1}", (at, world.world_at))
             slipped = slippage_of(fill, world.markets[order.market_id].price_of(order.side))
-            if not slipped <= slippage_max:
-                raise SlippageBeyond(f"the fill would slip {slipped:.4f}, above {slippage_max}")
+            check_slippage(slipped, slippage_max)
         except Refusal as refusal:
             raise LegRefused(leg, refusal) from refusal
         stage.apply(fill)

@@ -192,7 +192,14 @@ class Book:
 
     def mid(self, times: Times) -> float:
         """Price of YES between the best bid and the best ask, else the outside price."""
-        bid, ask = (self.best(times, bids=bids) for bids in (True, False))
+        return self.mid_of(*self.tops(times), times)
+
+    def tops(self, times: Times) -> tuple[Level | None, Level | None]:
+        """The best bid and the best ask; None for a side that is empty."""
+        return self.best(times, bids=True), self.best(times, bids=False)
+
+    def mid_of(self, bid: Level | None, ask: Level | None, times: Times) -> float:
+        """Price of YES between a bid and an ask of now, else the outside price."""
         if bid is None or ask is None:
             return self.quotes(times[1]).external
         return (bid.price + ask.price) / (2 * ONE)

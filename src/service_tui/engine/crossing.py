@@ -8,10 +8,11 @@ watches are walked along, in steps of at most a minute of the tape.
 from typing import TYPE_CHECKING, Final
 
 from service_tui.engine.belief import belief
+from service_tui.engine.exit_values import book_prices, met_at
 from service_tui.engine.exits import is_for_service
-from service_tui.engine.monitors import Ladder
+from service_tui.engine.monitors import Ladder, Prices, prices_at
 from service_tui.engine.venues import Times
-from service_tui.terms import MarketStatus, Venue
+from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ def next_stop(world: "World", end: Times) -> Times:
     return Timestamp(world.at + (at - world.at) * share), stop
 
 
+def _is_breached(world: "World", ladder: Ladder, prices: Prices, times: Times) -> bool:
+    """Whether a monitor of a book is breached: a thin book meets no target at its best price."""
+    for monitor in ladder.monitors.values():
+        mark = prices.mark if monitor.held.side is Side.YES else 1.0 - prices.mark
+        stop = monitor.stop_price()
+        if (stop is not None and mark <= stop) or met_at(world, monitor, times) is not None:
+            return True
+    return False
+
+
 def _first_breach(
     world: "World",
     where: "tuple[Venue, Market]",
@@ -62,13 +73,16 @@ def _first_breach(
     (venue, market), (start, end) = where, span
     steps = 1
     while (then := Timestamp(start + steps * STEP_S)) < min(end, market.listing.resolves_at):
+        times = (world.at, then)
         # What a crossed gap makes of prices on sim is the belief; see World.
-        price = (
-            belief(market.listing, then)
+        prices = (
+            prices_at(belief(market.listing, then))
             if venue is Venue.SIM
-            else world.venues.book(market.market_id).mid((world.at, then))
+            else book_prices(world, market.market_id, times)
         )
-        if ladder.is_reached(price):
+        if ladder.is_reached(prices) and (
+            venue is Venue.SIM or _is_breached(world, ladder, prices, times)
+        ):
             return then
         steps += 1
     return end

@@ -11,7 +11,7 @@
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
     │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
-    │                  InvalidExpiration
+    │                  InvalidExpiration, NothingWatched
     ├── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost, ManualOnly
     └── WalletProblem  NotLinked, WalletRefused, InsufficientGas, ApprovalMissing,
                        CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
@@ -221,6 +221,13 @@ class BelowMinimum(BadOrder):
     fix = "raise the amount"
 
 
+class NothingWatched(BadOrder):
+    """A change would leave a monitor without a threshold."""
+
+    code = "NOTHING_WATCHED"
+    fix = "keep one threshold, or remove the monitor: DELETE /api/sdk/positions/{market_id}/monitor"
+
+
 class InsufficientBalance(BadOrder):
     """Not enough cash."""
 
@@ -258,7 +265,7 @@ class PriceBeyondLimit(BadOrder):
 
 
 class SlippageBeyond(BadOrder):
-    """A fill of an atomic batch would lie further from the first price than was allowed."""
+    """A fill of a batch would lie further from the first price than was allowed."""
 
     code = "SLIPPAGE_LIMIT"
     fix = "raise max_slippage or lower the amounts"

@@ -33,6 +33,9 @@ from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 _BUY: Final = Action.BUY
 _NOTHING: Final = Micros(0)
 _SIM: Final = Venue.SIM
+_DUST_MAX: Final = 10_000
+"""Micros of shares that bring at least a micro at the lowest price there is, 0.0001."""
+
 _SIM_TRADE_MAX: Final = TRADE_MAX[Venue.SIM]
 _SIM_MARKET_MAX: Final = MARKET_MAX[Venue.SIM]
 
@@ -105,6 +108,7 @@ class Exchange:
             self._check_entry(order, at)
             quote, realized = _quote(market, order), _NOTHING
         else:
+            order = _with_remainder(market, order)
             held = _held_for(order)
             quote = _quote(market, order)
             realized = quote.money - held.cost_of(order.size)
@@ -254,6 +258,22 @@ def _quote(market: Market, order: Order) -> Quote:
             "lower the price limit or sell fewer shares",
         )
     return quote
+
+
+def _with_remainder(market: Market, order: Order) -> Order:
+    """A sale, and with it what it would leave behind where that brings nothing.
+
+    Source: decisions, "Remainders".
+
+    Returns:
+        The order itself where it leaves nothing or enough.
+    """
+    position = order.agent.positions.get(order.market_id)
+    held = _NOTHING if position is None else position.shares(order.side)
+    left = Micros(held - order.size)
+    if not 0 < left < _DUST_MAX or order.size <= 0 or market.exit_value(order.side, left):
+        return order
+    return order._replace(size=held)
 
 
 def _held_for(order: Order) -> SidePosition:

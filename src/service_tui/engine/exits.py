@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import is_bid
-from service_tui.engine.errors import BelowMinimum, MarketNotOpen, Refusal
+from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note
 from service_tui.engine.exchange import Order
-from service_tui.engine.monitors import Crossed
-from service_tui.engine.orders import VenueOrder, place
+from service_tui.engine.exit_values import met_at, prices_of
+from service_tui.engine.monitors import Crossed, Held
+from service_tui.engine.orders import ORDER_MIN, VenueOrder, place
 from service_tui.engine.resting import cancel_all
 from service_tui.engine.venues import Times
 from service_tui.terms import (
     Action,
     AlertStatus,
     ExitReason,
-    MarketStatus,
     OrderType,
     Venue,
     WalletKind,
@@ -38,8 +38,8 @@ SOURCES: Final = {
 """Trade sources of exits. # ours: the spec names none."""
 
 _WORDS: Final = {
-    ExitReason.STOP_LOSS: ("stop-loss", "fell to", "below"),
-    ExitReason.TAKE_PROFIT: ("take-profit", "rose to", "above"),
+    ExitReason.STOP_LOSS: ("stop-loss", "{} fell to {:.4f}", "below"),
+    ExitReason.TAKE_PROFIT: ("take-profit", "{} sells for {:.4f} a share", "above"),
 }
 
 
@@ -63,44 +63,47 @@ def watch(world: "World", times: Times) -> list[Event]:
         events.append(breach)
     if risk.alerts.pending:
         for alert in list(risk.alerts.pending.values()):
-            if is_for_service(world, alert):
+            if is_remainder(world, alert.held):
+                # What is left after a part was sold is too little for any order: that was the exit.
+                status = AlertStatus.EXECUTED if alert.sold else AlertStatus.REMAINDER
+                events.append(_end(world, alert, status, times))
+            elif is_for_service(world, alert):
                 events += _exit(world, alert, times)
         risk.settle()
     return events
 
 
 def is_for_service(world: "World", alert: RiskAlert) -> bool:
-    """Whether the service itself sells: it holds the wallet. Source: spec, "Wallet types"."""
-    # ours: the wallet is the agent's on every venue, so that its way can be rehearsed on sim.
-    return world.agents[alert.breach.agent_id].settings.wallet is WalletKind.MANAGED
+    """Whether the service itself sells: on sim always, elsewhere where it holds the wallet."""
+    # Source: decisions, "Who exits"; spec, "Wallet types".
+    breach = alert.breach
+    is_managed = world.agents[breach.agent_id].settings.wallet is WalletKind.MANAGED
+    return breach.venue is Venue.SIM or is_managed
 
 
-def price_of(world: "World", venue: Venue, market_id: str, times: Times) -> float | None:
-    """The price of YES that monitors go by: spot on sim, the middle of the book elsewhere.
-
-    Source: decisions, "Stop and target prices".
-
-    Returns:
-        The price; None where nothing can be sold any more.
-    """
-    market = world.markets.get(market_id)
-    if market is None or market.status(times[1]) is not MarketStatus.ACTIVE:
-        return None
-    return mark_of(world, venue, market_id, times)
-
-
-def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float:
-    """The same for any market that is not resolved yet."""
-    if venue is Venue.SIM:
-        return world.markets[market_id].price()
-    return world.venues.book(market_id).mid(times)
+def is_remainder(world: "World", held: Held) -> bool:
+    """Whether what is held is below the least order of its venue, so that no order sells it."""
+    shares = world.risk.held_on(held).shares
+    if held.venue is Venue.SIM:
+        market = world.markets.get(held.market_id)
+        return bool(shares) and market is not None and not market.exit_value(held.side, shares)
+    return 0 < shares < ORDER_MIN[held.venue]
 
 
 def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
     for (venue, market_id), ladder in list(world.risk.monitors.ladders.items()):
-        price = price_of(world, venue, market_id, times)
-        if price is not None and ladder.is_reached(price):
-            yield from ladder.reached(price)
+        prices = prices_of(world, venue, market_id, times)
+        if prices is None or not ladder.is_reached(prices):
+            continue
+        for crossed in ladder.reached(prices):
+            if crossed.reason is ExitReason.STOP_LOSS:
+                yield crossed
+                continue
+            price = met_at(world, crossed.monitor, times)
+            if price is None:
+                world.risk.put_back(crossed.monitor)
+            else:
+                yield crossed._replace(price=price)
 
 
 def _breach(world: "World", crossed: Crossed, times: Times) -> Breached:
@@ -127,8 +130,9 @@ def reason_of(breach: Breached) -> str:
     """Why an exit is made, in words: what stands as the reasoning of its trade."""
     name, moved, beyond = _WORDS[breach.reason]
     return (
-        f"{name} {breach.threshold_pct:.1%}: {breach.side.value.upper()} {moved} "
-        f"{breach.price:.4f}, at or {beyond} {breach.level:.4f} (entry {breach.entry:.4f})"
+        f"{name} {breach.threshold_pct:.1%}: "
+        f"{moved.format(breach.side.value.upper(), breach.price)}, "
+        f"at or {beyond} {breach.level:.4f} (entry {breach.entry:.4f})"
     )
 
 
@@ -154,10 +158,6 @@ def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
         else:
             events += _clear_the_way(world, alert, times)
             events += place(world.venues, on_venue(alert.breach.venue, order), times)
-    except BelowMinimum:
-        # What is left after a part was sold is too little for any order: that was the exit.
-        if alert.sold:
-            events.append(_end(world, alert, AlertStatus.EXECUTED, times))
     except MarketNotOpen:
         events.append(_end(world, alert, AlertStatus.RESOLVED, times))
     except Refusal:

@@ -183,6 +183,24 @@ def spend_to_price(target: float, *, b: float, x: float) -> float:
     return -b * (_softplus(-x) + log1p(-target))
 
 
+def price_for_proceeds(proceeds: float, *, shares: float, b: float) -> float:
+    """The price at which selling so many shares brings this much.
+
+    Returns:
+        The price of the side before the sale; 1 or more where no price is high enough.
+
+    Raises:
+        LmsrDomainError: an argument is outside the domain.
+    """
+    if not (
+        0.0 <= proceeds <= AMOUNT_MAX
+        and AMOUNT_MIN <= shares <= AMOUNT_MAX
+        and AMOUNT_MIN <= b <= AMOUNT_MAX
+    ):
+        raise LmsrDomainError(f"no price at which {shares} shares bring {proceeds} with b {b}")
+    return expm1(-proceeds / b) / expm1(-shares / b)
+
+
 def worst_loss(b: float, start_price: float) -> float:
     """Most that the market maker can lose, whatever is traded.
 

@@ -37,7 +37,8 @@ class Held(NamedTuple):
 class Monitor:
     """Thresholds of one held side. `entry` is its average cost when last put on the ladder.
 
-    `turn` counts how often it was put there: older rungs are void.
+    `reach` is the price at which its target may be met: where the ladder has it. `turn` counts how
+    often it was put there: older rungs are void.
     """
 
     held: Held
@@ -47,18 +48,38 @@ class Monitor:
     set_at: Timestamp
     entry: float = 0.0
     turn: int = 0
+    reach: float | None = None
 
     def stop_price(self) -> float | None:
         """The price at or below which to close."""
         return None if self.stop_loss_pct is None else self.entry * (1.0 - self.stop_loss_pct)
 
     def target_price(self) -> float | None:
-        """The price at or above which to close; above 1 where none reaches it."""
+        """The exit value a share at or above which to close; above 1 where none reaches it."""
         return None if self.take_profit_pct is None else self.entry * (1.0 + self.take_profit_pct)
 
 
+class Prices(NamedTuple):
+    """What a tick compares: the mark of YES with stops, the best price of each side with targets.
+
+    No share of a side is sold above its best price, so a target above it is not met.
+    """
+
+    mark: float
+    yes: float
+    no: float
+
+
+def prices_at(mark: float) -> Prices:
+    """Prices of a market where every share meets the mark first, as on sim."""
+    return Prices(mark, mark, 1.0 - mark)
+
+
 class Crossed(NamedTuple):
-    """A monitor whose threshold the price has reached; `level` is the price it made."""
+    """A monitor whose threshold may be crossed; `level` is the price it made.
+
+    A stop is crossed by the mark, `price`. A target is crossed when the exit value says so.
+    """
 
     monitor: Monitor
     reason: ExitReason
@@ -86,17 +107,24 @@ class Ladder:
         self._numbers = count()
         self._nearest: Nearest | None = None
 
-    def put(self, monitor: Monitor, entry: float) -> None:
-        """Put a monitor on its rungs for an average cost; those from before are void."""
+    def put(self, monitor: Monitor, entry: float, reach: float | None) -> None:
+        """Put a monitor on its rungs; those from before are void.
+
+        Args:
+            monitor: the monitor.
+            entry: average cost of what it watches.
+            reach: price of its side at which its target may be met; None without a target.
+        """
         self._nearest = None
         monitor.entry = entry
+        monitor.reach = reach
         monitor.turn += 1
         side = monitor.held.side
-        stop, target = monitor.stop_price(), monitor.target_price()
+        stop = monitor.stop_price()
         if stop is not None:
             self._add(self._stops[side], -stop, monitor)
-        if target is not None:
-            self._add(self._targets[side], target, monitor)
+        if reach is not None:
+            self._add(self._targets[side], reach, monitor)
 
     def drop(self, monitor: Monitor) -> None:
         """Forget a monitor."""
@@ -104,16 +132,14 @@ class Ladder:
         self.monitors.pop(monitor.held, None)
         monitor.turn = DROPPED
 
-    def is_reached(self, yes_price: float) -> bool:
-        """Whether a price of YES has reached any level; costs the same however many there are."""
+    def is_reached(self, prices: Prices) -> bool:
+        """Whether prices have reached any level; costs the same however many there are."""
         nearest = self._nearest
         if nearest is None:
             nearest = self._nearest = self._nearest_levels()
         stop, target, no_stop, no_target = nearest
-        no_price = 1.0 - yes_price
-        return (
-            yes_price <= stop or yes_price >= target or no_price <= no_stop or no_price >= no_target
-        )
+        mark, yes, no = prices
+        return mark <= stop or yes >= target or 1.0 - mark <= no_stop or no >= no_target
 
     def _nearest_levels(self) -> Nearest:
         """The level of each kind that a price would reach first; one beyond all where none is."""
@@ -125,24 +151,28 @@ class Ladder:
             _top(self._targets[no]),
         )
 
-    def reached(self, yes_price: float) -> list[Crossed]:
-        """The monitors that a price of YES has reached, each once.
+    def reached(self, prices: Prices) -> list[Crossed]:
+        """The monitors whose levels prices have reached, each once.
 
         Returns:
             What was reached. It is off its rungs: whoever asks drops it, or puts it up again.
         """
         self._nearest = None
         found: dict[Held, Crossed] = {}
-        for side, price in ((Side.YES, yes_price), (Side.NO, 1.0 - yes_price)):
+        for side, mark, best in (
+            (Side.YES, prices.mark, prices.yes),
+            (Side.NO, 1.0 - prices.mark, prices.no),
+        ):
             stops, targets = _cleared(self._stops[side]), _cleared(self._targets[side])
-            while stops and price <= -stops[0][0]:
+            while stops and mark <= -stops[0][0]:
                 level, _, _, monitor = heappop(stops)
-                crossed = Crossed(monitor, ExitReason.STOP_LOSS, -level, price)
+                crossed = Crossed(monitor, ExitReason.STOP_LOSS, -level, mark)
                 found[monitor.held] = crossed
                 _cleared(stops)
-            while targets and price >= targets[0][0]:
-                level, _, _, monitor = heappop(targets)
-                crossed = Crossed(monitor, ExitReason.TAKE_PROFIT, level, price)
+            while targets and best >= targets[0][0]:
+                _, _, _, monitor = heappop(targets)
+                level = monitor.target_price() or 0.0
+                crossed = Crossed(monitor, ExitReason.TAKE_PROFIT, level, best)
                 found.setdefault(monitor.held, crossed)
                 _cleared(targets)
         return list(found.values())

@@ -51,6 +51,9 @@ from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
 ORDER_MIN: Final = {Venue.EVM: Micros(5 * ONE), Venue.SOL: SHARE_QUANTUM}
 """Least shares of one order. Source: spec, "Limits": 5 on the EVM venue."""
 
+SIGNED_GRAIN: Final = Micros(10_000)
+"""A hundredth of a share: what a signed order counts in. Source: wire reference, 6.2."""
+
 RESTING: Final = frozenset({OrderType.GTC, OrderType.GTD})
 OPEN_MAX: Final = 200
 """Open orders of one agent. # ours: more than a person can watch, and bounded."""
@@ -64,7 +67,8 @@ GTD_MAX_S: Final = 366 * 86_400.0
 class VenueOrder(NamedTuple):
     """An order for a real venue: a buy by `size` of money, a sale by `size` of shares, micros.
 
-    `price` is the limit of its own side in micros; `expires_at` is wall time.
+    `price` is the limit of its own side in micros; `expires_at` is wall time; `signed` where an
+    external wallet has signed the size.
     """
 
     agent: Agent
@@ -79,6 +83,7 @@ class VenueOrder(NamedTuple):
     note: Note = NO_NOTE
     unlimited: bool = False
     approved: bool = False
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,12 @@ def open_book(venues: Venues, market_id: str, venue: Venue, times: Times) -> Boo
     if market is None:
         raise MarketNotFound(f"market not found: {market_id}")
     home = market.listing.home
-    if home is not venue or venue is Venue.SIM:
+    if venue is Venue.SIM:
+        raise VenueNotServed(
+            "sim has no order book",
+            "ask what an order would get: POST /api/sdk/trade with dry_run true",
+        )
+    if home is not venue:
         others = "" if home is Venue.SIM else f" or on {home.value}"
         raise VenueNotServed(
             f"this market does not trade on {venue.value}", f"trade it on sim{others}"
@@ -268,6 +278,23 @@ def _rest(order: VenueOrder, price: Micros, walked: Walk) -> Micros:
 # -- placing -------------------------------------------------------------------------------
 
 
+def with_remainder(venues: Venues, order: VenueOrder) -> VenueOrder:
+    """The order, and a sale with what it would leave behind where no order could sell that.
+
+    Source: decisions, "Remainders".
+
+    Returns:
+        The order itself where it is a buy, or leaves nothing or enough.
+    """
+    if order.action is not Action.SELL or order.venue is Venue.SIM:
+        return order
+    free = venues.free_shares(order.agent.agent_id, order.market_id, order.side)
+    # ours: of a signed size only what a signature, which has two decimals, cannot name.
+    least = SIGNED_GRAIN if order.signed else ORDER_MIN[order.venue]
+    is_dust = 0 < free - order.size < least and order.size >= ORDER_MIN[order.venue]
+    return order._replace(size=free) if is_dust else order
+
+
 def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
     """Carry out an order: what it meets at once is traded, the rest of a GTC or GTD order rests.
 
@@ -278,6 +305,7 @@ def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
         Refusal: nothing changed.
     """
     open_book(venues, order.market_id, order.venue, times)
+    order = with_remainder(venues, order)
     _check_agent(order.agent)
     if order.action is Action.BUY:
         _check_entry(venues, order, times[0])

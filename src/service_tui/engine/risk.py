@@ -11,6 +11,7 @@ else they depend on, settings and outcomes, comes through here and lets them loo
 
 from typing import Final
 
+from service_tui.engine import lmsr
 from service_tui.engine.agents import Agent
 from service_tui.engine.alerts import Alerts, RiskAlert, Sale
 from service_tui.engine.events import (
@@ -29,6 +30,9 @@ from service_tui.units import Micros, Timestamp
 
 UNSEEN_MAX: Final = 512
 """Trades that may wait to be taken in: only a world whose tape stands still comes to so many."""
+
+_HAIR: Final = 1.0 - 1e-12
+"""Keeps the rounding of doubles on the side of a look too many."""
 
 _NONE: Final = Micros(0)
 _NOTHING: Final = SidePosition()
@@ -153,8 +157,30 @@ class Risk:
         entry = self.held_on(held).average_entry()
         if entry is None:
             self.monitors.drop(held)
-        elif entry != monitor.entry:
-            self.monitors.ladder_of(held).put(monitor, entry)
+            return
+        reach = self._reach_of(monitor)
+        if entry != monitor.entry or reach != monitor.reach:
+            self.monitors.ladder_of(held).put(monitor, entry, reach)
+
+    def put_back(self, monitor: Monitor) -> None:
+        """Put a monitor on its rungs again, from which it was taken, or for the first time."""
+        entry = self.held_on(monitor.held).average_entry()
+        if entry is not None:
+            reach = self._reach_of(monitor)
+            self.monitors.ladder_of(monitor.held).put(monitor, entry, reach)
+
+    def _reach_of(self, monitor: Monitor) -> float | None:
+        """The price of its side at which a target may be met, a hair low; None without a target."""
+        # On sim the price at which selling all of it brings as much; on a book the target itself.
+        if monitor.take_profit_pct is None:
+            return None
+        held = monitor.held
+        position = self.held_on(held)
+        proceeds = position.cost * (1.0 + monitor.take_profit_pct)
+        if held.venue is Venue.SIM:
+            b = self._venues.markets[held.market_id].b
+            return _HAIR * lmsr.price_for_proceeds(proceeds, shares=position.shares, b=b)
+        return _HAIR * proceeds / position.shares
 
     # -- events ----------------------------------------------------------------------------
 

@@ -42,11 +42,10 @@ def restore_risk(risk: Risk, fields: Named | None) -> None:
     for agent_id, venue, market_id, side, *rest in fields["monitors"]:
         held = Held(agent_id, Venue(venue), market_id, Side(side))
         stop, take, automatic, set_at = rest
-        entry = risk.held_on(held).average_entry()
-        if entry is not None:
+        if risk.held_on(held).shares:
             monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at)
             risk.monitors.add(monitor)
-            risk.monitors.ladder_of(held).put(monitor, entry)
+            risk.put_back(monitor)
     for row in fields["pending"]:
         risk.alerts.add(_alert_of(row))
     for row in fields["ended"]:

@@ -8,7 +8,12 @@ from typing import NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.alerts import RiskAlert
-from service_tui.engine.errors import AlertNotFound, MonitorNotFound, PositionNotFound
+from service_tui.engine.errors import (
+    AlertNotFound,
+    MonitorNotFound,
+    NothingWatched,
+    PositionNotFound,
+)
 from service_tui.engine.events import AlertEnded, MonitorDeleted, MonitorSet
 from service_tui.engine.monitors import Held, Monitor
 from service_tui.engine.world import World
@@ -25,11 +30,15 @@ class Spot(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Thresholds for a side, fractions of its average cost; at least one is not None."""
+    """Thresholds for a side, fractions of its average cost; None removes one.
+
+    Those that `kept` names were not sent: they stay as they are.
+    """
 
     spot: Spot
     stop_loss_pct: float | None
     take_profit_pct: float | None
+    kept: frozenset[str] = frozenset()
 
 
 def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
@@ -45,7 +54,10 @@ def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
 def set_monitor(
     world: World, agent: Agent, wanted: Wanted, at: Timestamp
 ) -> tuple[MonitorSet, Monitor]:
-    """Watch a side that the agent holds, in the place of an earlier monitor.
+    """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it.
+
+    The first monitor of a side takes the agent's default stop, unless one is sent or removed.
+    Source: decisions, "Changing a monitor".
 
     Returns:
         The event, already applied, and the monitor.
@@ -54,14 +66,17 @@ def set_monitor(
         MarketNotFound: there is no such market.
         MarketNotOpen: it is over, so that nothing could be sold.
         PositionNotFound: the agent does not hold the side there.
+        NothingWatched: no threshold would be left.
     """
-    spot, *thresholds = wanted
+    spot = wanted.spot
     world.market(spot.market_id).check_open(world.world_at)
     risk = world.risk
     risk.settle()
     for venue in _venues_of(world, spot):
         held = Held(agent.agent_id, venue, spot.market_id, spot.side)
         if risk.held_on(held).shares:
+            known = risk.monitors.get(held)
+            thresholds = _thresholds(wanted, known, agent.settings.stop_loss_pct)
             event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, *thresholds)
             risk.apply(event)
             monitor = risk.monitors.get(held)
@@ -73,6 +88,20 @@ def set_monitor(
         f"position not found: no {spot.side.value.upper()} is held in {spot.market_id}{where}",
         "buy first, or take market and side from GET /api/sdk/positions",
     )
+
+
+def _thresholds(
+    wanted: Wanted, known: Monitor | None, default_stop: float | None
+) -> tuple[float | None, float | None]:
+    """The stop and the target that a monitor has from now on."""
+    stop, target = wanted.stop_loss_pct, wanted.take_profit_pct
+    if "stop_loss_pct" in wanted.kept:
+        stop = default_stop if known is None else known.stop_loss_pct
+    if "take_profit_pct" in wanted.kept and known is not None:
+        target = known.take_profit_pct
+    if stop is None and target is None:
+        raise NothingWatched("no threshold would be left: the monitor would watch nothing")
+    return stop, target
 
 
 def delete_monitor(world: World, agent: Agent, spot: Spot, at: Timestamp) -> MonitorDeleted:

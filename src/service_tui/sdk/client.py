@@ -379,7 +379,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         take_profit_pct: float | None = None,
         venue: str | Venue | None = None,
     ) -> MonitorSetBody:
-        """Watch a side that is held, in the place of an earlier monitor.
+        """Watch a side that is held; a threshold that is left out stays as it is.
 
         Args:
             market_id: which market.
@@ -402,7 +402,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             "take_profit_pct": take_profit_pct,
             "venue": None if venue is None else venue_of(venue),
         }
-        request = MonitorRequest.model_validate(fields, strict=False)
+        sent = {name: value for name, value in fields.items() if value is not None}
+        request = MonitorRequest.model_validate(sent, strict=False)
         return self._line.ask(on.SET_MONITOR, path={"market_id": market_id}, body=request)
 
     def delete_monitor(

@@ -10,16 +10,16 @@ from service_tui.engine import orders
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import Times
 from service_tui.engine.errors import Refusal
+from service_tui.engine.exit_values import exit_value, mark_of
 from service_tui.engine.exits import (
     exit_order,
     is_for_service,
-    mark_of,
     on_venue,
     reason_of,
 )
-from service_tui.engine.monitors import Held, Monitor
+from service_tui.engine.monitors import Monitor
 from service_tui.engine.world import World
-from service_tui.server.present_venues import chain_ids, venue_exit_value
+from service_tui.server.present_venues import chain_ids
 from service_tui.server.venue_history import question_of
 from service_tui.terms import AlertStatus, Side, Venue
 from service_tui.units import Micros, decimal
@@ -33,16 +33,6 @@ PRICE_DIGITS: Final = 9
 
 def _price(price: float | None) -> float | None:
     return None if price is None else round(price, PRICE_DIGITS)
-
-
-def _exit_value(world: World, held: Held) -> Micros:
-    """What selling all of it now brings, the fee taken off."""
-    agent = world.agents[held.agent_id]
-    if held.venue is Venue.SIM:
-        shares = world.risk.held_on(held).shares
-        return world.markets[held.market_id].exit_value(held.side, shares)
-    holding = world.venues.account(held.agent_id, held.venue).holdings[held.market_id]
-    return venue_exit_value(world, agent, holding, held.side)
 
 
 def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
@@ -65,7 +55,7 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         entry_price=_price(monitor.entry),
         current_price=_price(price),
         current_value=decimal(position.mark_value(price)),
-        exit_value=decimal(_exit_value(world, held)),
+        exit_value=decimal(exit_value(world, held, times)),
         automatic=monitor.automatic,
         set_at=moment(monitor.set_at),
         simulated=held.venue is not Venue.SIM,
@@ -114,9 +104,22 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
         realized_pnl=decimal(alert.realized),
         trade_id=alert.trade_id or None,
         executed_by=("service" if service else "client") if waits else None,
-        error=_hindrance(world, alert, times) if service else None,
+        error=_hindrance(world, alert, times) if service else _why_ended(world, alert),
         message=reason_of(breach),
         simulated=breach.venue is not Venue.SIM,
+    )
+
+
+def _why_ended(world: World, alert: RiskAlert) -> str | None:
+    """Why an alert ended without its exit, where its status does not say it all."""
+    if alert.status is not AlertStatus.REMAINDER:
+        return None
+    held = world.risk.held_on(alert.held).shares
+    least = orders.ORDER_MIN.get(alert.breach.venue)
+    floor = "" if least is None else f" of {decimal(least):g}"
+    return (
+        f"not sold: {decimal(held):,.5f} shares are left, below the venue's least order{floor}; "
+        "they wait for the outcome, or are sold with what is bought beside them"
     )
 
 

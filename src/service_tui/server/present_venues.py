@@ -8,11 +8,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent, ClosedPosition
-from service_tui.engine.book import Book, Resting, Times, Wanted, shares_for, walk
+from service_tui.engine.book import Book, Resting, Times, shares_for
 from service_tui.engine.catalogue import condition_of, event_of, token_of, url_of
 from service_tui.engine.events import OrderPlaced
+from service_tui.engine.exit_values import exit_value
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.market import Market
+from service_tui.engine.monitors import Held
 from service_tui.engine.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
@@ -242,15 +244,9 @@ def venue_exit_value(world: World, agent: Agent, holding: Holding, side: Side) -
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
         return holding.payout() if holding.winner() is side else Micros(0)
-    book = world.venues.book(position.market_id)
-    offers = [
-        one
-        for one in book.offers((world.at, world.world_at), bids=side is Side.YES)
-        if one.order is None or one.order.agent_id != agent.agent_id
-    ]
-    wanted = Wanted(agent.agent_id, side, Action.SELL, None, None, position.shares(side))
-    found = walk(offers, wanted, fee_rate_bps(book.listing))
-    return Micros(max(0, found.money - found.fee))
+    home = world.venues.book(position.market_id).listing.home
+    held = Held(agent.agent_id, home, position.market_id, side)
+    return exit_value(world, held, (world.at, world.world_at))
 
 
 class Worth(NamedTuple):

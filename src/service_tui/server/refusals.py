@@ -68,6 +68,19 @@ first that matches counts, of those that this service has."""
 _SEGMENTS: Final = re.compile(r"/(?:api|sdk|v\d+)(?=/)")
 """What stands before the names of things, in any order that somebody may remember."""
 
+_TYPE_NAME: Final = re.compile(r"[\[\](<>]|\A(?:str|int|float|bool|none|nullable)\Z")
+"""Parts of a validator's place that name a type, not a field."""
+
+_PLAIN: Final = (
+    (re.compile(r"<\w+(?:\.\w+)+: ('[^']*')>"), r"\1"),
+    (re.compile(r" or instance of \w+"), ""),
+    (re.compile(r"a valid dictionary"), "an object"),
+    (re.compile(r"\AValue error, "), ""),
+    (re.compile(r"\bNone\b"), "null"),
+    (re.compile(r"\bvalid (?:tuple|list)\b"), "valid array"),
+)
+"""Words of the validator's own language, and those of the wire."""
+
 PATH_MAX: Final = 200
 """Letters of a wrong path that are looked at; a longer one is like none of ours."""
 
@@ -137,10 +150,23 @@ def from_refusal(refusal: Refusal) -> Denied:
 def invalid(error: ValidationError, where: str) -> Denied:
     """A 422 in the usual shape; what was sent is not repeated, it could be a secret."""
     items = [
-        (item["loc"], item["msg"], item["type"])
+        ((where, *_place_of(item["loc"])), plain(item["msg"]), item["type"])
         for item in error.errors(include_input=False, include_url=False, include_context=False)
     ]
-    return invalid_items([((where, *loc), msg, kind) for loc, msg, kind in items])
+    # Several kinds of a field that accepts more than one come to the same in plain words.
+    return invalid_items(list(dict.fromkeys(items)))
+
+
+def _place_of(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """A place without the names of types that stand in it for a field of several kinds."""
+    return tuple(part for part in loc if isinstance(part, int) or not _TYPE_NAME.search(part))
+
+
+def plain(message: str) -> str:
+    """A message of the validator without the names of classes and of members of enums."""
+    for pattern, words in _PLAIN:
+        message = pattern.sub(words, message)
+    return message
 
 
 def invalid_items(items: Sequence[tuple[tuple[str | int, ...], str, str]]) -> Denied:

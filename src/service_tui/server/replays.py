@@ -17,7 +17,7 @@ from service_tui.engine.backtest import (
     threshold_of,
     thresholds_of,
 )
-from service_tui.engine.exits import mark_of
+from service_tui.engine.exit_values import mark_of
 from service_tui.engine.world import World
 from service_tui.storage.entries import Bound, Entries, Replayable, Sums, Wanted
 from service_tui.terms import Side, Venue

@@ -27,7 +27,7 @@ metadata:
 
 What it looks at, when it trades, and why that might be wrong.
 
-Run it on paper first: `service-tui skills run {slug} --once`; with `--live` it trades.
+Run it on paper first: `service-tui skills run {slug} -- --once`; with `--live` it trades.
 """
 
 _MANIFEST: Final = """\

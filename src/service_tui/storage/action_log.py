@@ -8,6 +8,7 @@ puts back both is found out only by who has kept a later hash.
 """
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import BinaryIO, Final, TypeGuard
 
 FILE: Final = "actions.jsonl"
 START: Final = "0" * 64
@@ -45,12 +46,13 @@ class Line:
 
 
 class ActionLog:
-    """The log of one data directory; one process appends to it."""
+    """The log of one data directory; several processes may append to it, one at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._last: str | None = None
         self._count = 0
+        self._size = 0
 
     def append(self, entries: Sequence[Entry]) -> tuple[Line, ...]:
         """Write entries and wait until they are on disk; an OSError says that they are not.
@@ -60,9 +62,17 @@ class ActionLog:
         """
         if not entries:
             return ()
-        if self._last is None:
+        made = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with os.fdopen(made, "ab") as file:
+            # Held until the file is closed: another process builds on what this one wrote.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return self._write(file, entries)
+
+    def _write(self, file: BinaryIO, entries: Sequence[Entry]) -> tuple[Line, ...]:
+        if self._last is None or os.fstat(file.fileno()).st_size != self._size:
             self._count = _count_lines(self._path)
-        last = self._last if self._last is not None else _last_hash(self._path)
+            self._last = _last_hash(self._path)
+        last = self._last
         lines: list[str] = []
         made_lines: list[Line] = []
         for number, entry in enumerate(entries, self._count + 1):
@@ -70,14 +80,13 @@ class ActionLog:
             last = _hash(last, said)
             lines.append(f'{{"hash":"{last}","entry":{said}}}\n')
             made_lines.append(Line(number, last, entry))
-        made = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        with os.fdopen(made, "ab") as file:
-            if file.tell() and not _ends_whole(self._path):
-                # A torn last line stays as it is, on a line of its own.
-                file.write(b"\n")
-            file.write("".join(lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        if os.fstat(file.fileno()).st_size and not _ends_whole(self._path):
+            # A torn last line stays as it is, on a line of its own.
+            file.write(b"\n")
+        file.write("".join(lines).encode())
+        file.flush()
+        os.fsync(file.fileno())
+        self._size = os.fstat(file.fileno()).st_size
         self._last, self._count = last, self._count + len(lines)
         _write_head(self._path, self._count, last)
         return tuple(made_lines)

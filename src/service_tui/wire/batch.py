@@ -46,7 +46,11 @@ _ATOMIC_ON_SIM: JsonDict = {
 
 
 class BatchRequest(WireModel):
-    """1 to 30 buys. `atomic` means all or none, within `max_slippage` in probability points."""
+    """1 to 30 buys; `atomic` means all or none.
+
+    `max_slippage` binds each trade where it is sent, probability points above the price before the
+    batch. Source: decisions, "Slippage of a batch".
+    """
 
     model_config = ConfigDict(json_schema_extra=_ATOMIC_ON_SIM)
 
@@ -57,7 +61,7 @@ class BatchRequest(WireModel):
     source: SentLine | None = None
     dry_run: bool = False
     atomic: bool = False
-    max_slippage: Annotated[float, Field(ge=0, le=1)] = 0.02
+    max_slippage: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 class LegBody(WireModel):

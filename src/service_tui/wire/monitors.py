@@ -1,6 +1,6 @@
 """Risk monitors and risk alerts on the wire. Source: spec, "Risk monitor settings"; wire, 2.4."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -25,17 +25,20 @@ StopFraction = Annotated[float, Field(gt=0, le=1)]
 TakeFraction = Annotated[float, Field(gt=0, le=1_000)]
 """Fraction up at which to close. # ours: a thousandfold is beyond every price."""
 
+THRESHOLDS: Final = frozenset({"stop_loss_pct", "take_profit_pct"})
+
 _ONE_AT_LEAST: JsonDict = {
-    "anyOf": [
-        {"required": ["stop_loss_pct"], "properties": {"stop_loss_pct": {"type": "number"}}},
-        {"required": ["take_profit_pct"], "properties": {"take_profit_pct": {"type": "number"}}},
-    ]
+    "anyOf": [{"required": ["stop_loss_pct"]}, {"required": ["take_profit_pct"]}],
+    "not": {
+        "required": ["stop_loss_pct", "take_profit_pct"],
+        "properties": {"stop_loss_pct": {"type": "null"}, "take_profit_pct": {"type": "null"}},
+    },
 }
 """For the document of the service."""
 
 
 class MonitorRequest(WireModel):
-    """Thresholds of one side of a position; what is left out or null is not watched."""
+    """Thresholds of one side of a position; what is left out stays, and null removes it."""
 
     model_config = ConfigDict(json_schema_extra=_ONE_AT_LEAST)
 
@@ -48,9 +51,18 @@ class MonitorRequest(WireModel):
     @model_validator(mode="after")
     def _one_at_least(self) -> Self:
         """A monitor watches something."""
-        if self.stop_loss_pct is None and self.take_profit_pct is None:
+        if not THRESHOLDS & self.model_fields_set:
             raise ValueError("give stop_loss_pct, take_profit_pct or both")
+        are_sent = self.model_fields_set >= THRESHOLDS
+        if are_sent and self.stop_loss_pct is None and self.take_profit_pct is None:
+            raise ValueError("both are null: DELETE removes a monitor")
         return self
+
+
+class SaidMonitorRequest(MonitorRequest):
+    """The same thresholds with nulls said: they remove what a monitor has."""
+
+    says_null: ClassVar[bool] = True
 
 
 class MonitorQuery(WireModel):

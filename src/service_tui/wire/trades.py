@@ -1,6 +1,7 @@
 """Trades on the wire. Source: spec, "Trade"; wire reference, 3.3 to 3.5."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -28,6 +29,7 @@ from service_tui.wire.base import (
     SentLine,
     SentProse,
     SignalData,
+    SignalValue,
     WireModel,
 )
 from service_tui.wire.chain import Address
@@ -40,6 +42,17 @@ SIGNAL_KEYS_MAX = 64
 SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
 
+
+SIGNAL_FIELDS: Final[tuple[tuple[str, Callable[[SignalValue], bool], str], ...]] = (
+    ("edge", lambda value: not isinstance(value, str), "a number"),
+    (
+        "confidence",
+        lambda value: not isinstance(value, str) and 0 <= value <= 1,
+        "a number from 0 to 1",
+    ),
+    ("signal_source", lambda value: isinstance(value, str), "a text"),
+)
+"""The keys with a meaning of their own. Source: spec, "signal_data"."""
 
 _STATUSES = {status.value: status for status in TradeStatus}
 
@@ -93,6 +106,8 @@ class TradeRequest(WireModel):
     # ours: Unix seconds at which a GTD order dies; the published client sends none.
     expiration: Annotated[float, Field(gt=0, le=1e11)] | None = None
     dry_run: bool = False
+    # Deprecated: asks for `order_params` and carries out nothing. Source: wire reference, 3.3.
+    execute: bool | None = None
     reasoning: SentProse | None = None
     source: SentLine | None = None
     skill_slug: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")] | None = None
@@ -112,7 +127,15 @@ class TradeRequest(WireModel):
             raise ValueError("signal_data holds at most 64 keys and 8192 bytes")
         if any(isinstance(entry, bool) for entry in value.values()):
             raise ValueError("signal_data values are strings or numbers")
+        for name, fits, what in SIGNAL_FIELDS:
+            if name in value and not fits(value[name]):
+                raise ValueError(f"signal_data.{name} is {what}")
         return value
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether nothing is to be carried out, in either of the two forms that ask so."""
+        return self.dry_run or bool(self.execute)
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
@@ -147,6 +170,17 @@ class GoLiveBody(WireModel):
     reason: Line
     sim_trades: Count
     steps: tuple[GoLiveStep, ...]
+
+
+class OrderParamsBody(WireModel):
+    """What an order would be made of. Ids are those of a venue on a chain, null elsewhere."""
+
+    token_id: Line | None = None
+    price: Price
+    size: Amount
+    side: Line
+    condition_id: Line | None = None
+    neg_risk: bool = False
 
 
 class TradeBody(LenientModel):
@@ -187,6 +221,10 @@ class TradeBody(LenientModel):
     simulated: bool = False
     warnings: tuple[Line, ...] = ()
     go_live: GoLiveBody | None = None
+    # Only in the answer to the deprecated `execute`. Source: wire reference, 3.3.
+    order_params: OrderParamsBody | None = None
+    intent_id: Line | None = None
+    platform: Line | None = None
 
 
 class TradesQuery(WireModel):

@@ -102,6 +102,16 @@ def _kind_of_output() -> str:
     return "a terminal" if is_terminal else "no terminal"
 
 
+def profile_problem(options: Options, name: str) -> str:
+    """Why a stored profile cannot be used; empty where it can, or where another line says it."""
+    try:
+        stored = profiles(options.config_dir)
+    except KeysError:
+        return ""
+    known = ", ".join(sorted(stored)) or "none"
+    return "" if name in stored else f"no profile is called {name!r} (stored: {known})"
+
+
 def _profiles(options: Options, problems: list[str]) -> str:
     try:
         return ", ".join(sorted(profiles(options.config_dir))) or "none"

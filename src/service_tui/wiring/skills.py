@@ -79,7 +79,7 @@ def make_skill(slug: str, parent: Path, say: Say) -> None:
     except SkillRefusedError as error:
         raise SkillsError(str(error)) from error
     say(f"{folder}: change {folder / 'run.py'}; beside an open desk, or 'service-tui serve',")
-    say(f"  'service-tui skills run {folder} --once' tries it on paper;")
+    say(f"  'service-tui skills run {folder} -- --once' tries it on paper;")
     say(f"  'service-tui skills install {folder}' puts it among those that the desk runs")
 
 

@@ -235,10 +235,13 @@ def sell(held: PositionView, shares: int | None = None) -> PlaceTrade:
 
 
 def world_holds(stage: Stage) -> int:
-    """What the agent holds, in shares of either side, over all markets."""
-    return sum(
-        position.shares(side) for position in stage.agent.positions.values() for side in Side
-    )
+    """What the agent holds, in shares of either side, over all markets and venues."""
+    venues = stage.world.venues
+    held = list(stage.agent.positions.values())
+    for venue in (Venue.EVM, Venue.SOL):
+        found = venues.account(stage.agent_id, venue).holdings.values()
+        held += [holding.position for holding in found]
+    return sum(position.shares(side) for position in held for side in Side)
 
 
 async def rows(stage: Stage) -> list[StoredTicket]:

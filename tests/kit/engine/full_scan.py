@@ -104,10 +104,11 @@ class Reference:
         for key, (stop, take, _) in self.monitors.items():
             name, market_id, side = key
             held = world.agents[name].positions[market_id].on(side)
-            price = world.markets[market_id].price()
-            price = price if side is YES else 1.0 - price
+            market = world.markets[market_id]
+            price = market.price() if side is YES else 1.0 - market.price()
             entry = held.cost / held.shares
-            if take is not None and price >= entry * (1.0 + take):
+            brings = market.exit_value(side, held.shares) / held.shares
+            if take is not None and brings >= entry * (1.0 + take):
                 found[key] = ExitReason.TAKE_PROFIT
             if stop is not None and price <= entry * (1.0 - stop):
                 found[key] = ExitReason.STOP_LOSS
@@ -307,7 +308,7 @@ class Driver:  # noqa: PLR0904  (an act each)
         crossed = reference.crossed(world)
         managed = {name for name in self.names if not self.is_external(name)}
         held = {key: world.agents[key[0]].positions[key[1]].shares(key[2]) for key in crossed}
-        retried = [one for one in reference.pending() if one.key[0] in managed]
+        retried = reference.pending()
         events = world.advance(at)
         self.did(*events)
         # No breach is missed, none is told twice, each says what was held.
@@ -322,8 +323,8 @@ class Driver:  # noqa: PLR0904  (an act each)
             del reference.monitors[key]
             reference.alerts.append(Waiting(key, at, breach.shares))
             self.counts[f"{breach.reason.value} {'m' if key[0] in managed else 'e'}"] += 1
-        # Exits: of managed wallets alone, once each, of everything that was held.
-        due = Counter(key for key in crossed if key[0] in managed)
+        # Exits: whatever wallet is linked, once each, of everything that was held.
+        due = Counter(iter(crossed))
         due.update(one.key for one in retried)
         exits = of(events, Fill)
         assert Counter((f.agent_id, f.market_id, f.side) for f in exits) <= due

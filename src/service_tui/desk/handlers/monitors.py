@@ -19,7 +19,7 @@ from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.desk.translate_risk import monitor_view
 from service_tui.terms import Venue
 from service_tui.wire.endpoints import DELETE_MONITOR, SET_MONITOR
-from service_tui.wire.monitors import MonitorQuery, MonitorRequest
+from service_tui.wire.monitors import MonitorQuery, SaidMonitorRequest
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
@@ -91,7 +91,7 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     if why := objection(ports.state(), order):
         return why
     try:
-        request = MonitorRequest(
+        request = SaidMonitorRequest(
             side=order.side,
             stop_loss_pct=order.stop_pct,
             take_profit_pct=order.target_pct,

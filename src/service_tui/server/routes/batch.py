@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from service_tui.engine import orders
-from service_tui.engine.batch import LegRefused, place_all
+from service_tui.engine.batch import LegRefused, check_slippage, place_all
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exchange import Order
@@ -94,7 +94,7 @@ async def place_batch(asked: Asked) -> BatchBody:
     elif request.atomic:
         results, events = _all_or_none(asked, request, wanted)
     else:
-        results, events = _each(asked, wanted)
+        results, events = _each(asked, request, wanted)
     rows = tuple(
         result.model_copy(update={"dry_run_price": quote.dry_run_price})
         for result, quote in zip(results, quoted, strict=True)
@@ -121,11 +121,12 @@ def _cash(asked: Asked, venue: Venue) -> Micros:
 
 
 def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
-    """Legs that slipped further than `max_slippage`: only an atomic batch is held back by it."""
+    """Legs of a rehearsal that would slip further than `max_slippage`."""
+    most = request.max_slippage
     return tuple(
         f"{row.market_id} slips {row.slippage:.4f}, above max_slippage {request.max_slippage}"
         for row in rows
-        if row.success and row.slippage > request.max_slippage
+        if most is not None and row.success and row.slippage > most
     )
 
 
@@ -157,22 +158,31 @@ def _quote(asked: Asked, order: Order) -> Quote:
     return Quote(walked.shares, walked.money, quoted.price_before, quoted.price_after)
 
 
-def _each(asked: Asked, wanted: list[Order]) -> Done:
+def _each(asked: Asked, request: BatchRequest, wanted: list[Order]) -> Done:
     """Every buy on its own: what is refused does not hold back the others."""
     asked.service.keeper.check_whole()
     first = {(one.market_id, one.side): _price(asked, one) for one in wanted}
     events: list[Event] = []
     results: list[LegBody] = []
     for order in wanted:
+        price = first[order.market_id, order.side]
         try:
+            if request.max_slippage is not None:
+                _check_slippage(_quote(asked, order), price, request.max_slippage)
             made = _carried_out(asked, order)
         except Refusal as refusal:
             made = failure_of(asked, order, refusal)
             results.append(_refused(order, refusal))
         else:
-            results.append(_filled(made[0], first[order.market_id, order.side]))
+            results.append(_filled(made[0], price))
         events += made
     return results, events
+
+
+def _check_slippage(quote: Quote, price_first: float, slippage_max: float) -> None:
+    """Refuse a buy whose average price lies too far above the price before the batch."""
+    slipped = quote.money / quote.shares - (price_first or quote.price_before)
+    check_slippage(slipped, slippage_max)
 
 
 def _carried_out(asked: Asked, order: Order) -> list[Event]:

@@ -16,6 +16,7 @@ from service_tui.wire.endpoints import (
     SET_MONITOR,
 )
 from service_tui.wire.monitors import (
+    THRESHOLDS,
     MonitorQuery,
     MonitorRemovedBody,
     MonitorRequest,
@@ -36,13 +37,14 @@ def times_of(asked: Asked) -> Times:
 
 
 async def write(asked: Asked) -> MonitorSetBody:
-    """Watch a side that the agent holds; an earlier monitor of the side is replaced."""
+    """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it."""
     request, keeper = asked.body_as(MonitorRequest), asked.service.keeper
     keeper.check_whole()
     wanted = Wanted(
         Spot(asked.path["market_id"], request.side, request.venue),
         request.stop_loss_pct,
         request.take_profit_pct,
+        THRESHOLDS - request.model_fields_set,
     )
     event, monitor = set_monitor(asked.world, asked.agent, wanted, asked.now)
     body = monitor_body(asked.world, monitor, times_of(asked))

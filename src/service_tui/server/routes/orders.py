@@ -63,6 +63,8 @@ async def place_on_venue(
     world, keeper = asked.world, asked.service.keeper
     times = (asked.now, world.world_at)
     if dry_run:
+        orders.open_book(world.venues, order.market_id, order.venue, times)
+        order = orders.with_remainder(world.venues, order)
         return venue_quote_body(world, order, orders.quote(world.venues, order, times))
     keeper.check_whole()
     events = orders.place(world.venues, order, times)

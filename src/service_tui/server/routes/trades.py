@@ -1,7 +1,9 @@
 """Trades: place one or ask what it would bring, and the history."""
 
+import hashlib
 from typing import Final
 
+from service_tui.engine.catalogue import event_of
 from service_tui.engine.errors import (
     CannotWait,
     MarketNotFound,
@@ -17,6 +19,7 @@ from service_tui.engine.venues import REAL
 from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.present import quote_body, trade_body
+from service_tui.server.present_venues import chain_ids
 from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
@@ -24,11 +27,17 @@ from service_tui.server.service import Asked, Routes
 from service_tui.server.signed_orders import verified
 from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
-from service_tui.terms import Action, TradeStatus, Venue
+from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
 from service_tui.wire.base import moment, timestamp
 from service_tui.wire.endpoints import PLACE_TRADE, TRADES
-from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody, TradesQuery
+from service_tui.wire.trades import (
+    OrderParamsBody,
+    TradeBody,
+    TradeRequest,
+    TradesBody,
+    TradesQuery,
+)
 
 CENT: Final = 10_000
 """A cent in micros. Source: wire reference, 3.3: money 2 decimals, shares 5."""
@@ -88,15 +97,15 @@ async def place(asked: Asked) -> TradeBody:
         unlimited=not asked.service.limits,
         approved=asked.approved,
     )
-    if request.venue is not Venue.SIM and not request.dry_run:
+    if request.venue is not Venue.SIM and not request.is_quote:
         asked.world.market(request.market_id)
         require_claim(asked, request.venue)
     try:
         if request.venue is not Venue.SIM:
             real = venue_order(asked, request, size)._replace(note=note, approved=asked.approved)
             return await _on_venue(asked, request, real)
-        if request.dry_run:
-            return quoted(asked, order)
+        if request.is_quote:
+            return _intended(asked, request, quoted(asked, order))
         before = asked.agent.trades_count
         fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
@@ -104,7 +113,7 @@ async def place(asked: Asked) -> TradeBody:
     except Refusal as refusal:
         if isinstance(refusal, NeedsApproval):
             return await _wait(asked, request, order)
-        failed = [] if request.dry_run else failure_of(asked, order, refusal)
+        failed = [] if request.is_quote else failure_of(asked, order, refusal)
         return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
     body = trade_body(asked.world, asked.agent, fill, nudge)
@@ -113,14 +122,46 @@ async def place(asked: Asked) -> TradeBody:
 
 async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> TradeBody:
     """Carry out an order on a book; what a signature says goes before what the request says."""
-    if request.dry_run:
-        return await place_on_venue(asked, order, dry_run=True)
+    if request.is_quote:
+        body = await place_on_venue(asked, order, dry_run=True)
+        return _intended(asked, request, body)
     signed = verified(asked.world, asked.agent, request, asked.now)
     if signed is None:
         return await place_on_venue(asked, order)
     expires_at = signed.expires_at or order.expires_at
-    order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at)
+    order = order._replace(size=signed.size, price=signed.price, expires_at=expires_at, signed=True)
     return await place_on_venue(asked, order, signed=signed)
+
+
+def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBody:
+    """A quote, or for the deprecated `execute` what the order would be made of."""
+    if not request.execute:
+        return quote
+    ids = chain_ids(request.market_id, request.venue)
+    listing = asked.world.market(request.market_id).listing
+    params = OrderParamsBody(
+        token_id=ids.token_id_yes if request.side is Side.YES else ids.token_id_no,
+        price=quote.avg_price or quote.new_price,
+        size=quote.shares_requested,
+        side=request.action.value.upper(),
+        condition_id=ids.condition_id,
+        neg_risk=ids.condition_id is not None and event_of(listing) is not None,
+    )
+    # ours: nothing is kept of it, so that its name is made of what was asked and when.
+    named = f"{asked.agent.agent_id} {asked.now} {request.model_dump_json()}"
+    intent = hashlib.sha256(named.encode()).hexdigest()[:32]
+    return TradeBody(
+        success=True,
+        market_id=request.market_id,
+        side=request.side,
+        shares_requested=quote.shares_requested,
+        new_price=quote.price_before or quote.new_price,
+        simulated=quote.simulated,
+        warnings=("nothing was traded: execute is deprecated and asks for order_params",),
+        order_params=params,
+        intent_id=intent,
+        platform=request.venue.value,
+    )
 
 
 def quoted(asked: Asked, order: Order) -> TradeBody:
