@@ -30,8 +30,13 @@ async def killed(driver: Driver, status: str) -> None:
 @pytest.mark.parametrize(
     ("step", "status"),
     [
-        ("line", "keep"), ("tree", "keep"), ("service", "keep"), ("answer", "keep"),
-        ("tree", "discard"), ("service", "discard"),
+        ("line", "keep"), ("service", "discard"),
+        *(
+            pytest.param(*each, marks=pytest.mark.deep)
+            for each in (
+                ("tree", "keep"), ("service", "keep"), ("answer", "keep"), ("tree", "discard"),
+            )
+        ),
     ],
 )  # fmt: skip
 async def test_a_result_survives_the_death_of_its_server(

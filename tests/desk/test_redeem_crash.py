@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 from dataclasses import dataclass, replace
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from kit.desk.faults import breaking, until
-from kit.desk.redeeming import CountingSigner, balance, open_wallet_desk
+from kit.desk.redeeming import WON, CountingSigner, balance, open_wallet_desk
 from kit.programs.redeem_crash import PLACES
+from kit.service.prepared import kept
 from kit.service.stage import first_state, open_stage
 from service_tui.clock import ManualClock
 from service_tui.desk.handlers.redemption import ALLOWED
@@ -42,8 +44,12 @@ class Left:
 
 
 async def killed(directory: Path, where: str) -> Left:
+    story = await kept(WON)
+    shutil.copytree(story.folder, directory, dirs_exist_ok=True)
+    facts = story.facts
     program = await asyncio.create_subprocess_exec(
         sys.executable, str(HERE / "redeem_crash.py"), str(directory), where,
+        str(story.now), story.key, story.agent_id, facts.market_id, facts.side.value,
         stdout=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     said, _ = await program.communicate()
@@ -51,7 +57,17 @@ async def killed(directory: Path, where: str) -> Left:
     return Left(**json.loads(said))
 
 
-@pytest.mark.parametrize("where", PLACES)
+# One kill before anything was signed, one between signing and sending, one after the broadcast.
+EACH_RUN = {"checked", "signed", "broadcast"}
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param(place, marks=[] if place in EACH_RUN else [pytest.mark.deep])
+        for place in PLACES
+    ],
+)
 async def test_a_program_killed_for_good_redeems_once(tmp_path: Path, where: str) -> None:
     left = await killed(tmp_path, where)
     clock, signer = ManualClock(), CountingSigner()

@@ -1,6 +1,8 @@
-"""A program that redeems by itself and is killed on the way: `redeem_crash.py directory where`.
+"""A program that redeems by itself and is killed on the way.
 
-It says first what whoever comes after it needs: the agent, the position, and the money before.
+`redeem_crash.py directory where now key agent market side`: the directory holds a settled position.
+
+It prints first what its successor needs: the agent, the position, and the money before.
 """
 
 import asyncio
@@ -16,14 +18,17 @@ from pathlib import Path
 import httpx
 
 from kit.desk.faults import until
-from kit.desk.redeeming import CountingSigner, balance, hold, open_wallet_desk, settle
+from kit.desk.redeeming import CountingSigner, Won, balance, open_wallet_desk
+from kit.service.line import line_to
 from kit.service.stage import OPERATOR, first_state, open_stage
-from kit.service.wallets import ready
+from kit.service.wallets import KEYS, External
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.clock import ManualClock
 from service_tui.desk.handlers.redemption import ALLOWED
 from service_tui.server.embedded import BASE_URL
-from service_tui.terms import Venue
+from service_tui.signing.signer import LocalSigner
+from service_tui.terms import Side, Venue
 from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
 
 Place = Callable[[httpx.Request], bool]
@@ -61,11 +66,12 @@ class Dying(httpx.AsyncBaseTransport):
         raise AssertionError("killed")
 
 
-async def main(directory: Path, where: str) -> None:
-    async with open_stage(directory, speed=60) as whole:
-        own = await ready(whole)
-        held = await hold(whole, own)
-        await settle(whole, held)
+async def main(directory: Path, where: str, story: list[str]) -> None:
+    now, key, agent_id, market_id, side = story
+    clock = ManualClock(float(now))
+    async with open_stage(directory, clock, key=key, agent_id=agent_id) as whole:
+        own = External(line_to(whole), LocalSigner(KEYS[0]))
+        held = Won(own, whole.world.market(market_id), Side(side))
         account = whole.world.venues.account(whole.agent_id, Venue.EVM)
         left = {
             "key": whole.key,
@@ -87,4 +93,4 @@ async def main(directory: Path, where: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
