@@ -1,5 +1,6 @@
 """What every test may rely on: the same zone of time and the same depth of calls everywhere."""
 
+import gc
 import os
 import sys
 import time
@@ -25,6 +26,12 @@ markers.patch()
 DEEPEST = sys.getrecursionlimit()
 
 
+def pytest_collection_finish() -> None:
+    # Modules and tests stay to the end: no later collection of garbage needs to walk them.
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     markers.starting(item)
     loop.skip_waits(on=not any(item.get_closest_marker(mark) for mark in markers.MARKS))
@@ -34,3 +41,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     # A console is seen when it has come to rest, however little of the machine it was given.
     idle.patch()
     once.patch()
+
+
+def pytest_unconfigure() -> None:
+    markers.ending()

@@ -282,6 +282,7 @@ async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
             await session.run(RunArguments(command="true"))
 
 
+@pytest.mark.process
 async def test_secondary_metrics_are_demanded_once_they_are_named(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (

@@ -272,7 +272,7 @@ async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
         (TIDE, "C", AgentAct.CLAIM),
         (HERON, "K", AgentAct.NEW_KEY),
         (DESK, "K", AgentAct.NEW_KEY),
-        (HERON, "X", AgentAct.RETIRE),
+        (HERON, "D", AgentAct.RETIRE),
     ],
 )
 async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:

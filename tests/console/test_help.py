@@ -68,6 +68,11 @@ async def test_help_scrolls_and_closes_by_its_own_key() -> None:
         assert len(seen.app.screen_stack) == 1
 
 
+def test_no_key_means_two_things_in_one_place() -> None:
+    meant = [(key.group, name) for key in KEYS for name in key.keys]
+    assert [pair for pair in set(meant) if meant.count(pair) > 1] == []
+
+
 def test_moves_come_from_the_table_itself() -> None:
     told = "\n".join(line.plain for line in moves())
     for part in ("j down", "ctrl+d", "first row", "open"):

@@ -97,7 +97,7 @@ async def lost(
 @pytest.mark.parametrize("fault", [Fault.LOST, Fault.TIMED_OUT, Fault.FAILED, Fault.HALF])
 async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, fault: Fault) -> None:
     async with lost(tmp_path, fault) as it:
-        await it.buy(5.0, edge="0.1")
+        await it.buy(5.0, edge=0.1)
         held_id = await it.approve()
         assert it.row.status is HeldStatus.UNKNOWN
         assert "it is looked up" in it.row.reason
@@ -110,7 +110,7 @@ async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, faul
         assert it.leash.spent == it.really == 5 * ONE
         assert it.leash.unknown == {}
         (sent,) = it.line.orders()
-        assert sent["signal_data"]["edge"] == "0.1"
+        assert sent["signal_data"]["edge"] == 0.1
         # Found once, it is asked for no more.
         asked = it.line.asked(TRADES)
         await it.wait(60)

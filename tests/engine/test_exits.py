@@ -263,7 +263,7 @@ def test_on_sim_the_service_exits_whatever_wallet_is_linked(wallet: WalletKind) 
 def test_the_outcome_ends_what_waits() -> None:
     world, market = waiting()
     tick(world)
-    world.apply(resolution_of(market, world.agents, world.at))
+    world.apply(resolution_of(market, world.venues, world.at))
     assert world.risk.alerts_of("ada") == []
     assert [one.status for one in world.risk.history_of("ada")] == [AlertStatus.RESOLVED]
 
@@ -320,7 +320,7 @@ def test_what_cannot_be_watched_is_refused_with_what_to_do() -> None:
         with pytest.raises(kind) as caught:
             set_monitor(world, agent, Wanted(spot, 0.5, None), world.at)
         assert caught.value.fix
-    world.apply(resolution_of(market, world.agents, world.at))
+    world.apply(resolution_of(market, world.venues, world.at))
     with pytest.raises(MarketNotOpen):
         set_monitor(world, agent, Wanted(Spot(market.market_id, YES), 0.5, None), world.at)
     with pytest.raises(MonitorNotFound):

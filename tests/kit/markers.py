@@ -18,8 +18,14 @@ def starting(item: pytest.Item) -> None:
         _unmarked["test"] = item.nodeid
 
 
+def ending() -> None:
+    """No test runs any more."""
+    _unmarked.clear()
+
+
 def _audit(event: str, _: object) -> None:
-    if event in STARTS and _unmarked:
+    # A test runs, and this module is not taken apart yet at the end of the process.
+    if _unmarked and event in STARTS:
         name = _unmarked["test"]
         raise AssertionError(f"{name} starts a program ({event}): mark it @pytest.mark.process")
 

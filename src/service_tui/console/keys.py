@@ -206,7 +206,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("agents.new_plan", "agents", ("A",), "new_plan", "new agents", "Plan of those to come"),
     Key("agents.key", "agents", ("K",), "new_key", "new key", "The old one is dead at once"),
     Key("agents.suspend", "agents", ("B",), "suspend", "suspend", "Bar it, or let it in again"),
-    Key("agents.retire", "agents", ("X",), "retire", "retire", "Give its slot back for good"),
+    Key("agents.retire", "agents", ("D",), "retire", "retire", "Give its slot back for good"),
     Key("agents.start", "agents", ("n",), "start_skill", "run a skill", "As an agent", footer=True),
     Key("agents.install", "agents", ("I",), "install_skill", "install", "A folder, an archive"),
     Key("agents.stop", "agents", ("T",), "stop_skill", "stop", "Its skills, in order"),
