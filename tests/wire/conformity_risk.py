@@ -38,7 +38,12 @@ def tick(scene: Scene) -> None:
 def breached(scene: Scene, who: Caller, *, venue: str = "sim") -> str:
     """A market in which a tick has just crossed the agent's only threshold."""
     market_id = scene.market(venue)
-    assert who.trade(market_id, "yes", 10, venue=venue)["success"]
+    bought = who.trade(market_id, "yes", 10, venue=venue)
+    while bought.get("error_code") == "NO_LIQUIDITY":
+        # A thin book may have nobody on one side for a while: any other market will do.
+        market_id = scene.market(venue)
+        bought = who.trade(market_id, "yes", 10, venue=venue)
+    assert bought["success"], bought
     if venue == "sim":
         # The other side, bought, takes the price below what was paid.
         assert who.trade(market_id, "no", 100)["success"]
