@@ -698,6 +698,7 @@ def test_settings_answer_what_they_are_after_the_change(heard: dict[str, Heard])
         "success": True,
         "auto_redeem_enabled": False,
         "name": "Renamed",
+        "warnings": [],
     }
     assert heard["settings"].json["trading_paused"] is False
     assert heard["settings"].json["sdk_max_trade_amount"] == 100

@@ -8,14 +8,15 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from kit.service.line import Line, line_to
+from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
+from kit.service.wallets import market_on_chain
 from service_tui.clock import ManualClock
 from service_tui.engine.exchange import Order
 from service_tui.server.access import hash_of
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
 from service_tui.server.keeper import restore
-from service_tui.terms import Action, Plan, Side
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
@@ -194,6 +195,23 @@ async def test_a_retired_agent_gives_its_slot_back_and_keeps_its_history(tmp_pat
         await line.said(REGISTER, json={"name": "third"})
         row = await operator.said(DESK_PATCH_AGENT, path=where, json={"suspended": False})
         assert (row["retired"], row["suspended"]) == (False, False)
+
+
+async def test_a_retired_agent_has_no_open_orders_and_its_reserve_back(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        stage.sim.service.operator_agent = None
+        await change(stage, claimed=True, real_trading_enabled=True)
+        line, market = line_to(stage), market_on_chain(stage)
+        before = stage.world.venues.cash(stage.agent_id, Venue.EVM)
+        order = {"market_id": market.market_id, "side": "yes", "amount": 10, "venue": "evm_venue"}
+        order |= {"order_type": "GTC", "price": 0.05}
+        assert (await line.said(PLACE_TRADE, json=order))["success"] is True
+        assert len(stage.world.venues.orders(stage.agent_id)) == 1
+        where = {"agent_id": stage.agent_id}
+        operator = Line(stage, OPERATOR)
+        await operator.said(DESK_PATCH_AGENT, path=where, json={"retired": True})
+        assert stage.world.venues.orders(stage.agent_id) == []
+        assert stage.world.venues.cash(stage.agent_id, Venue.EVM) == before
 
 
 async def test_a_broke_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import (
+    PATCH_AGENT,
+    PATCH_REACTOR,
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     POST_SETTINGS,
@@ -154,3 +156,22 @@ async def test_a_misspelt_setting_is_named_with_the_one_that_was_meant(
         if endpoint is not PATCH_USER_SETTINGS:
             await line.said(endpoint, json={"clawdbot_channel": "x"})
             assert stage.agent.settings.clawdbot_channel is None
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "sent", "meant"),
+    [
+        (PATCH_AGENT, "auto_redeem_enable", "auto_redeem_enabled"),
+        (PATCH_REACTOR, "dailycap", "daily_cap"),
+    ],
+    ids=["agent", "reactor"],
+)
+async def test_a_misspelt_name_of_an_agent_or_a_reactor_is_named_too(
+    tmp_path: Path, endpoint: Any, sent: str, meant: str
+) -> None:
+    async with open_stage(tmp_path, plan=Plan.PRO, speed=0) as stage:
+        line = line_to(stage)
+        (warning,) = (await line.said(endpoint, json={sent: 5}))["warnings"]
+        assert sent in warning
+        assert f"did you mean {meant}?" in warning
+        assert (await line.said(endpoint, json={}))["warnings"] == []

@@ -10,6 +10,7 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    NamingModel,
     Price,
     SentLine,
     SentProse,
@@ -109,7 +110,7 @@ class AgentBody(WireModel):
     claim_url: Line | None = None
 
 
-class AgentSettingsPatch(WireModel):
+class AgentSettingsPatch(NamingModel):
     """What an agent may change of itself."""
 
     auto_redeem_enabled: bool | None = None
@@ -122,6 +123,8 @@ class AgentSettingsBody(WireModel):
     success: bool = True
     auto_redeem_enabled: bool
     name: Line
+    # ours: names in the body that nobody reads.
+    warnings: tuple[Line, ...] = ()
 
 
 class ContextBody(WireModel):

@@ -6,6 +6,7 @@ Used by the other files of this room.
 
 import re
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Annotated, ClassVar, Final
 
 from pydantic import (
@@ -25,6 +26,9 @@ from service_tui.units import AMOUNT_MAX, Timestamp
 from service_tui.wire.text import LINE_MAX, PROSE_MAX, line, prose
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
+UNKNOWN_MAX: Final = 20
+"""Unknown names of a body that are named back."""
+
 _OF_A_VENUE: Final = re.compile(
     rf"\A({'|'.join(PUBLIC_VENUES.values())})(?=\Z|_(pnl|win_count|loss_count|win_rate)\Z)"
 )
@@ -66,6 +70,31 @@ class OperatorModel(WireModel):
     """
 
     model_config = ConfigDict(extra="forbid")
+
+
+class NamingModel(WireModel):
+    """A change whose unknown names are kept, so that the answer can name them."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def unknown(self) -> dict[str, str]:
+        """Each name that nobody reads, and the known one that was most likely meant."""
+        known = tuple(type(self).model_fields)
+        names = list(self.model_extra or ())[:UNKNOWN_MAX]
+        near = {name: get_close_matches(name[:LINE_MAX], known, n=1) for name in names}
+        return {name: found[0] if found else "" for name, found in near.items()}
+
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each name that nobody reads."""
+        # Source: decisions, "Unknown names in a settings body".
+        return tuple(
+            f"unknown setting ignored: {name[:80]!r}" + (f", did you mean {near}?" if near else "")
+            for name, near in self.unknown().items()
+        )
+
+    def changes(self) -> dict[str, object]:
+        """What is to be changed: the known names that were sent with a value."""
+        return self.model_dump(exclude_none=True, include=set(type(self).model_fields))
 
 
 class LenientModel(WireModel):

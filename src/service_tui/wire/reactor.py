@@ -18,6 +18,7 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    NamingModel,
     Price,
     Prose,
     SentLine,
@@ -101,9 +102,11 @@ class ReactorConfigBody(LenientModel):
     breaker: BreakerBody | None = None
     daily_spent: Amount | None = None
     signal_ttl_s: Amount | None = None
+    # ours: names in the body of a change that nobody reads; empty in every other answer.
+    warnings: tuple[Line, ...] = ()
 
 
-class ReactorConfigPatch(WireModel):
+class ReactorConfigPatch(NamingModel):
     """Payload of `PATCH /api/sdk/reactor/config`: only what is sent changes.
 
     `min_size` and `max_size` are shares of the source and of the mirror; `daily_cap` is money of

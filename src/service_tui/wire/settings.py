@@ -1,10 +1,9 @@
 """Settings on the wire. Source: spec, "Settings"; wire reference, 3.8 and 3.9."""
 
-from difflib import get_close_matches
 from typing import Annotated, ClassVar, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.terms import Side
 from service_tui.wire.base import (
@@ -14,11 +13,11 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    NamingModel,
     SentLine,
     WireModel,
 )
 from service_tui.wire.rails import RailsBody
-from service_tui.wire.text import LINE_MAX
 
 Positive = Annotated[
     float,
@@ -35,9 +34,6 @@ StopLoss = Annotated[float, Field(ge=0, le=1)]
 
 TakeProfit = Annotated[float, Field(ge=0, le=1_000)]
 """Fraction up at which to close; 0 means off."""
-
-UNKNOWN_MAX: Final = 20
-"""Unknown names of a body that are named back."""
 
 TradesPerDay = Annotated[int, Field(ge=1, le=1_000_000)]
 """The plans have lower ceilings: 1,000 and 5,000, none for Elite. Source: wire reference, 7."""
@@ -110,27 +106,6 @@ class SettingsBody(WireModel):
     wallet_uses_deposit_wallet: bool = False
     deposit_wallet_address: Line | None = None
     linked_wallet_address: Line | None = None
-
-
-class NamingModel(WireModel):
-    """A change whose unknown names are kept, so that the answer can name them."""
-
-    model_config = ConfigDict(extra="allow")
-
-    def unknown(self) -> dict[str, str]:
-        """Each name that nobody reads, and the known one that was most likely meant."""
-        known = tuple(type(self).model_fields)
-        names = list(self.model_extra or ())[:UNKNOWN_MAX]
-        near = {name: get_close_matches(name[:LINE_MAX], known, n=1) for name in names}
-        return {name: found[0] if found else "" for name, found in near.items()}
-
-    def warnings(self) -> tuple[str, ...]:
-        """A sentence for each name that nobody reads."""
-        # Source: decisions, "Unknown names in a settings body".
-        return tuple(
-            f"unknown setting ignored: {name[:80]!r}" + (f", did you mean {near}?" if near else "")
-            for name, near in self.unknown().items()
-        )
 
 
 class SettingsPatch(NamingModel):

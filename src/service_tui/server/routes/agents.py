@@ -71,11 +71,16 @@ async def context(asked: Asked) -> ContextBody:
 
 async def patch_me(asked: Asked) -> AgentSettingsBody:
     """Change the agent's own settings."""
-    wanted = asked.body_as(AgentSettingsPatch).model_dump(exclude_none=True)
+    patch = asked.body_as(AgentSettingsPatch)
+    wanted = patch.changes()
     if wanted:
         await asked.service.keeper.commit(asked.world.change(asked.agent, wanted, asked.now))
     settings = asked.agent.settings
-    return AgentSettingsBody(auto_redeem_enabled=settings.auto_redeem_enabled, name=settings.name)
+    return AgentSettingsBody(
+        auto_redeem_enabled=settings.auto_redeem_enabled,
+        name=settings.name,
+        warnings=patch.warnings(),
+    )
 
 
 ROUTES: Final[Routes] = {

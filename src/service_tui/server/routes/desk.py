@@ -7,6 +7,7 @@ from typing import Final
 from service_tui.engine.agents import Agent, status_of
 from service_tui.engine.events import Event, KeyRotated, PlanSet
 from service_tui.engine.limits import PLANS
+from service_tui.engine.resting import cancel_all
 from service_tui.engine.venues import REAL
 from service_tui.server.access import hash_of
 from service_tui.server.claim_codes import TRIES
@@ -135,6 +136,11 @@ async def patch_agent(asked: Asked) -> DeskAgentBody:
     events: list[Event] = []
     if changes.get("wallet") is WalletKind.MANAGED:
         events += unlinked(asked, agent)
+    if changes.get("retired"):
+        # Nobody is left to cancel them: an open order would go on buying.
+        world = asked.world
+        resting = world.venues.orders(agent.agent_id)
+        events += cancel_all(world.venues, resting, (asked.now, world.world_at))
     if changes:
         events += asked.world.change(agent, changes, asked.now)
     await asked.service.keeper.commit(events)

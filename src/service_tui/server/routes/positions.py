@@ -67,11 +67,16 @@ async def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
         if query.status in {"closed", "all"}:
             found += _sold(world, agent, venue)
         if query.status != "active":
-            settled = _settled(world, agent, venue)
-            found += [*settled, *ended[venue]][: query.limit]
-    if query.source:
-        found = [body for body in found if any(query.source in tag for tag in body.sources)]
-    return found
+            over = [*_settled(world, agent, venue), *ended[venue]]
+            found += _of_source(over, query)[: query.limit]
+    return _of_source(found, query)
+
+
+def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[PositionBody]:
+    """Those of the source that is asked for; all where none is."""
+    if not query.source:
+        return bodies
+    return [body for body in bodies if any(query.source in tag for tag in body.sources)]
 
 
 async def _ended(
@@ -82,7 +87,9 @@ async def _ended(
     for _ in range(READ_MAX):
         resolved = asked.world.resolved_count
         for venue in venues:
-            past = await ended_on(asked.service.keeper, asked.agent, venue, query.limit)
+            # A limit counts rows of the source that is asked for: which those are is not known yet.
+            limit = None if query.source else query.limit
+            past = await ended_on(asked.service.keeper, asked.agent, venue, limit)
             found[venue] = [ended_body(one, venue) for one in past]
         if asked.world.resolved_count == resolved:
             break

@@ -67,12 +67,12 @@ async def read(asked: Asked) -> ReactorConfigBody:
 async def patch(asked: Asked) -> ReactorConfigBody:
     """Change the config; it counts from the next poll on. What is already so leaves no trace."""
     config = asked.world.reactor.state(asked.agent.agent_id).config
-    wanted = asked.body_as(ReactorConfigPatch).model_dump(exclude_none=True)
-    changes = {name: _engine_value(name, value) for name, value in wanted.items()}
+    sent = asked.body_as(ReactorConfigPatch)
+    changes = {name: _engine_value(name, value) for name, value in sent.changes().items()}
     changes = {name: new for name, new in changes.items() if getattr(config, name) != new}
     if changes:
         await _note(asked, ReactorChanged(asked.agent.agent_id, asked.now, changes))
-    return config_body(asked, asked.agent)
+    return config_body(asked, asked.agent).model_copy(update={"warnings": sent.warnings()})
 
 
 def _engine_value(name: str, value: object) -> object:
