@@ -16,6 +16,10 @@ from service_tui.wire.endpoints_fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TR
 from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
+ENDED_MAX: Final = 400
+"""ours: of each venue the newest so many positions in ended markets: an agent may have thousands,
+and an answer has a bound."""
+
 PAST_MAX: Final = 1_000
 """Trades of each agent; more than any plan allows on one day unless somebody raised it."""
 
@@ -48,7 +52,7 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         if len(reply.answer.trades) < PAGE:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
-    query = PositionsQuery(status="all")
+    query = PositionsQuery(status="all", limit=ENDED_MAX)
     held = await ports.client.call(DESK_AGENT_POSITIONS, path={"agent_id": agent_id}, query=query)
     positions = tuple(view for row in held.answer.positions for view in position_views(row, None))
     return AgentDetailView(agent_id, trades, (), positions=positions)
