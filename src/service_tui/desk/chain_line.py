@@ -171,10 +171,7 @@ class ChainLine:
         Raises:
             ChainError: no answer.
         """
-        found = await self._rpc("eth_getTransactionCount", [wallet, "latest"])
-        if not isinstance(found, str) or not found.startswith("0x"):
-            raise ChainError("the node's answer for the nonce is no number")
-        return int(found, 16)
+        return await self.chain.count(wallet, "latest")
 
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, through the service.

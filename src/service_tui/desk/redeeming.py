@@ -40,6 +40,7 @@ from service_tui.desk.run_turn import (
 from service_tui.desk.translate import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError
+from service_tui.signing.orders import token_number
 from service_tui.signing.policy import Judged, Redemption, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.transactions import bytes_of_hex
@@ -236,7 +237,7 @@ class Redeeming(RunTurn):
             self.wallet,
             collateral=policy.book.collateral(policy.exchange),
             others=policy.older_collaterals,
-            token_id=int(token) if token.isascii() and token.isdecimal() else None,
+            token_id=token_number(token),
         )
         self.body = self.body.with_run(amount=Micros(found.payout))
         return ""

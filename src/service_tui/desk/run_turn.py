@@ -17,6 +17,7 @@ from typing import Final, Unpack
 
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain_line import ChainLine, Watch
+from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_wallet import ChainRunChanged
 from service_tui.desk.ports import Ports
@@ -69,6 +70,9 @@ AGAIN_S: Final = 5.0
 AGAIN_MAX_S: Final = 300.0
 """ours: the pause before what had no answer is asked again, doubled each time."""
 
+DEATHS_MAX: Final = 2
+"""A step that was under way when the program died so often is set aside."""
+
 NOT_FINAL_S: Final = 600.0
 """Retry after 10 to 30 minutes. Source: spec, "Redemption error messages"."""
 
@@ -84,6 +88,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.subject = run.subject
         self.step = run.step
         self._doubted_at: float | None = None
+        self._was_left = False
         self.raw = run.raw or ""
         self.nonce = run.nonce
         self.body = body.with_run(
@@ -103,15 +108,66 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def go(self) -> None:
         """Take steps until the end, or until one that waits for somebody."""
+        again_s = AGAIN_S
+        try:
+            if self._was_left:
+                self._was_left = False
+                await self._count(self.body.begun + 1)
+            while (words := await self._went()) is not None:
+                # What comes next stands on disk, and is not done: it is tried again from there.
+                log.error("run %s, step %s: %s", self.number, self.step, words)
+                self.show(words=f"{words}; this step is tried again in {again_s:.0f} s")
+                await self.ports.clock.sleep(again_s)
+                again_s = min(AGAIN_MAX_S, again_s * 2)
+        except StorageError as error:
+            # Nothing is done that does not stand on disk before; it goes on from there.
+            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+
+    async def _went(self) -> str | None:
+        """Take steps as far as they go.
+
+        Returns:
+            Why one of them failed as nobody foresaw; None where none did.
+
+        Raises:
+            StorageError: the disk takes nothing.
+        """
         steps = self.steps()
         try:
             while self.step in steps:
                 await steps[self.step]()
         except Refusal as refusal:
             await self._refuse(refusal)
-        except StorageError as error:
-            # Nothing is done that does not stand on disk before; it goes on from there.
-            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+        except StorageError:
+            raise
+        except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
+            return fault_words(error)
+        return None
+
+    # -- after a crash ---------------------------------------------------------------------------
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the program died so often in the step that comes next that no start takes it."""
+        return self.body.begun >= DEATHS_MAX
+
+    def come_back(self) -> None:
+        """It was left by an earlier start: what it does next is counted, or set aside and shown."""
+        self._was_left = True
+        if self.is_aside:
+            self.show(
+                words=f"set aside: the program ended {DEATHS_MAX} times while it took this step",
+                fix="redeem it again to have the step taken once more",
+            )
+
+    async def hold_steady(self) -> None:
+        """Note that the program lives on with the step under way, or that a person wants it so."""
+        if self.body.begun:
+            await self._count(0)
+
+    async def _count(self, begun: int) -> None:
+        self.body = replace(self.body, begun=begun)
+        await self.line.runs.move(self.number, self.step, frozen(self.body), now=self.ports.now())
 
     async def confirm(self, digest: str) -> bool:
         """The person's yes to what was shown.
@@ -328,7 +384,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self, step: str, *, done: Step | None = None, said: str = "", **changes: Unpack[Changes]
     ) -> None:
         """Write down what was done and what comes next, then show it."""
-        body = self.told(done, said).with_run(**changes)
+        body = replace(self.told(done, said).with_run(**changes), begun=1)
         await self.line.runs.move(self.number, step, frozen(body), now=self.ports.now())
         self.step, self.body = step, body
         self.say()

@@ -164,7 +164,8 @@ class PriceChart(Widget, can_focus=True):
     @on(events.Resize)
     def _resized(self) -> None:
         # Shown again as large as it was, it stands as it was drawn.
-        if len(self._strips) != self.size.height or self._strips[0].cell_length != self.size.width:
+        drawn = {strip.cell_length for strip in self._strips}
+        if len(self._strips) != self.size.height or drawn - {self.size.width}:
             self._redraw()
 
     @on(events.Focus)

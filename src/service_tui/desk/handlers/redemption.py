@@ -89,6 +89,15 @@ class Redemptions:
         """Begin no further redemption."""
         self._closing = True
 
+    async def rest(self) -> None:
+        """Note that the program ends in order: no step under way is what ended it."""
+        try:
+            for turn in list(self._turns.values()):
+                if not turn.is_aside:
+                    await turn.hold_steady()
+        except StorageError as error:
+            log.warning("the runs under way were not noted: %s", error)
+
     def take_up(self) -> None:
         """This desk signs anew: what the journal holds now comes first, not what was known."""
         # A step that is being taken goes on: what it does next is in the journal before it does.
@@ -117,6 +126,11 @@ class Redemptions:
             )
             return
         async with self._word:
+            held = self._turns.get(order.key)
+            if held is not None and held.is_aside:
+                await held.hold_steady()
+                self._awake.set()
+                return
             await self._let_go(order.key, "looked at anew")
             await self._begin(row, confirmed=False, by_itself=False)
 
@@ -194,7 +208,8 @@ class Redemptions:
         refusal = _against(row)
         if row is None or refusal is not None:
             return refusal
-        if key in self._busy or (turn is not None and turn.step != PREPARED):
+        is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
+        if key in self._busy or is_held:
             return Refusal(NoReason.SERVICE, "it is under way already")
         if state.wallet.ownership is None:
             return Refusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
@@ -264,11 +279,16 @@ class Redemptions:
         return self._executes() and not (self._closing or self._unread)
 
     async def _cycle(self) -> None:
+        steady: list[Redeeming] = []
         while True:
             try:
                 await self._by_itself()
+                for turn in steady:
+                    await turn.hold_steady()
             except (ServiceError, StorageError, SigningError) as error:
                 log.warning("redeeming by itself: %s", error)
+            # What was under way a whole cycle ago, and is still, is not what ends the program.
+            steady = [turn for key, turn in self._turns.items() if key in self._busy]
             self._awake.set()
             await self._ports.clock.sleep(CYCLE_S)
 
@@ -286,7 +306,7 @@ class Redemptions:
             self._pause(f"too little gas: {turn.view.fix}")
 
     def _may_go_on(self, turn: Redeeming) -> bool:
-        if turn.step in {PREPARED, REFUSED}:
+        if turn.step in {PREPARED, REFUSED} or turn.is_aside:
             return False
         if turn.step not in {ASK, CHECK, SIGN}:
             return True
@@ -316,6 +336,7 @@ class Redemptions:
             turn = Redeeming(self._ports, self._line, run, body)
             if run.settled_at is None and not await self._dropped(turn):
                 self._turns[key] = turn
+                turn.come_back()
             turn.say()
         said = self._ports.state().preferences.get(ALLOWED, "")
         self._ports.say(AutoChanged(allowed=bool(said), executes=self._executes()))

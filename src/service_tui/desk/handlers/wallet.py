@@ -432,6 +432,10 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
     def _begin(self, job: WalletJob, words: str) -> None:
         self._say(replace(self._wallet, job=job, job_words=words, problem="", fix=""))
 
+    def fail(self, why: str) -> None:
+        """Show that what was begun has failed as nobody foresaw."""
+        self._end(why)
+
     def _end(self, problem: str) -> None:
         self._say(replace(self._wallet, job=None, job_words="", problem=problem))
 
