@@ -217,6 +217,8 @@ class PriceChart(Widget, can_focus=True):
         frame = Frame(width, rows, self._points[0][0], self._until, low, high)
         labels = self._labels(frame) if width >= LABELS_FROM else {}
         margin = max((len(label) + 1 for label in labels.values()), default=0)
+        if margin >= width:
+            labels, margin = {}, 0
         frame = replace(frame, columns=width - margin)
         column = None if self._column is None else min(self._column, frame.columns - 1)
         return Picture(frame, self._points, self._entry, self._news, labels, margin, column)
