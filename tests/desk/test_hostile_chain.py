@@ -17,7 +17,7 @@ from kit.desk.redeeming import CountingSigner, Won, known, open_wallet_desk, set
 from kit.service.stage import OPERATOR, Stage, first_state
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
-from service_tui.desk.commands_wallet import PrepareRedemption, Redeem
+from service_tui.desk.commands_wallet import AbandonRun, PrepareRedemption, Redeem
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import Surroundings
@@ -27,6 +27,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.chain_runs import ChainRun, ChainRuns, Signed
 from service_tui.terms import Side, Venue
 from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC
 
@@ -220,3 +221,74 @@ def test_a_stored_call_with_a_wrong_field_is_no_run(field: str, wrong: object) -
     whole["to_sign"][field] = wrong
     with pytest.raises(ValueError):  # noqa: PT011
         thawed(json.dumps(whole))
+
+
+async def unsent(stage: Stage, wallet: str, nonce: int) -> None:
+    """A run of an earlier version whose nonce nobody can reach."""
+    view = replace(VIEW, market_id="lost")
+    run = ChainRun(
+        subject="redeem:lost:yes",
+        wallet=wallet,
+        opened_at=1.0,
+        changed_at=1.0,
+        step="sign",
+        body=frozen(Body(view, replace(CALL, nonce=nonce), confirmed=True)),
+    )
+    runs = ChainRuns(stage.database)
+    number = await runs.open(run)
+    await runs.sign(number, "confirm", run.body, Signed(nonce, "0x00", "0x" + "ab" * 32), now=1.0)
+
+
+async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        signer = CountingSigner()
+        await unsent(stage, signer.address, 2**31)
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            for wrong in (2**40, 2**31, 200):
+                line.fault = counting(pending=wrong)
+                run = await shown(desk, stage, held)
+                assert run.state is ChainRunState.REFUSED, wrong
+            assert signer.count == 0
+            line.fault = lambda _: None
+            state = await until(
+                desk,
+                lambda s: (one := s.redemption.run("lost:yes")) and "never comes" in one.words,
+                stage,
+            )
+            lost = state.redemption.run("lost:yes")
+            assert lost is not None
+            assert lost.fix.startswith("abandon it")
+            run = await shown(desk, stage, held)
+            assert run.call is not None
+            right = run.call.nonce
+            assert right < 2**31
+            # Seen once with another count, it is not signed once the count is right again.
+            line.fault = counting(pending=right + 3)
+            run = await shown(desk, stage, held)
+            assert run.call is not None
+            assert (run.call.nonce, run.call.gap) == (right + 3, 3)
+            line.fault = lambda _: None
+            desk.submit(yes_to(held, run))
+            refused = await run_in(desk, stage, held, ChainRunState.REFUSED)
+            assert "was taken meanwhile" in refused.words
+            desk.submit(AbandonRun(held.key))
+            desk.submit(AbandonRun("lost:yes"))
+            await until(
+                desk,
+                lambda s: (one := s.redemption.run("lost:yes")) and "abandoned" in one.words,
+                stage,
+            )
+            desk.submit(yes_to(held, await shown(desk, stage, held)))
+            await run_in(desk, stage, held, ChainRunState.DONE)
+        assert signer.count == 1
+
+
+def counting(*, pending: int) -> Callable[[httpx.Request], httpx.Response | None]:
+    """A node that says so many transactions wait."""
+    waits = answering("eth_getTransactionCount", hex(pending))
+
+    def fault(request: httpx.Request) -> httpx.Response | None:
+        return waits(request) if b'"pending"' in request.content else None
+
+    return fault

@@ -173,14 +173,15 @@ class Redeeming(RunTurn):
             async with self.line.turn:
                 place = await self._place()
                 transaction = await self.line.built(judged, self.wallet, place=place)
+                gap = (await self.line.place(self.wallet)).gap
                 call = priced(
-                    shown(transaction, judged, note),
+                    shown(transaction, judged, note, gap),
                     self.ports.state().preferences.get(POL_PRICE, ""),
                     self.ports.state().wallet.pol_price,
                 )
                 self.body = replace(self.body, to_sign=call_of(transaction))
                 pays = f"pays {decimal(self.view.amount):,.2f} {self.view.money}"
-                if self.body.confirmed and judged.is_certain:
+                if self.body.confirmed and judged.is_certain and not gap:
                     await self.move(
                         SIGN, done=Step.CHECKED, said=pays, call=call, words="signed now"
                     )
@@ -267,8 +268,9 @@ class Redeeming(RunTurn):
             return None
         if await self.line.chain.receipt(last.tx_hash) is not None:
             return None
-        is_dead = await self.line.next_nonce(self.wallet) > last.nonce
-        return None if is_dead else last.nonce
+        place = await self.line.place(self.wallet)
+        may_come = place.latest <= last.nonce and place.can_come(last.nonce)
+        return last.nonce if may_come or last.nonce == place.nonce else None
 
     # -- the end ---------------------------------------------------------------------------------
 

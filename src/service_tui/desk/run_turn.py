@@ -9,7 +9,6 @@ could; from there on the same bytes are sent again, and others never. Source: fa
 T-06, F-18 to F-20.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -89,6 +88,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.step = run.step
         self._doubted_at: float | None = None
         self._was_left = False
+        self.is_stuck = False
         self.raw = run.raw or ""
         self.nonce = run.nonce
         self.body = body.with_run(
@@ -235,9 +235,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def _check_place(self, nonce: int) -> None:
         """Whether the place is still free: a dialog may have stood open for long."""
-        taken = await self.line.next_nonce(self.wallet)
-        waiting = await asyncio.to_thread(self.line.runs.open_nonce, self.wallet)
-        if nonce < taken or (waiting is not None and nonce <= waiting):
+        place = await self.line.place(self.wallet)
+        shown = self.body.run.call
+        if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
             raise Refusal(
                 NoReason.CHAIN,
                 f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
@@ -348,13 +348,43 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         to_sign = self.body.to_sign
         nonce = self.nonce if to_sign is None else to_sign.nonce
         now = self.ports.clock.monotonic()
-        if nonce is None or await self.line.next_nonce(self.wallet) <= nonce:
+        if nonce is None:
+            return False
+        if await self.line.next_nonce(self.wallet) <= nonce:
             self._doubted_at = None
+            await self._look_at_place(nonce)
             return False
         self._doubted_at = now if self._doubted_at is None else self._doubted_at
         if now - self._doubted_at < DEAD_AFTER_S or not await self.is_undone():
             return False
         return await self.line.chain.receipt(self.body.run.tx_hash) is None
+
+    async def _look_at_place(self, nonce: int) -> None:
+        """Show a run whose nonce can never come: places before it are free, and nobody's."""
+        place = await self.line.place(self.wallet)
+        self.is_stuck = not place.can_come(nonce)
+        if self.is_stuck:
+            self.show(
+                words=f"place {nonce} never comes: the wallet stands at {place.nonce}",
+                fix="abandon it with X; then it can be redeemed anew",
+            )
+
+    async def abandon(self) -> bool:
+        """Give up a run whose nonce can never come.
+
+        Returns:
+            Whether it was one; else it goes on.
+        """
+        if not self.is_stuck or self.step not in {BROADCAST, CONFIRM}:
+            return False
+        await self.settle(
+            FAILED,
+            state=ChainRunState.FAILED,
+            reason=NoReason.REVERTED,
+            words="abandoned: its place of the wallet could never come",
+            fix="redeem it anew",
+        )
+        return True
 
     async def _resend(self) -> None:
         try:

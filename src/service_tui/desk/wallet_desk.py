@@ -9,6 +9,7 @@ from typing import assert_never
 
 from service_tui.desk.chain_line import ChainLine
 from service_tui.desk.commands_wallet import (
+    AbandonRun,
     AllowReal,
     AskApprovals,
     KeepKey,
@@ -101,7 +102,7 @@ class WalletDesk:
             self._keeper.fail(fault_words(error))
             raise
 
-    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912  (one line a kind)
+    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
         match command:
             case PrepareRedemption():
                 await self._redemptions.prepare(command)
@@ -109,6 +110,8 @@ class WalletDesk:
                 await self._redemptions.redeem(command)
             case RedeemAll():
                 await self._redemptions.redeem_all(command)
+            case AbandonRun():
+                await self._redemptions.abandon(command)
             case SetAutoRedeem():
                 await self._redemptions.set_auto(command)
             case UnlockWallet():

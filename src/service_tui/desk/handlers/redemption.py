@@ -13,7 +13,13 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.chain_line import ChainLine, micros_down
-from service_tui.desk.commands_wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
+from service_tui.desk.commands_wallet import (
+    AbandonRun,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetAutoRedeem,
+)
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import AutoChanged, ChainRunChanged
 from service_tui.desk.ports import Memory, Ports
@@ -23,18 +29,16 @@ from service_tui.desk.records_redemption import (
     NoReason,
     RedemptionRow,
     RunView,
-    Stage,
 )
 from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.redeeming import Redeeming
-from service_tui.desk.refusing import Refusal
+from service_tui.desk.refusing import Refusal, against
 from service_tui.desk.run_body import Body, frozen, thawed
 from service_tui.desk.run_turn import ASK, CHECK, PREPARED, REFUSED, SIGN
-from service_tui.desk.translate_wallet import BY_HAND
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
-from service_tui.terms import Side, Venue
+from service_tui.terms import Side
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentSettingsPatch
 from service_tui.wire.endpoints import PATCH_AGENT
@@ -157,6 +161,15 @@ class Redemptions:
         """The person's yes to several, each within the caps that were shown."""
         await self._by_word(order.keys)
 
+    async def abandon(self, order: AbandonRun) -> None:
+        """Give up a run whose nonce can never come; another may come in its place."""
+        turn = self._turns.get(order.key)
+        if turn is None or not await turn.abandon():
+            words = "nothing was abandoned: its place of the wallet may still come"
+            self._ports.say(Noticed("warn", words))
+            return
+        self._forget(order.key)
+
     async def set_auto(self, order: SetAutoRedeem) -> None:
         """Turn redeeming by itself on or off, here and on the service."""
         if self._ports.state().service.read_only:
@@ -205,7 +218,7 @@ class Redemptions:
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
             return Refusal(NoReason.SERVICE, HOLDER)
-        refusal = _against(row)
+        refusal = against(row)
         if row is None or refusal is not None:
             return refusal
         is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
@@ -494,17 +507,3 @@ class Redemptions:
             self._ports.say(Noticed("bad", words, NoticeKind.ALERT))
         elif self._ports.state().redemption.auto.is_on:
             self._ports.say(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))
-
-
-def _against(row: RedemptionRow | None) -> Refusal | None:
-    """Why a position cannot be redeemed from here, by what the queue says of it."""
-    if row is None or row.is_ready:
-        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
-        return gone if row is None else None
-    if row.manual or row.venue is Venue.SOL:
-        return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
-    if row.stage is Stage.REDEEMED:
-        return Refusal(NoReason.ALREADY, "it is redeemed already")
-    if row.lost:
-        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
-    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
