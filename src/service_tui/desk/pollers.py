@@ -444,11 +444,12 @@ async def mark_equity(ports: Ports) -> None:
     """Add a point to the equity curve now and then, while the figures are fresh."""
     while True:
         state = ports.state()
-        if state.account is not None and _is_whole(state):
+        equity = None if state.account is None else state.account.equity
+        if equity is not None and _is_whole(state):
             last = state.equity[-1].at if state.equity else Timestamp(0.0)
             # A last point in the future means that the clock was set back.
             if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
-                ports.say(EquityMarked(EquityPoint(ports.now(), state.account.equity)))
+                ports.say(EquityMarked(EquityPoint(ports.now(), equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
 
 
