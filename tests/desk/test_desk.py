@@ -8,7 +8,8 @@ from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands import AskQuote, PlaceTrade, Refresh, SetPreference, SetStar
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
-from service_tui.desk.records import TicketState
+from service_tui.desk.opening import DeskMemory
+from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import TicketState as StoredState
 from service_tui.units import ONE
@@ -200,19 +201,40 @@ def order_of(stage: Stage) -> PlaceTrade:
     return buy(stage.open_markets()[0], ONE)
 
 
-async def test_a_fault_in_a_handler_ends_the_desk_and_is_not_swallowed(
+async def test_a_fault_in_a_handler_ends_its_command_alone_and_is_not_swallowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("0xsecret")
+
+    async with at_work(tmp_path) as (desk, stage, line):
+        with monkeypatch.context() as patched:
+            patched.setattr("service_tui.desk.handlers.trades.preflight", broken)
+            failed = await ended(desk, desk.submit(order_of(stage)), stage)
+        assert failed.state is TicketState.FAILED
+        assert "a fault in the program (ZeroDivisionError at " in failed.outcome
+        assert "nothing was sent" in failed.outcome
+        assert not line.orders()
+        assert "ZeroDivisionError" in caplog.text
+        assert "0xsecret" not in caplog.text
+        done = await ended(desk, desk.submit(order_of(stage)), stage)
+        assert done.state is TicketState.DONE
+
+
+async def test_a_loop_that_fails_begins_anew_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
+        raise IndexError
 
-    monkeypatch.setattr("service_tui.desk.handlers.trades.preflight", broken)
-    with pytest.raises(ExceptionGroup) as caught:
-        await traded_once(tmp_path)
-    assert caught.group_contains(ZeroDivisionError)
-
-
-async def traded_once(path: Path) -> None:
-    async with at_work(path) as (desk, stage, _):
-        desk.submit(order_of(stage))
-        await until(desk, lambda _: False, stage)
+    async with at_work(tmp_path) as (desk, stage, _):
+        with monkeypatch.context() as patched:
+            patched.setattr("service_tui.desk.desk.is_overdue", broken)
+            patched.setattr("service_tui.desk.pollers.position_views", broken)
+            patched.setattr(DeskMemory, "back_up", broken)
+            state = await until(
+                desk, lambda s: any("keeping the state: " in one.text for one in s.notices), stage
+            )
+            assert state.service.phase is Phase.ONLINE
+        before = desk.state.seen[Topic.POSITIONS]
+        await until(desk, lambda s: s.seen[Topic.POSITIONS] > before, stage)

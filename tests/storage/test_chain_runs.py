@@ -71,15 +71,18 @@ async def test_an_end_is_for_ever(database: Database) -> None:
             await late
 
 
-async def test_the_highest_open_nonce_is_that_of_this_wallet(database: Database) -> None:
+async def test_the_signed_nonces_are_those_of_this_wallet(database: Database) -> None:
     runs = ChainRuns(database)
-    assert runs.open_nonce(WALLET) is None
+    assert runs.signed_nonces(WALLET, 0) == (set(), set())
     for nonce, wallet in ((7, WALLET), (9, WALLET), (30, "0x" + "cd" * 20)):
         number = await runs.open(replace(RUN, subject=f"redeem:{nonce}:yes", wallet=wallet))
         await runs.sign(number, "broadcast", "{}", replace(BYTES, nonce=nonce), now=2.0)
-    assert runs.open_nonce(WALLET) == 9
+    assert runs.signed_nonces(WALLET, 0) == ({7, 9}, {7, 9})
+    assert runs.signed_nonces(WALLET, 8) == ({9}, {9})
     assert [run.nonce for run in runs.signed_since(WALLET, 2.0)] == [7, 9]
     assert runs.signed_since(WALLET, 2.5) == []
+    await runs.settle(number - 1, "done", "{}", now=3.0)
+    assert runs.signed_nonces(WALLET, 0) == ({7}, {7, 9})
 
 
 async def test_a_row_is_strict(database: Database) -> None:

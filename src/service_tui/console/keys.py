@@ -150,6 +150,7 @@ KEYS: Final[tuple[Key, ...]] = (
         footer=True,
     ),
     Key("redemption.auto", "redemption", ("A",), "auto", "auto", "By itself, or not", footer=True),
+    Key("redemption.abandon", "redemption", ("X",), "abandon", "abandon", "Its nonce never comes"),
     Key("redemption.market", "redemption", ("M",), "open_market", "market", "Show the market"),
     Key("redemption.hash", "redemption", ("h",), "copy_hash", "copy hash", "Of its transaction"),
     # the wallet

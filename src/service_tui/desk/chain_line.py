@@ -36,9 +36,36 @@ log = logging.getLogger(__name__)
 WEI_PER_MICRO: Final = 10**12
 """Wei in a millionth of the chain's own money."""
 
+GAP_MAX: Final = 64
+"""So many places that nobody explains are refused; fewer want a typed yes. Source: decisions,
+"Nonce"."""
+
 READINGS: Final = 3
 DEPTH: Final = 2
 """A receipt counts once it was read so often and so many blocks lie on it. Source: F-20."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The next free place of a wallet.
+
+    `gap` counts the places before it which neither a block nor a run of ours explains; `taken` and
+    `resting` are the nonces from the chain's count on of which our runs wait for an end, or do not.
+    """
+
+    latest: int
+    nonce: int
+    gap: int
+    taken: frozenset[int]
+    resting: frozenset[int]
+
+    def suits(self, nonce: int) -> bool:
+        """Whether a nonce that was shown may still be signed: the next, or an own one anew."""
+        return nonce == self.nonce or (self.latest <= nonce < self.nonce and nonce in self.resting)
+
+    def can_come(self, nonce: int) -> bool:
+        """Whether a transaction of ours can be mined once all before it are."""
+        return nonce < self.nonce
 
 
 @dataclass(slots=True)
@@ -93,8 +120,7 @@ class ChainLine:
         await self.check()
         price = await self.chain.price(judged, wallet)
         if place is None:
-            waiting = await asyncio.to_thread(self.runs.open_nonce, wallet)
-            place = price.nonce if waiting is None else max(price.nonce, waiting + 1)
+            place = (await self.place(wallet)).nonce
         placed = Price(
             nonce=place,
             gas=price.gas,
@@ -162,6 +188,31 @@ class ChainLine:
             return None
         return receipt
 
+    async def place(self, wallet: str) -> Place:
+        """The next free place, of the chain's counts and of our runs that can still be mined.
+
+        Returns:
+            The place, and how many before it nobody explains.
+
+        Raises:
+            ChainError: no answer, or a gap above `GAP_MAX`.
+        """
+        latest = await self.chain.count(wallet, "latest")
+        pending = await self.chain.count(wallet, "pending")
+        taken, signed = await asyncio.to_thread(self.runs.signed_nonces, wallet, latest)
+        if pending - latest > GAP_MAX + len(signed):
+            raise ChainError(
+                f"the node counts {pending - latest} transactions that wait, "
+                f"more than the {GAP_MAX} that are believed"
+            )
+        nonce, gap = latest, 0
+        while nonce < pending or nonce in taken:
+            gap += nonce not in signed
+            nonce += 1
+        if gap > GAP_MAX:
+            raise ChainError(f"{gap} places of the wallet are not explained: another signs with it")
+        return Place(latest, nonce, gap, taken, signed - taken)
+
     async def next_nonce(self, wallet: str) -> int:
         """The nonce after everything that the chain has taken from this wallet.
 
@@ -171,10 +222,7 @@ class ChainLine:
         Raises:
             ChainError: no answer.
         """
-        found = await self._rpc("eth_getTransactionCount", [wallet, "latest"])
-        if not isinstance(found, str) or not found.startswith("0x"):
-            raise ChainError("the node's answer for the nonce is no number")
-        return int(found, 16)
+        return await self.chain.count(wallet, "latest")
 
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, through the service.
@@ -226,7 +274,7 @@ def call_of(transaction: Transaction) -> SignedCall:
     )
 
 
-def shown(transaction: Transaction, judged: Judged, note: str = "") -> CallView:
+def shown(transaction: Transaction, judged: Judged, note: str = "", gap: int = 0) -> CallView:
     """The transaction as a person confirms it."""
     pairs = [tuple(line.split(": ", 1)) for line in judged.lines]
     arguments = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]  # noqa: PLR2004
@@ -234,6 +282,8 @@ def shown(transaction: Transaction, judged: Judged, note: str = "") -> CallView:
     rest = [pair for pair in arguments if pair[0] != "function"]
     if note:
         rest.append(("note", note))
+    if gap:
+        rest.append(("gap", f"{gap} places of the wallet are not ours: does another sign with it?"))
     return CallView(
         digest=digest_of(transaction).hex(),
         contract=judged.contract,
@@ -245,6 +295,7 @@ def shown(transaction: Transaction, judged: Judged, note: str = "") -> CallView:
         gas=transaction.gas,
         fee_gwei=transaction.max_fee / GWEI,
         fee_max=micros_up(transaction.cost_max),
+        gap=gap,
     )
 
 

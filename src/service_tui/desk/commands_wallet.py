@@ -20,6 +20,9 @@ APPROVE_WORD: Final = "APPROVE"
 TAIL: Final = 6
 """Last letters of its address that a person types before a key is deleted."""
 
+GAP_WORD: Final = "ANOTHER SIGNS"
+"""What a person types where places of the wallet are taken that no run here explains."""
+
 REDEEM_WORD: Final = "REDEEM"
 """What a person types to redeem several positions, or to have that done from now on."""
 
@@ -84,6 +87,20 @@ class RedeemAll:
     def in_words(self) -> str:
         """The order as a person would say it."""
         return f"redeem {len(self.keys)} positions"
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonRun:
+    """Give up a redemption whose nonce can never come. Signs nothing."""
+
+    kind: ClassVar[str] = "redeem"
+    moves_money: ClassVar[bool] = False
+
+    key: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return "abandon a redemption"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +288,7 @@ WalletCommand = (
     PrepareRedemption
     | Redeem
     | RedeemAll
+    | AbandonRun
     | SetAutoRedeem
     | UnlockWallet
     | LockWallet

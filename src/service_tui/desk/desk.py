@@ -7,11 +7,11 @@ Used by the console, a script or a test through `state`, `changes()` and `submit
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands import (
@@ -21,6 +21,7 @@ from service_tui.desk.commands import (
     Halt,
     PlaceTrade,
 )
+from service_tui.desk.enduring import enduring, fault_words
 from service_tui.desk.facts import (
     Fact,
     LookedUp,
@@ -55,6 +56,8 @@ from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.wire.endpoints import HEALTH
 
 log = logging.getLogger(__name__)
+
+Loop: TypeAlias = Callable[[], Awaitable[None]]
 
 INBOX_MAX: Final = 64
 IN_FLIGHT_MAX: Final = 8
@@ -235,27 +238,29 @@ class Desk:
                 tasks.create_task(
                     poll(topic, self.ports, self._watched, rest=self._rest, rng=self._rng)
                 )
-            tasks.create_task(self._halting.run())
-            for loop in (self._dispatch(tasks), self._reconcile(), self._probe(), self._save()):
-                tasks.create_task(loop)
-            tasks.create_task(mark_equity(self.ports))
-            for watch in self._watches():
-                tasks.create_task(watch)
-            if (notes := self.ports.notes) is not None and not self._exits_only:
-                tasks.create_task(FileWatch(notes, self.ports).run())
+            tasks.create_task(self._dispatch(tasks))
+            for name, loop in self._loops():
+                tasks.create_task(enduring(name, loop, self.ports))
 
-    def _watches(self) -> Iterator[Coroutine[None, None, None]]:
-        """What looks on beside the pollers, for as long as the desk is open."""
+    def _loops(self) -> Iterator[tuple[str, Loop]]:
+        """What goes on beside the pollers for as long as the desk is open, each with its name."""
+        yield "halting", self._halting.run
+        yield "looking up unknown orders", self._reconcile
+        yield "asking for the service", self._probe
+        yield "keeping the state", self._save
+        yield "the equity curve", partial(mark_equity, self.ports)
         if not self._exits_only:
-            yield from self._supervision.loops()
-        yield self._exits.run()
-        yield self._prices.run()
-        yield self._wallet.run()
-        yield watch_briefing(self.ports)
-        yield from self._reactor.loops()
+            yield from (("supervision", loop) for loop in self._supervision.loops())
+        yield "exits", self._exits.run
+        yield "price alerts", self._prices.run
+        yield "the wallet", self._wallet.run
+        yield "the briefing", partial(watch_briefing, self.ports)
+        yield from (("the reactor", loop) for loop in self._reactor.loops())
         if self._listen is not None:
             ears = Ears(self._listen, self.ports, self._rng)
-            yield from (ears.run(), ears.nudge(), ears.tell())
+            yield from (("the stream", loop) for loop in (ears.run, ears.nudge, ears.tell))
+        if (notes := self.ports.notes) is not None and not self._exits_only:
+            yield "research files", FileWatch(notes, self.ports).run
 
     async def close(self) -> None:
         """Take in nothing more, let what is in flight end (bounded), write the last state down."""
@@ -268,6 +273,7 @@ class Desk:
             async with asyncio.timeout(DRAIN_S):
                 while self._is_busy():  # noqa: ASYNC110  (bounded, at the end)
                     await asyncio.sleep(0.01)
+        await self._wallet.rest()
         await self._reactor.flush()
         await self._supervision.actions.write()
         await self._memory.save(self._state)
@@ -288,13 +294,28 @@ class Desk:
         while True:
             ticket = await self._inbox.get()
             self._running[ticket.view.ticket_id] = ticket
-            task = tasks.create_task(self._carry_out(ticket))
+            task = tasks.create_task(self._fenced(ticket))
             task.add_done_callback(partial(self._ended, ticket))
             if isinstance(ticket.command, AskQuote):
                 # Only the newest question matters, and one that changes nothing may be dropped.
                 if asking is not None:
                     asking.cancel()
                 asking = task
+
+    async def _fenced(self, ticket: Ticket) -> None:
+        """Carry a command out; a fault ends this one alone. What may have left stays unknown."""
+        try:
+            await self._carry_out(ticket)
+        except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
+            words = fault_words(error)
+            log.error("%s: %s", ticket.view.what, words)  # noqa: TRY400  (no value of a traceback)
+            if ticket.command.moves_money and ticket.view.state is TicketState.SENT:
+                unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=words)
+                self._say(TicketChanged(unknown))
+            elif ticket.command.moves_money and ticket.view.state is TicketState.QUEUED:
+                self._fail(ticket, words)
+                return
+            self._say(Noticed("bad", f"{ticket.view.what}: {words}"))
 
     async def _carry_out(self, ticket: Ticket) -> None:
         if not ticket.command.moves_money:

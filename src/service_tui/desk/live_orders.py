@@ -22,7 +22,7 @@ from service_tui.desk.records_wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.signing.book import Exchange
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
-from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
 from service_tui.signing.skew import check_skew
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
@@ -211,9 +211,10 @@ def _salt(fresh: str) -> int:
 def _token(market: MarketBody, side: Side) -> int:
     """The token that is traded; MalformedError where the service does not name it."""
     text = market.polymarket_token_id if side is Side.YES else market.polymarket_no_token_id
-    if not text or not (text.isascii() and text.isdecimal()):
+    number = token_number(text or "")
+    if number is None:
         raise MalformedError("the service does not say which token this market trades")
-    return int(text)
+    return number
 
 
 def _bound(order: PlaceTrade, market: MarketBody) -> int:

@@ -22,11 +22,13 @@ from service_tui.client.errors import (
     UnauthenticatedError,
 )
 from service_tui.client.retry import next_delay
+from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import (
     AccountSeen,
     BriefingSeen,
     DetailSeen,
     EquityMarked,
+    Fact,
     FleetSeen,
     LimitsSeen,
     PositionsSeen,
@@ -366,6 +368,8 @@ async def poll(
     while True:
         try:
             facts, latency_s = await _read(topic, ports, watched)
+            for fact in facts:
+                _tell(topic, fact, ports)
         except ServiceError as error:
             if isinstance(error, UnauthenticatedError) and ports.renew():
                 # Another console, or the holder, has given the desk another key.
@@ -380,8 +384,6 @@ async def poll(
             await rest(topic, _refused_rest_s(topic) if refused else next_delay(failures, rng))
         else:
             failures = 0
-            for fact in facts:
-                ports.say(fact)
             # Who asked nothing has heard nothing, and must not call the service online.
             if latency_s is not None:
                 skew_s = ports.client.skew_s
@@ -405,10 +407,24 @@ async def _read(topic: Topic, ports: Ports, watched: Watched) -> Read:
     """Ask once; an answer that nobody foresaw must not end the desk. Source: failures, F-06."""
     try:
         return await READINGS[topic](ports, watched)
-    except UNTRANSLATABLE as error:
-        log.warning("%s: %s in an answer", topic.value, type(error).__name__)
-        said = "the answer holds what the desk has no word for"
-        raise MalformedError(said, Called("GET", topic.value)) from None
+    except ServiceError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever an answer causes, it ends no desk)
+        raise _foreign(topic, error) from None
+
+
+def _tell(topic: Topic, fact: Fact, ports: Ports) -> None:
+    """Hand a fact on; what of an answer only shows itself there must not end the desk either."""
+    try:
+        ports.say(fact)
+    except Exception as error:  # noqa: BLE001  (the same)
+        raise _foreign(topic, error) from None
+
+
+def _foreign(topic: Topic, error: Exception) -> MalformedError:
+    log.warning("%s: %s", topic.value, fault_words(error))
+    said = "the answer holds what the desk has no word for"
+    return MalformedError(said, Called("GET", topic.value))
 
 
 def _failure(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:
@@ -428,11 +444,12 @@ async def mark_equity(ports: Ports) -> None:
     """Add a point to the equity curve now and then, while the figures are fresh."""
     while True:
         state = ports.state()
-        if state.account is not None and _is_whole(state):
+        equity = None if state.account is None else state.account.equity
+        if equity is not None and _is_whole(state):
             last = state.equity[-1].at if state.equity else Timestamp(0.0)
             # A last point in the future means that the clock was set back.
             if not 0 <= ports.now() - last < EQUITY_EVERY_S / 2:
-                ports.say(EquityMarked(EquityPoint(ports.now(), state.account.equity)))
+                ports.say(EquityMarked(EquityPoint(ports.now(), equity)))
         await ports.clock.sleep(EQUITY_EVERY_S)
 
 

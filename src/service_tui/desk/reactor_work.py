@@ -6,7 +6,7 @@ Used by desk.desk, which hands in every change of the state and owns the loops.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from service_tui.clock import Clock
@@ -91,9 +91,9 @@ class ReactorWork:
             case _:
                 await reactor.change(order, self._stored, self._watch, self._ports)
 
-    def loops(self) -> tuple[Coroutine[None, None, None], ...]:
+    def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What goes on for ever."""
-        return self._mirrors.run(), self._log.run()
+        return self._mirrors.run, self._log.run
 
     def close(self) -> None:
         """Begin no further mirror."""

@@ -238,7 +238,8 @@ class AccountView:
     """The desk's own agent. Money in micros; `equity` is cash plus mark value.
 
     `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
-    time and of the day are the equity less these, so that every figure fits the others.
+    time and of the day are the equity less these, so that every figure fits the others. What
+    is made of the positions is None as long as they were never read.
     """
 
     agent_id: str
@@ -249,11 +250,11 @@ class AccountView:
     cash: Micros
     start: Micros
     day_open: Micros | None
-    equity: Micros
+    equity: Micros | None
     day_pnl: Micros | None
-    total_pnl: Micros
-    realized: Micros
-    unrealized: Micros
+    total_pnl: Micros | None
+    realized: Micros | None
+    unrealized: Micros | None
     exit_equity: Micros | None
     trades_count: int
     win_rate: float | None
@@ -460,10 +461,21 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
 
 
 def summed(
-    account: AccountView, positions: tuple[PositionView, ...], cash: Micros | None = None
+    account: AccountView, positions: tuple[PositionView, ...] | None, cash: Micros | None = None
 ) -> AccountView:
-    """The account with its sums made anew from cash and positions."""
+    """The account with its sums made anew from cash and positions; None where those are unknown."""
     own = account.cash if cash is None else cash
+    if positions is None:
+        return replace(
+            account,
+            cash=own,
+            equity=None,
+            day_pnl=None,
+            total_pnl=None,
+            unrealized=None,
+            realized=None,
+            exit_equity=None,
+        )
     equity = Micros(own + sum(held.mark_value for held in positions))
     exits = [held.exit_value for held in positions if held.exit_value is not None]
     unrealized = Micros(sum(held.unrealized for held in positions))

@@ -94,7 +94,8 @@ class CallView:
     `contract` is the name that we know the target by, `arguments` are pairs of name and value in
     words. `fee_max` is the most that it can cost in the chain's own money, micros of it;
     `fee_money` the same in money, None where no price is known. `digest` names exactly this call:
-    what is signed must have the same one. Empty for a wallet that the service signs for.
+    what is signed must have the same one. Empty for a wallet that the service signs for. `gap`
+    counts the places before `nonce` that nobody explains: above 0 it wants a typed yes.
     """
 
     digest: str
@@ -108,6 +109,7 @@ class CallView:
     fee_gwei: float
     fee_max: Micros
     fee_money: Micros | None = None
+    gap: int = 0
 
 
 @dataclass(frozen=True, slots=True)

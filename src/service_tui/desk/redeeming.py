@@ -40,6 +40,7 @@ from service_tui.desk.run_turn import (
 from service_tui.desk.translate import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError
+from service_tui.signing.orders import token_number
 from service_tui.signing.policy import Judged, Redemption, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.transactions import bytes_of_hex
@@ -172,14 +173,15 @@ class Redeeming(RunTurn):
             async with self.line.turn:
                 place = await self._place()
                 transaction = await self.line.built(judged, self.wallet, place=place)
+                gap = (await self.line.place(self.wallet)).gap
                 call = priced(
-                    shown(transaction, judged, note),
+                    shown(transaction, judged, note, gap),
                     self.ports.state().preferences.get(POL_PRICE, ""),
                     self.ports.state().wallet.pol_price,
                 )
                 self.body = replace(self.body, to_sign=call_of(transaction))
                 pays = f"pays {decimal(self.view.amount):,.2f} {self.view.money}"
-                if self.body.confirmed and judged.is_certain:
+                if self.body.confirmed and judged.is_certain and not gap:
                     await self.move(
                         SIGN, done=Step.CHECKED, said=pays, call=call, words="signed now"
                     )
@@ -236,7 +238,7 @@ class Redeeming(RunTurn):
             self.wallet,
             collateral=policy.book.collateral(policy.exchange),
             others=policy.older_collaterals,
-            token_id=int(token) if token.isascii() and token.isdecimal() else None,
+            token_id=token_number(token),
         )
         self.body = self.body.with_run(amount=Micros(found.payout))
         return ""
@@ -266,8 +268,9 @@ class Redeeming(RunTurn):
             return None
         if await self.line.chain.receipt(last.tx_hash) is not None:
             return None
-        is_dead = await self.line.next_nonce(self.wallet) > last.nonce
-        return None if is_dead else last.nonce
+        place = await self.line.place(self.wallet)
+        may_come = place.latest <= last.nonce and place.can_come(last.nonce)
+        return last.nonce if may_come or last.nonce == place.nonce else None
 
     # -- the end ---------------------------------------------------------------------------------
 

@@ -71,6 +71,7 @@ from service_tui.desk.records import (
     Notice,
     NoticeKind,
     Phase,
+    PositionView,
     ServiceView,
     TicketView,
     Topic,
@@ -108,7 +109,7 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
         case PositionsSeen():
             return _with_positions(state, fact)
         case AccountSeen():
-            own = summed(fact.account, state.positions)
+            own = summed(fact.account, _held(state))
             return replace(state, account=own, venue_sums=fact.venues)
         case LimitsSeen():
             return replace(state, limits=fact.limits)
@@ -217,7 +218,9 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         account = replace(account, cash=fact.cash)
     # Those on real venues stay as they were told: their books have prices of their own.
     real = state.on_venues if fact.on_venues is None else fact.on_venues
-    held = replace(state, positions=fact.positions, closed=closed, on_venues=real)
+    held = replace(
+        state, positions=fact.positions, closed=closed, on_venues=real, positions_read=True
+    )
     marked = _marked(replace(held, account=account))
     return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
 
@@ -264,10 +267,16 @@ def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
     return replace(state, service=replace(state.service, dropped=dropped))
 
 
+def _held(state: DeskState) -> tuple[PositionView, ...] | None:
+    """The open positions; None as long as they were never read, which is not the same as none."""
+    return state.positions if state.positions_read or state.positions else None
+
+
 def _marked(state: DeskState) -> DeskState:
     """Every open position at the market's price of now, and the account's sums with it."""
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
-    account = None if state.account is None else summed(state.account, positions)
+    held = positions if _held(state) is not None else None
+    account = None if state.account is None else summed(state.account, held)
     if account is not None and state.closed:
         # Of whole positions: a service may count each sale as a win or a loss.
         won = sum(held.realized > 0 for held in state.closed)

@@ -7,7 +7,8 @@ spec are told apart here.
 
 from typing import Final
 
-from service_tui.desk.records_redemption import NoReason
+from service_tui.desk.records_redemption import NoReason, RedemptionRow, Stage
+from service_tui.desk.translate_wallet import BY_HAND
 from service_tui.signing.errors import (
     ChainError,
     LockedError,
@@ -18,6 +19,7 @@ from service_tui.signing.errors import (
     Rule,
     SigningError,
 )
+from service_tui.terms import Venue
 from service_tui.wire.redemption import RedeemBody
 
 _CODES: Final = {
@@ -84,6 +86,20 @@ def refusal_for(error: SigningError) -> Refusal:
         case _:
             reason = next((why for kind, why in _KINDS if isinstance(error, kind)), None)
             return Refusal(reason or NoReason.OUTSIDE_POLICY, str(error))
+
+
+def against(row: RedemptionRow | None) -> Refusal | None:
+    """Why a position cannot be redeemed from here, by what the queue says of it."""
+    if row is None or row.is_ready:
+        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
+        return gone if row is None else None
+    if row.manual or row.venue is Venue.SOL:
+        return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
+    if row.stage is Stage.REDEEMED:
+        return Refusal(NoReason.ALREADY, "it is redeemed already")
+    if row.lost:
+        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
+    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")
 
 
 _KINDS: Final[tuple[tuple[type[SigningError], NoReason], ...]] = (

@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict, Unpack
 
+from service_tui.addresses import is_address
 from service_tui.desk.records_redemption import (
     CallView,
     ChainRunState,
@@ -62,12 +63,14 @@ class SignedCall:
 class Body:
     """What a run needs to go on after a restart: all that is shown, and what is to be signed.
 
-    `confirmed`: a person, or the standing word of one, has said yes to it.
+    `confirmed`: a person, or the standing word of one, has said yes to it. `begun`: how often
+    the step that comes next was taken up, with no word since that the program lives on with it.
     """
 
     run: RunView
     to_sign: SignedCall | None = None
     confirmed: bool = False
+    begun: int = 0
 
     def with_run(self, **changes: Unpack[Changes]) -> "Body":
         """The same with other fields of the run."""
@@ -93,11 +96,28 @@ def thawed(text: str) -> Body:
         to_sign: Fields | None = whole["to_sign"]
         return Body(
             run=_run(whole["run"]),
-            to_sign=None if to_sign is None else SignedCall(**to_sign),
+            to_sign=None if to_sign is None else _signed_call(to_sign),
             confirmed=whole["confirmed"] is True,
+            begun=_whole(whole.get("begun", 0)),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("this is no run of ours") from error
+
+
+def _signed_call(fields: Fields) -> SignedCall:
+    call = SignedCall(**fields)
+    for figure in (call.chain_id, call.nonce, call.gas, call.max_fee, call.max_priority_fee):
+        _whole(figure)
+    bytes.fromhex(call.data)
+    if not is_address(call.to):
+        raise ValueError("no address")
+    return call
+
+
+def _whole(found: object) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+        raise ValueError("no count")
+    return found
 
 
 def _run(fields: Fields) -> RunView:
@@ -112,11 +132,12 @@ def _run(fields: Fields) -> RunView:
         "call": None if call is None else _call(call),
         "reason": None if reason is None else NoReason(reason),
     }
+    _whole(fields["amount"])
     return RunView(**read)
 
 
 def _step(fields: Fields) -> StepView:
-    return StepView(Step(fields["step"]), Timestamp(fields["at"]), fields["words"])
+    return StepView(Step(fields["step"]), Timestamp(float(fields["at"])), str(fields["words"]))
 
 
 def _call(fields: Fields) -> CallView:

@@ -9,7 +9,6 @@ could; from there on the same bytes are sent again, and others never. Source: fa
 T-06, F-18 to F-20.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Final, Unpack
 
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.desk.chain_line import ChainLine, Watch
+from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import Noticed
 from service_tui.desk.facts_wallet import ChainRunChanged
 from service_tui.desk.ports import Ports
@@ -69,6 +69,9 @@ AGAIN_S: Final = 5.0
 AGAIN_MAX_S: Final = 300.0
 """ours: the pause before what had no answer is asked again, doubled each time."""
 
+DEATHS_MAX: Final = 2
+"""A step that was under way when the program died so often is set aside."""
+
 NOT_FINAL_S: Final = 600.0
 """Retry after 10 to 30 minutes. Source: spec, "Redemption error messages"."""
 
@@ -84,6 +87,8 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self.subject = run.subject
         self.step = run.step
         self._doubted_at: float | None = None
+        self._was_left = False
+        self.is_stuck = False
         self.raw = run.raw or ""
         self.nonce = run.nonce
         self.body = body.with_run(
@@ -103,15 +108,66 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def go(self) -> None:
         """Take steps until the end, or until one that waits for somebody."""
+        again_s = AGAIN_S
+        try:
+            if self._was_left:
+                self._was_left = False
+                await self._count(self.body.begun + 1)
+            while (words := await self._went()) is not None:
+                # What comes next stands on disk, and is not done: it is tried again from there.
+                log.error("run %s, step %s: %s", self.number, self.step, words)
+                self.show(words=f"{words}; this step is tried again in {again_s:.0f} s")
+                await self.ports.clock.sleep(again_s)
+                again_s = min(AGAIN_MAX_S, again_s * 2)
+        except StorageError as error:
+            # Nothing is done that does not stand on disk before; it goes on from there.
+            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+
+    async def _went(self) -> str | None:
+        """Take steps as far as they go.
+
+        Returns:
+            Why one of them failed as nobody foresaw; None where none did.
+
+        Raises:
+            StorageError: the disk takes nothing.
+        """
         steps = self.steps()
         try:
             while self.step in steps:
                 await steps[self.step]()
         except Refusal as refusal:
             await self._refuse(refusal)
-        except StorageError as error:
-            # Nothing is done that does not stand on disk before; it goes on from there.
-            self.show(words=f"{error}; nothing further was done", fix="free disk space")
+        except StorageError:
+            raise
+        except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
+            return fault_words(error)
+        return None
+
+    # -- after a crash ---------------------------------------------------------------------------
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the program died so often in the step that comes next that no start takes it."""
+        return self.body.begun >= DEATHS_MAX
+
+    def come_back(self) -> None:
+        """It was left by an earlier start: what it does next is counted, or set aside and shown."""
+        self._was_left = True
+        if self.is_aside:
+            self.show(
+                words=f"set aside: the program ended {DEATHS_MAX} times while it took this step",
+                fix="redeem it again to have the step taken once more",
+            )
+
+    async def hold_steady(self) -> None:
+        """Note that the program lives on with the step under way, or that a person wants it so."""
+        if self.body.begun:
+            await self._count(0)
+
+    async def _count(self, begun: int) -> None:
+        self.body = replace(self.body, begun=begun)
+        await self.line.runs.move(self.number, self.step, frozen(self.body), now=self.ports.now())
 
     async def confirm(self, digest: str) -> bool:
         """The person's yes to what was shown.
@@ -179,9 +235,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def _check_place(self, nonce: int) -> None:
         """Whether the place is still free: a dialog may have stood open for long."""
-        taken = await self.line.next_nonce(self.wallet)
-        waiting = await asyncio.to_thread(self.line.runs.open_nonce, self.wallet)
-        if nonce < taken or (waiting is not None and nonce <= waiting):
+        place = await self.line.place(self.wallet)
+        shown = self.body.run.call
+        if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
             raise Refusal(
                 NoReason.CHAIN,
                 f"place {nonce} of the wallet was taken meanwhile; nothing was signed",
@@ -292,13 +348,43 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         to_sign = self.body.to_sign
         nonce = self.nonce if to_sign is None else to_sign.nonce
         now = self.ports.clock.monotonic()
-        if nonce is None or await self.line.next_nonce(self.wallet) <= nonce:
+        if nonce is None:
+            return False
+        if await self.line.next_nonce(self.wallet) <= nonce:
             self._doubted_at = None
+            await self._look_at_place(nonce)
             return False
         self._doubted_at = now if self._doubted_at is None else self._doubted_at
         if now - self._doubted_at < DEAD_AFTER_S or not await self.is_undone():
             return False
         return await self.line.chain.receipt(self.body.run.tx_hash) is None
+
+    async def _look_at_place(self, nonce: int) -> None:
+        """Show a run whose nonce can never come: places before it are free, and nobody's."""
+        place = await self.line.place(self.wallet)
+        self.is_stuck = not place.can_come(nonce)
+        if self.is_stuck:
+            self.show(
+                words=f"place {nonce} never comes: the wallet stands at {place.nonce}",
+                fix="abandon it with X; then it can be redeemed anew",
+            )
+
+    async def abandon(self) -> bool:
+        """Give up a run whose nonce can never come.
+
+        Returns:
+            Whether it was one; else it goes on.
+        """
+        if not self.is_stuck or self.step not in {BROADCAST, CONFIRM}:
+            return False
+        await self.settle(
+            FAILED,
+            state=ChainRunState.FAILED,
+            reason=NoReason.REVERTED,
+            words="abandoned: its place of the wallet could never come",
+            fix="redeem it anew",
+        )
+        return True
 
     async def _resend(self) -> None:
         try:
@@ -328,7 +414,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self, step: str, *, done: Step | None = None, said: str = "", **changes: Unpack[Changes]
     ) -> None:
         """Write down what was done and what comes next, then show it."""
-        body = self.told(done, said).with_run(**changes)
+        body = replace(self.told(done, said).with_run(**changes), begun=1)
         await self.line.runs.move(self.number, step, frozen(body), now=self.ports.now())
         self.step, self.body = step, body
         self.say()

@@ -76,6 +76,7 @@ class DeskState:
     seen: Mapping[Topic, Timestamp] = field(default_factory=dict[Topic, Timestamp])
     polls: Mapping[Topic, float] = field(default_factory=dict[Topic, float])
     from_cache: bool = False
+    positions_read: bool = False
     fleet: FleetView | None = None
     fills: tuple[FillView, ...] = ()
     revealed: RevealedView | None = None

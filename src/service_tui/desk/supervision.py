@@ -4,7 +4,8 @@ Knows the handlers of the fleet, the runs of skills, and the action log. Must no
 Used by desk.desk, which owns the tasks.
 """
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from service_tui.clock import Clock
@@ -86,14 +87,14 @@ class Supervision:
             case _:
                 await skills.carry_out(command, self._skills, self._ports)
 
-    def loops(self) -> tuple[Coroutine[None, None, None], ...]:
+    def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs as long as the desk does."""
         self._skills.runs.remember()
         return (
-            skills.watch_skills(self._skills.home, self._ports),
-            self._skills.runs.run(),
-            self.actions.run(),
-            self._lines.run(),
+            partial(skills.watch_skills, self._skills.home, self._ports),
+            self._skills.runs.run,
+            self.actions.run,
+            self._lines.run,
         )
 
     async def close(self) -> None:

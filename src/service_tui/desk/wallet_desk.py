@@ -9,6 +9,7 @@ from typing import assert_never
 
 from service_tui.desk.chain_line import ChainLine
 from service_tui.desk.commands_wallet import (
+    AbandonRun,
     AllowReal,
     AskApprovals,
     KeepKey,
@@ -27,6 +28,7 @@ from service_tui.desk.commands_wallet import (
     UnlockWallet,
     WalletCommand,
 )
+from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.facts_wallet import AutoChanged, QueueSeen, WalletSeen
 from service_tui.desk.handlers.payments import Payments
@@ -72,6 +74,10 @@ class WalletDesk:
         """Begin nothing further."""
         self._redemptions.close()
 
+    async def rest(self) -> None:
+        """Note that what is under way goes on at the next start."""
+        await self._redemptions.rest()
+
     def hear(self, fact: Fact) -> None:
         """The queue or the wallet was told anew: what waited for it may go on."""
         if isinstance(fact, (QueueSeen, WalletSeen)):
@@ -91,8 +97,12 @@ class WalletDesk:
             await self._handle(command)
         except StorageError as error:
             self._ports.say(Noticed("bad", f"{command.in_words()}: {error}; nothing was done"))
+        except Exception as error:
+            # What is under way on the screen of the wallet is not, any more.
+            self._keeper.fail(fault_words(error))
+            raise
 
-    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912  (one line a kind)
+    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
         match command:
             case PrepareRedemption():
                 await self._redemptions.prepare(command)
@@ -100,6 +110,8 @@ class WalletDesk:
                 await self._redemptions.redeem(command)
             case RedeemAll():
                 await self._redemptions.redeem_all(command)
+            case AbandonRun():
+                await self._redemptions.abandon(command)
             case SetAutoRedeem():
                 await self._redemptions.set_auto(command)
             case UnlockWallet():

@@ -8,7 +8,7 @@ Used by contracts here, and by whoever prices and follows a transaction.
 import re
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from service_tui.signing.book import CHAIN_ID
 from service_tui.signing.errors import ChainError, NotEnoughGasError
@@ -21,6 +21,9 @@ Answer: TypeAlias = "bool | int | float | str | list[Answer] | dict[str, Answer]
 PRIORITY_MIN: Final = 30 * GWEI
 GAS_UNKNOWN: Final = 300_000
 """Source: wire reference, 6.5 and 6.6."""
+
+NONCE_MAX: Final = 1 << 32
+"""ours: no wallet has sent so many transactions; a figure above it is no nonce."""
 
 _QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 
@@ -68,6 +71,20 @@ class Chain:
         """What an address holds of the gas token, wei."""
         return quantity(await self._rpc("eth_getBalance", [address, "latest"]), "the balance")
 
+    async def count(self, address: str, as_of: Literal["latest", "pending"]) -> int:
+        """How many transactions of an address there are; the next one's nonce.
+
+        Returns:
+            Those in blocks, with `pending` those that wait as well.
+
+        Raises:
+            ChainError: no answer, or a number that no wallet reaches.
+        """
+        found = quantity(await self._rpc("eth_getTransactionCount", [address, as_of]), "the nonce")
+        if found > NONCE_MAX:
+            raise ChainError("the node's answer for the nonce is more than any wallet has sent")
+        return found
+
     async def price(self, judged: Judged, sender: str, *, attempt: int = 0) -> Price:
         """Nonce, gas and fees for a call that was judged, after it went through on trial.
 
@@ -84,13 +101,13 @@ class Chain:
         """
         wanted = {"from": sender, "to": judged.to, "data": "0x" + judged.data.hex()}
         await self._rpc("eth_call", [wanted, "latest"])
-        nonce = await self._rpc("eth_getTransactionCount", [sender, "pending"])
+        nonce = await self.count(sender, "pending")
         gas_price = quantity(await self._rpc("eth_gasPrice", []), "the gas price")
         priority = max(PRIORITY_MIN, gas_price // 4)
         # ours: where gas is cheap twice its price lies below the least tip, which no node takes.
         ceiling = max(2 * gas_price, priority)
         return Price(
-            nonce=quantity(nonce, "the nonce"),
+            nonce=nonce,
             gas=await self._gas(wanted, judged),
             max_fee=_raised(ceiling, attempt),
             max_priority_fee=_raised(priority, attempt),

@@ -341,6 +341,19 @@ def read_order(body: dict[str, object], exchange: Exchange) -> SignedOrder:
     return signed
 
 
+def token_number(text: str) -> int | None:
+    """The number of a token by its decimal digits.
+
+    Returns:
+        1 to 2^256 - 1; None for a text that is no such number, of whatever length.
+    """
+    try:
+        number = _decimal(text)
+    except ValueError:
+        return None
+    return number if 0 < number <= UINT_MAX else None
+
+
 def _decimal(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(UINT_MAX))):
         raise ValueError("a number")

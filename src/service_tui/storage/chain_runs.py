@@ -9,7 +9,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import REAL, TEXT, Integer, bindparam, func, insert, update
+from sqlalchemy import REAL, TEXT, Integer, bindparam, insert, update
 from sqlmodel import col, select
 
 from service_tui.storage import tables
@@ -179,14 +179,20 @@ class ChainRuns:
         with self._database.reader() as session:
             return [_run(row) for row in session.exec(query)]
 
-    def open_nonce(self, wallet: str) -> int | None:
-        """The highest nonce of this wallet that waits for its end; None where none does. Blocks."""
+    def signed_nonces(self, wallet: str, least: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The places from one on that this wallet has signed for. Blocks.
+
+        Returns:
+            Those whose runs wait for their end, and those of all runs.
+        """
         table = tables.Chainruns
-        query = select(func.max(col(table.nonce))).where(
-            SIGNED_RUN, OPEN_RUN, col(table.wallet) == wallet
+        query = select(table.nonce, table.settled_at).where(
+            SIGNED_RUN, col(table.wallet) == wallet, col(table.nonce) >= least
         )
         with self._database.reader() as session:
-            return session.exec(query).one()
+            rows = [(nonce, end) for nonce, end in session.exec(query) if nonce is not None]
+        waiting = frozenset(nonce for nonce, end in rows if end is None)
+        return waiting, frozenset(nonce for nonce, _ in rows)
 
 
 def _run(row: tables.Chainruns) -> ChainRun:

@@ -16,6 +16,7 @@ from textual.screen import ModalScreen
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
+from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.figures import section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
@@ -30,6 +31,7 @@ from service_tui.console.redemption_text import (
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
+from service_tui.desk.commands_wallet import GAP_WORD
 from service_tui.desk.records_redemption import ChainRunState, RedemptionRow, RunView
 from service_tui.desk.records_wallet import KeyState
 from service_tui.desk.state import DeskState
@@ -99,6 +101,24 @@ class RedeemDialog(ModalScreen[str | None]):
         run = self.run
         if self._is_done or not self._is_armed or run is None or self._why_not(run):
             return
+        if run.call is None or not run.call.gap:
+            self._confirm(run)
+            return
+        digest, gap = run.call.digest, run.call.gap
+        said = f"{gap} places of this wallet before nonce {run.call.nonce} are not explained here."
+        body = Text(f"{said} Another program may sign with it; what is sent now waits for them.")
+
+        def typed(word: str | None) -> None:
+            now = self.run
+            is_same = now is not None and now.call is not None and now.call.digest == digest
+            if word == GAP_WORD and now is not None and is_same and not self._why_not(now):
+                self._confirm(now)
+
+        self.app.push_screen(  # pyright: ignore[reportUnknownMemberType]
+            TypedWord("Does another program sign?", body, GAP_WORD), typed
+        )
+
+    def _confirm(self, run: RunView) -> None:
         self._is_done = True
         say_confirmed(self, "redeem this position")
         self.dismiss("" if run.call is None else run.call.digest)

@@ -115,7 +115,8 @@ def position_numbers(
 def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
     """Worth and results of the account; none before it is known."""
     account, masked = state.account, is_private(state)
-    if account is None:
+    if account is None or account.equity is None:
+        # Without the positions there is no sum that could be explained.
         return ()
     age, said = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
     cash = ("cash, $SIM", formats.money(account.cash, masked=masked))

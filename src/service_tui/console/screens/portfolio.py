@@ -163,9 +163,10 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         self._look = self._look_around()
         self._show_figures()
         points = [(each.at, decimal(each.equity)) for each in part.equity]
-        if part.account is not None and not self.state.from_cache:
+        equity = None if part.account is None else part.account.equity
+        if equity is not None and not self.state.from_cache:
             # The curve ends in what the figures say.
-            points.append((self.now, decimal(part.account.equity)))
+            points.append((self.now, decimal(equity)))
         self._curve.show(points, title="equity, $SIM")
         self._refill()
         self.show_focus()

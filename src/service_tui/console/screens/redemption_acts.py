@@ -18,6 +18,7 @@ from service_tui.console.screens.panes import PaneScreen
 from service_tui.console.screens.rows import NO_ROW
 from service_tui.desk.commands_wallet import (
     REDEEM_WORD,
+    AbandonRun,
     PrepareRedemption,
     Redeem,
     RedeemAll,
@@ -131,6 +132,12 @@ class RedemptionActs(PaneScreen[Part, RedemptionRow], Generic[Part]):
 
         title = "Redeem by itself?"
         self._app().push_screen(TypedWord(title, body, REDEEM_WORD), answered)
+
+    def action_abandon(self) -> None:
+        """Give up a run whose nonce can never come."""
+        row = self.row_in_focus()
+        if row is not None and not self.state.service.read_only:
+            self.give(AbandonRun(row.key))
 
     def action_open_market(self) -> None:
         """Show the market of the row."""

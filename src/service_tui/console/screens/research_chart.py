@@ -88,6 +88,8 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         return Text("nothing was replayed: there is no chart", "muted")
     name = _swept(view.points)
     best = _best_of(view.points, name)
+    if not best:
+        return Text("the answer names no threshold: there is no chart", "muted")
     values = sorted(best)
     figures = [decimal(best[value].pnl) for value in values]
     room = max(1, width - MARGIN)
@@ -119,7 +121,10 @@ def _best_of(points: Sequence[BacktestPoint], name: str) -> dict[float, Backtest
     """The best point of each value of a threshold."""
     found: dict[float, BacktestPoint] = {}
     for point in points:
-        value = dict(point.config)[name]
+        value = dict(point.config).get(name)
+        if value is None:
+            # A point of another shape: what it would be drawn at is not known.
+            continue
         held = found.get(value)
         if held is None or point.pnl > held.pnl:
             found[value] = point
@@ -130,7 +135,7 @@ def _swept(points: Sequence[BacktestPoint]) -> str:
     """The first threshold that takes more than one value."""
     names = [name for name, _ in points[0].config]
     for name in names:
-        if len({dict(point.config)[name] for point in points}) > 1:
+        if len({dict(point.config).get(name) for point in points}) > 1:
             return name
     return names[0] if names else ""
 

@@ -164,7 +164,8 @@ class PriceChart(Widget, can_focus=True):
     @on(events.Resize)
     def _resized(self) -> None:
         # Shown again as large as it was, it stands as it was drawn.
-        if len(self._strips) != self.size.height or self._strips[0].cell_length != self.size.width:
+        drawn = {strip.cell_length for strip in self._strips}
+        if len(self._strips) != self.size.height or drawn - {self.size.width}:
             self._redraw()
 
     @on(events.Focus)
@@ -216,6 +217,8 @@ class PriceChart(Widget, can_focus=True):
         frame = Frame(width, rows, self._points[0][0], self._until, low, high)
         labels = self._labels(frame) if width >= LABELS_FROM else {}
         margin = max((len(label) + 1 for label in labels.values()), default=0)
+        if margin >= width:
+            labels, margin = {}, 0
         frame = replace(frame, columns=width - margin)
         column = None if self._column is None else min(self._column, frame.columns - 1)
         return Picture(frame, self._points, self._entry, self._news, labels, margin, column)

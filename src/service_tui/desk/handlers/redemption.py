@@ -13,7 +13,13 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.chain_line import ChainLine, micros_down
-from service_tui.desk.commands_wallet import PrepareRedemption, Redeem, RedeemAll, SetAutoRedeem
+from service_tui.desk.commands_wallet import (
+    AbandonRun,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetAutoRedeem,
+)
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.facts_wallet import AutoChanged, ChainRunChanged
 from service_tui.desk.ports import Memory, Ports
@@ -23,18 +29,16 @@ from service_tui.desk.records_redemption import (
     NoReason,
     RedemptionRow,
     RunView,
-    Stage,
 )
 from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.redeeming import Redeeming
-from service_tui.desk.refusing import Refusal
+from service_tui.desk.refusing import Refusal, against
 from service_tui.desk.run_body import Body, frozen, thawed
 from service_tui.desk.run_turn import ASK, CHECK, PREPARED, REFUSED, SIGN
-from service_tui.desk.translate_wallet import BY_HAND
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
-from service_tui.terms import Side, Venue
+from service_tui.terms import Side
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentSettingsPatch
 from service_tui.wire.endpoints import PATCH_AGENT
@@ -89,6 +93,15 @@ class Redemptions:
         """Begin no further redemption."""
         self._closing = True
 
+    async def rest(self) -> None:
+        """Note that the program ends in order: no step under way is what ended it."""
+        try:
+            for turn in list(self._turns.values()):
+                if not turn.is_aside:
+                    await turn.hold_steady()
+        except StorageError as error:
+            log.warning("the runs under way were not noted: %s", error)
+
     def take_up(self) -> None:
         """This desk signs anew: what the journal holds now comes first, not what was known."""
         # A step that is being taken goes on: what it does next is in the journal before it does.
@@ -117,6 +130,11 @@ class Redemptions:
             )
             return
         async with self._word:
+            held = self._turns.get(order.key)
+            if held is not None and held.is_aside:
+                await held.hold_steady()
+                self._awake.set()
+                return
             await self._let_go(order.key, "looked at anew")
             await self._begin(row, confirmed=False, by_itself=False)
 
@@ -142,6 +160,15 @@ class Redemptions:
     async def redeem_all(self, order: RedeemAll) -> None:
         """The person's yes to several, each within the caps that were shown."""
         await self._by_word(order.keys)
+
+    async def abandon(self, order: AbandonRun) -> None:
+        """Give up a run whose nonce can never come; another may come in its place."""
+        turn = self._turns.get(order.key)
+        if turn is None or not await turn.abandon():
+            words = "nothing was abandoned: its place of the wallet may still come"
+            self._ports.say(Noticed("warn", words))
+            return
+        self._forget(order.key)
 
     async def set_auto(self, order: SetAutoRedeem) -> None:
         """Turn redeeming by itself on or off, here and on the service."""
@@ -191,10 +218,11 @@ class Redemptions:
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
             return Refusal(NoReason.SERVICE, HOLDER)
-        refusal = _against(row)
+        refusal = against(row)
         if row is None or refusal is not None:
             return refusal
-        if key in self._busy or (turn is not None and turn.step != PREPARED):
+        is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
+        if key in self._busy or is_held:
             return Refusal(NoReason.SERVICE, "it is under way already")
         if state.wallet.ownership is None:
             return Refusal(NoReason.SERVICE, "the wallet is not known yet", "try in a moment")
@@ -264,11 +292,16 @@ class Redemptions:
         return self._executes() and not (self._closing or self._unread)
 
     async def _cycle(self) -> None:
+        steady: list[Redeeming] = []
         while True:
             try:
                 await self._by_itself()
+                for turn in steady:
+                    await turn.hold_steady()
             except (ServiceError, StorageError, SigningError) as error:
                 log.warning("redeeming by itself: %s", error)
+            # What was under way a whole cycle ago, and is still, is not what ends the program.
+            steady = [turn for key, turn in self._turns.items() if key in self._busy]
             self._awake.set()
             await self._ports.clock.sleep(CYCLE_S)
 
@@ -286,7 +319,7 @@ class Redemptions:
             self._pause(f"too little gas: {turn.view.fix}")
 
     def _may_go_on(self, turn: Redeeming) -> bool:
-        if turn.step in {PREPARED, REFUSED}:
+        if turn.step in {PREPARED, REFUSED} or turn.is_aside:
             return False
         if turn.step not in {ASK, CHECK, SIGN}:
             return True
@@ -316,6 +349,7 @@ class Redemptions:
             turn = Redeeming(self._ports, self._line, run, body)
             if run.settled_at is None and not await self._dropped(turn):
                 self._turns[key] = turn
+                turn.come_back()
             turn.say()
         said = self._ports.state().preferences.get(ALLOWED, "")
         self._ports.say(AutoChanged(allowed=bool(said), executes=self._executes()))
@@ -473,17 +507,3 @@ class Redemptions:
             self._ports.say(Noticed("bad", words, NoticeKind.ALERT))
         elif self._ports.state().redemption.auto.is_on:
             self._ports.say(Noticed("good", "redeeming by itself goes on", NoticeKind.ALERT))
-
-
-def _against(row: RedemptionRow | None) -> Refusal | None:
-    """Why a position cannot be redeemed from here, by what the queue says of it."""
-    if row is None or row.is_ready:
-        gone = Refusal(NoReason.SERVICE, "the queue does not have this position any more")
-        return gone if row is None else None
-    if row.manual or row.venue is Venue.SOL:
-        return Refusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
-    if row.stage is Stage.REDEEMED:
-        return Refusal(NoReason.ALREADY, "it is redeemed already")
-    if row.lost:
-        return Refusal(NoReason.LOST, "the position lost: it pays nothing, and nothing is burned")
-    return Refusal(NoReason.NOT_FINAL, row.next_words, "try again when it is ready")

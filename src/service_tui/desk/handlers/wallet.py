@@ -74,6 +74,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         self._begun: asyncio.Queue[Approving] = asyncio.Queue(SHOWN)
         self._under_way: set[int] = set()
         self._anew = asyncio.Event()
+        self._gap = 0
 
     @property
     def _wallet(self) -> WalletView:
@@ -275,7 +276,8 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 judged = policy.approval(one)
                 placed = replace(price, nonce=price.nonce + place)
                 transaction = policy.transaction(judged, placed, spent_today=0)
-                view, place = replace(view, call=shown(transaction, judged)), place + 1
+                call = shown(transaction, judged, gap=self._gap)
+                view, place = replace(view, call=call), place + 1
             views.append(view)
         self._say(replace(self._wallet, approvals=tuple(views), approvals_at=self._ports.now()))
 
@@ -286,10 +288,10 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         await self._line.check()
         judged = self._line.policy.approval(unset[0])
         price = await self._line.chain.price(judged, address)
-        waiting = await asyncio.to_thread(self._line.runs.open_nonce, address)
-        nonce = price.nonce if waiting is None else max(price.nonce, waiting + 1)
+        place = await self._line.place(address)
+        self._gap = place.gap
         gas = max(price.gas, judged.gas_hint or 0)
-        return replace(price, nonce=nonce, gas=gas)
+        return replace(price, nonce=place.nonce, gas=gas)
 
     def _view(self, approval: Approval, *, is_set: bool) -> ApprovalView:
         book = self._line.policy.book
@@ -321,8 +323,11 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     async def _give(self, keys: tuple[str, ...]) -> None:
         """Open a run for each, in the order of the list; what is set is skipped."""
+        gaps = {one.call.gap for one in self._wallet.approvals if one.call is not None}
         await self._read_approvals()
         policy, wallet = self._line.policy, self._wallet
+        if self._gap > max(gaps, default=0):
+            raise ChainError(f"{self._gap} places of the wallet are not ours: look at it again")
         signer = self._line.vault.signer_of(wallet.address)
         unset = {view.key for view in wallet.unset}
         wanted = approvals(policy.book, policy.exchange)
@@ -337,7 +342,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
                 venue=Venue.EVM,
                 question=approval.about,
                 state=ChainRunState.RUNNING,
-                call=shown(transaction, judged),
+                call=shown(transaction, judged, gap=self._gap),
             )
             body = Body(view, call_of(transaction), confirmed=True)
             now = self._ports.now()
@@ -431,6 +436,10 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     def _begin(self, job: WalletJob, words: str) -> None:
         self._say(replace(self._wallet, job=job, job_words=words, problem="", fix=""))
+
+    def fail(self, why: str) -> None:
+        """Show that what was begun has failed as nobody foresaw."""
+        self._end(why)
 
     def _end(self, problem: str) -> None:
         self._say(replace(self._wallet, job=None, job_words="", problem=problem))

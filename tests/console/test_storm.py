@@ -1,0 +1,86 @@
+"""Random keys, sizes, mouse and data on the console: it stands whatever comes."""
+
+import random
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import OutOfBounds
+
+from kit.console.doors import Running, running, seen_before
+from kit.examples import DEPTH
+from kit.samples.desk import sample_state
+from service_tui.console import theme
+from service_tui.console.widgets.price_chart import PriceChart
+from service_tui.units import Timestamp
+
+KEYS = [*"1234567", *"1234567", "tab", "down", "up", "enter", "escape", "j", "k", "G", "slash", "g"]
+SIZES = [(1, 1), (2, 2), (10, 2), (40, 5), (120, 40), (80, 24), (200, 2), (3, 60)]
+EVENTS = 120 * DEPTH**2
+
+
+class Bare(App[None]):
+    def compose(self) -> ComposeResult:
+        yield PriceChart()
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return theme.variable_defaults(self.current_theme)
+
+
+async def test_a_chart_without_room_hears_of_its_size_and_stands() -> None:
+    app = Bare()
+    async with app.run_test(size=(60, 12)) as pilot:
+        chart = app.query_one(PriceChart)
+        chart.show([(Timestamp(1.0), 0.5), (Timestamp(2.0), 0.6)], title="YES")
+        await pilot.pause()
+        chart.display = False
+        await pilot.pause()
+        assert not chart.size
+        chart._strips = []
+        chart._resized()
+        chart.render_line(0)
+        chart.action_read(-1)
+        assert chart.reading() is None
+        chart.display = True
+        await pilot.pause()
+
+
+async def blow(seen: Running, rng: random.Random) -> None:
+    """One thing that a person, a terminal or the service may do."""
+    match rng.randrange(6):
+        case 0:
+            await seen.pilot.resize_terminal(*rng.choice(SIZES))
+        case 1:
+            width, height = seen.app.size
+            with suppress(OutOfBounds):
+                await seen.pilot.hover(offset=(rng.randrange(width), rng.randrange(height)))
+        case 2:
+            count = rng.choice([0, 1, 80])
+            state = seen_before(sample_state(max(count, 8), held=min(count, 7), seed=count))
+            gone = {} if count else {"markets": {}, "positions": (), "account": None}
+            seen.doors.bring(replace(state, **gone))
+            await seen.pilot.pause()
+        case _:
+            await seen.pilot.press(rng.choice(KEYS))
+
+
+@pytest.mark.parametrize("seed", range(2 * DEPTH))
+async def test_a_storm_of_keys_sizes_mouse_and_data_ends_no_console(seed: int) -> None:
+    rng = random.Random(seed)
+    async with running(size=(120, 40)) as seen:
+        for _ in range(EVENTS):
+            await blow(seen, rng)
+        await seen.pilot.resize_terminal(120, 40)
+        await seen.pilot.pause()
+        assert seen.app.is_running
+        assert seen.text.strip()
+
+
+async def test_screens_switched_while_the_terminal_changes_stand() -> None:
+    async with running(size=(120, 40)) as seen:
+        for turn, key in enumerate("132471324712"):
+            await seen.pilot.press(key)
+            await seen.pilot.resize_terminal(*[(10, 2), (40, 5), (120, 40)][turn % 3])
+        await seen.pilot.pause()
+        assert seen.app.is_running
