@@ -49,13 +49,7 @@ async def test_typing_asks_one_quote_when_the_keys_rest_and_shows_the_answer() -
 
 async def test_enter_places_once_and_the_ticket_is_gone() -> None:
     async with ticket(side=Side.NO) as t:
-        await t.pilot.press("2", "5", "enter")
-        # Nothing is placed before its quote was seen.
-        assert t.returned == []
-        assert "unseen" in t.text("problem")
-        await t.rest()
-        await t.answer()
-        assert t.text("problem") == ""
+        await t.quoted("25")
         await t.pilot.press("enter", "enter")
         await t.pilot.pause()
         (order,) = t.returned
@@ -65,19 +59,62 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
             Side.NO,
             Action.BUY,
         )
-        assert (order.amount, order.venue) == (25 * ONE, Venue.SIM)
+        assert (order.amount, order.venue, order.price) == (25 * ONE, Venue.SIM, None)
         assert t.app.screen is not t.form
+
+
+async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> None:
+    async with ticket() as t:
+        await t.pilot.press("2", "5", "enter")
+        # Nothing is placed before its quote was seen, and the quote is asked for at once.
+        assert t.returned == []
+        assert len(t.asked) == 1
+        assert t.text("problem").startswith("sends when quoted")
+        assert "take it back" in t.text("place")
+        await t.answer(average=0.4883)
+        (order,) = t.returned
+        assert order is not None
+        assert (order.amount, order.price) == (25 * ONE, 0.4981)
+
+
+async def test_a_kept_enter_is_taken_back_by_enter_escape_or_another_amount() -> None:
+    for keys in (("enter",), ("escape",), ("f5",), ("backspace", "0"), ("f1",)):
+        async with ticket() as t:
+            await t.pilot.press("2", "5", "enter", *keys)
+            assert "sends" not in t.text("problem"), keys
+            await t.rest()
+            await t.answer()
+            t.app.bring(later_s=1.0)
+            await t.pilot.pause()
+            assert t.returned == [], keys
+            assert t.app.screen is t.form, keys
+
+
+async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
+    async with ticket() as t:
+        await t.pilot.press("2", "5", "enter")
+        await t.answer(ok=False, problem="2,000 a market", fix="spend less")
+        assert t.text("problem") == "not sent: 2,000 a market: spend less"
+        await t.pilot.press("backspace", "enter")
+        for _ in range(5):
+            t.app.bring(later_s=1.0)
+            t.app.bring(replace(t.app.state, seen=dict.fromkeys(Topic, t.app.now)))
+        await t.pilot.pause()
+        assert t.text("problem").startswith("not sent: no quote came in 5 s")
+        await t.answer()
+        await t.pilot.press("f4", "enter")
+        await t.answer(price_before=0.1, price_after=0.4)
+        assert "30.0 points" in t.text("problem")
+        assert t.returned == []
 
 
 async def test_what_is_typed_before_the_first_quote_never_enlarges_the_amount() -> None:
     async with ticket() as t:
         await t.pilot.press("2", "5", "enter")
-        assert "wait for the quote" in t.text("problem")
+        assert "sends when quoted" in t.text("problem")
         await t.pilot.press("1")
         assert t.amount.value == "25"
         assert t.text("problem").startswith("25 is entered")
-        await t.rest()
-        await t.answer()
         await t.pilot.press("0")
         assert t.amount.value == "25"
         await t.pilot.press("backspace", "7")

@@ -22,6 +22,11 @@ LATE_S: Final = 1.0
 OLD_S: Final = 5.0
 """A quote of this age says so, whatever the price did."""
 
+SLACK: Final = 0.02
+"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
+
+_PRICES: Final = (0.001, 0.999)
+
 _REQUEST_IDS: Final = itertools.count(1)
 """Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
 
@@ -117,3 +122,17 @@ class Quoting:
 def _bare(order: PlaceTrade) -> PlaceTrade:
     """The order without its reasoning, which changes no quote and is not sent for one."""
     return replace(order, reasoning="")
+
+
+def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
+    """The order with the worst price that is taken: that of its quote, and a little.
+
+    Returns:
+        The order; as it is where it rests, since that has its price, or where none was quoted.
+    """
+    average = None if quote is None or not quote.ok else quote.average
+    if order.rests or average is None:
+        return order
+    way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
+    low, high = _PRICES
+    return replace(order, price=round(min(high, max(low, average * way)), 4))
