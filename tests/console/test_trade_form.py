@@ -282,14 +282,23 @@ async def test_a_refusal_of_the_quote_stands_inline_with_its_fix_and_bars_the_wa
         assert t.can_place
 
 
-async def test_a_quote_of_another_amount_is_marked_old() -> None:
+async def test_no_figure_of_another_order_is_ever_shown() -> None:
     async with ticket() as t:
-        await t.type("25")
-        await t.rest()
-        await t.answer()
-        await t.type("26")
-        assert t.text("age").startswith("old quote: buy YES for 25.00")
-        assert t.form.query_one("#ticket-quote").has_class("-old")
+        for change in ("26", "abc", "9000", "", "f5", "f6"):
+            await t.quoted("25")
+            assert "51.20" in t.text("quote")
+            if change.startswith("f"):
+                await t.pilot.press(change)
+            else:
+                await t.type(change)
+            for figure in ("51.20", "0.482", "0.488", "8,189.33", "26.20"):
+                assert figure not in t.text("quote"), change
+            assert "25.00" not in t.text("age"), change
+            assert t.form.query_one("#ticket-quote").has_class("-old")
+            await t.pilot.press("y")
+        await t.pilot.press("f6")
+        await t.quoted("25")
+        assert "51.20" in t.text("quote")
 
 
 async def test_a_moved_price_and_two_seconds_each_ask_again() -> None:

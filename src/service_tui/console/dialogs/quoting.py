@@ -58,13 +58,12 @@ class Quoting:
         """The last answer, to whichever order."""
         return self._answered.quote if self._answered else None
 
-    def newest_of(self, action: Action, venue: Venue, *, rests: bool = False) -> QuoteView | None:
-        """The last answer, where it is in shares and money of the same kind."""
-        if self._answered is None:
+    def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
+        """The last answer where it is to exactly this order; no figure of another one is shown."""
+        answered = self._answered
+        if answered is None or order is None or answered.asked.order != _bare(order):
             return None
-        order = self._answered.asked.order
-        is_alike = (order.action, order.venue, order.rests) == (action, venue, rests)
-        return self._answered.quote if is_alike else None
+        return answered.quote
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""
@@ -107,8 +106,10 @@ class Quoting:
         if answered is None or not answered.quote.ok:
             is_asking = asked is not None and not self._is_heard(asked)
             return ("asking for a quote" if is_asking else "no quote yet", False)
-        if order is None or answered.asked.order != _bare(order):
-            return (f"old quote: {answered.asked.order.in_words()}", False)
+        if order is None:
+            return ("no quote: there is no order to ask for", False)
+        if answered.asked.order != _bare(order):
+            return ("asking for a quote of this order", False)
         age = max(0.0, now - answered.at)
         is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
         if is_late or age >= OLD_S:

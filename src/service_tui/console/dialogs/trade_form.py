@@ -454,8 +454,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        is_told = self._before.startswith(NOT_SENT) or not is_refused
-        problem.tell(self._no_venue or (self._before if is_told else order))
+        against = order if is_refused and not self._before.startswith(NOT_SENT) else self._before
+        problem.tell(self._no_venue or against)
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", Door)
@@ -494,8 +494,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
-        newest = self._quoting.newest_of(draft.action, draft.venue, rests=draft.rests)
-        block.tell(ticket_words.quote_block(self._state, draft, newest, block.size.width))
+        quote = self._quoting.quote_of(order)
+        block.tell(ticket_words.quote_block(self._state, draft, quote, block.size.width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", Words).tell(words)
