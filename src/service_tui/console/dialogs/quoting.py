@@ -10,7 +10,7 @@ from typing import Final
 
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.records_quote import QuoteView
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action
 from service_tui.units import Timestamp
 
 ASK_AGAIN_S: Final = 2.0
