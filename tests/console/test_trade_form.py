@@ -68,7 +68,7 @@ async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> Non
         await t.pilot.press("2", "5", "enter")
         # Nothing is placed before its quote was seen, and the quote is asked for at once.
         assert t.returned == []
-        assert len(t.asked) == 1
+        assert t.asked[-1].order.amount == 25 * ONE
         assert t.text("problem").startswith("sends when quoted")
         assert "take it back" in t.text("place")
         await t.answer(average=0.4883)
@@ -234,7 +234,7 @@ async def test_sides_turn_by_key_and_by_mouse() -> None:
         await t.type("25")
         await t.pilot.press("f5")
         assert "● NO" in t.text("side")
-        await t.pilot.press("y")
+        await t.pilot.press("f5")
         assert "● YES" in t.text("side")
         assert t.amount.value == "25"
         t.reasoning.focus()
@@ -250,6 +250,19 @@ async def test_sides_turn_by_key_and_by_mouse() -> None:
         assert "● YES" in t.text("side")
         await t.pilot.click("#ticket-side", offset=(15, 0))
         assert "● NO" in t.text("side")
+
+
+async def test_letters_are_text_in_the_amount_and_switch_nothing() -> None:
+    async with ticket(action=Action.SELL) as t:
+        before = t.text("side"), t.text("action")
+        await t.pilot.press(*"abcxyn")
+        assert t.amount.value == "abcxyn"
+        assert (t.text("side"), t.text("action")) == before
+        assert "not a number" in t.text("problem")
+        # The switches have keys of their own, and the frame shows them.
+        subtitle = str(t.form.query_one("#ticket").border_subtitle)
+        assert "F5 side" in subtitle
+        assert "F6 buy or sell" in subtitle
 
 
 async def test_a_sale_starts_on_the_side_that_is_held() -> None:
@@ -295,7 +308,8 @@ async def test_no_figure_of_another_order_is_ever_shown() -> None:
                 assert figure not in t.text("quote"), change
             assert "25.00" not in t.text("age"), change
             assert t.form.query_one("#ticket-quote").has_class("-old")
-            await t.pilot.press("y")
+            if change == "f5":
+                await t.pilot.press("f5")
         await t.pilot.press("f6")
         await t.quoted("25")
         assert "51.20" in t.text("quote")

@@ -25,7 +25,7 @@ from service_tui.console.dialogs.order_draft import (
     why_no_rest,
 )
 from service_tui.console.dialogs.quoting import Quoting, bounded
-from service_tui.console.keys import bindings_of, keys_of
+from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
@@ -53,9 +53,6 @@ WAIT_S: Final = 5.0
 """An enter waits so long for its quote: an order that goes out later is a surprise."""
 
 _FIGURES: Final = frozenset("0123456789.,")
-
-_LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(key.keys[0]) == 1}
-"""Keys that work in the amount, which holds figures only."""
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
@@ -142,7 +139,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         for line in self.query(PlainInput):
             line.cursor_blink = False
         amount = self.query_one("#ticket-amount", PlainInput)
-        amount.passed_on, amount.held_back = frozenset(_LETTERS), _FIGURES
+        amount.held_back = _FIGURES
         self.query_one("#ticket-presets").can_focus = False
         self.query_one("#ticket-limit").display = False
         self._is_ready = True
@@ -358,14 +355,11 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         else:
             self.action_cancel()
 
-    @on(PlainInput.PassedOn)
-    async def _letter_passed(self, event: PlainInput.PassedOn) -> None:
+    @on(PlainInput.HeldBack)
+    def _figure_held_back(self, event: PlainInput.HeldBack) -> None:
         event.stop()
-        if event.letter in _LETTERS:
-            await self.run_action(_LETTERS[event.letter])
-        else:
-            self._before = f"{self._draft().amount} {ENTERED}"
-            self._show()
+        self._before = f"{self._draft().amount} {ENTERED}"
+        self._show()
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
