@@ -153,6 +153,11 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
         t.reasoning.value = "the gauge rises"
         await t.type("25")
         await t.pilot.press("escape")
+        assert t.returned == []
+        assert "esc again" in t.text("problem")
+        await t.pilot.press("right")
+        assert "esc again" not in t.text("problem")
+        await t.pilot.press("escape", "escape")
         assert t.returned == [None]
         kept = SetPreference(f"draft.{MARKET.market_id}", "the gauge rises")
         assert kept in t.app.given
@@ -164,6 +169,18 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
         assert t.returned[0] is not None
         assert t.returned[0].reasoning == "the gauge rises"
         assert SetPreference(kept.name, "") in t.app.given
+
+
+async def test_escape_leaves_an_empty_ticket_at_once_and_cancel_any() -> None:
+    async with ticket() as t:
+        await t.pilot.press("escape")
+        assert t.returned == [None]
+    async with ticket() as t:
+        await t.type("abc")
+        await t.pilot.press("escape")
+        assert "esc again" in t.text("problem")
+        await t.pilot.click("#ticket-cancel")
+        assert t.returned == [None]
 
 
 async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:

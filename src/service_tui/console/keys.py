@@ -61,6 +61,15 @@ KEYS: Final[tuple[Key, ...]] = (
     Key(
         "app.suspend", "app", ("ctrl+z",), "suspend_process", "suspend", "To the shell; fg is back"
     ),
+    Key(
+        "app.toasts",
+        "app",
+        ("ctrl+l",),
+        "clear_toasts",
+        "clear notes",
+        "Take away the notes in the corner",
+        priority=True,
+    ),
     Key("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
     Key("app.out", "app", ("q",), "back_out", "back out", "One level out; at the top, quit"),
     Key(

@@ -7,7 +7,7 @@ Used by the markets and portfolio screens, which hand what it returns to the app
 from dataclasses import replace
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
@@ -48,6 +48,7 @@ SECOND_THOUGHT_S: Final = 0.4
 KEPT: Final = "sends when quoted; enter again, esc or another amount takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
 NOT_SENT: Final = "not sent: "
+LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
 ENTERED: Final = "is entered and sends when quoted: backspace changes it, enter takes it back"
 WAIT_S: Final = 5.0
 """An enter waits so long for its quote: an order that goes out later is a surprise."""
@@ -58,7 +59,7 @@ _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
 
 
-class TradeForm(ModalScreen[PlaceTrade | None]):
+class TradeForm(ModalScreen[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     """The ticket for one market. Returns the order, or None when it was left.
 
     It is its own confirmation on play money: enter places what stands there, once. It refuses,
@@ -289,14 +290,20 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._far_seen = size
 
     def action_cancel(self) -> None:
-        """Take back an enter that waits, else leave; the reasoning is kept for the next time."""
+        """Take back an enter that waits, else leave; a typed amount is asked for once more.
+
+        The reasoning is kept for the next time.
+        """
         if self._is_done:
             return
         if self._kept is not None:
             self._take_back()
-            self._show()
+        elif self._draft().amount and self._before != LEAVES:
+            self._before = LEAVES
         else:
             self._leave(None)
+            return
+        self._show()
 
     def action_preset(self, index: int) -> None:
         """Put a preset into the amount."""
@@ -340,7 +347,18 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         if event.input.id in {"ticket-amount", "ticket-limit"}:
             self._changed()
         else:
-            self._show()
+            self._stay()
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key but esc keeps the ticket."""
+        if event.key != "escape":
+            self._stay()
+
+    def _stay(self) -> None:
+        """Forget that esc asked whether to leave."""
+        if self._before == LEAVES:
+            self._before = ""
+        self._show()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -352,8 +370,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         event.stop()
         if event.door.id == "ticket-place":
             self.action_place()
-        else:
-            self.action_cancel()
+        elif not self._is_done:
+            # Its words say what it does, and a click is no key too many.
+            self._leave(None)
 
     @on(PlainInput.HeldBack)
     def _figure_held_back(self, event: PlainInput.HeldBack) -> None:
@@ -448,7 +467,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        against = order if is_refused and not self._before.startswith(NOT_SENT) else self._before
+        is_told = self._before.startswith((NOT_SENT, LEAVES))
+        against = order if is_refused and not is_told else self._before
         problem.tell(self._no_venue or against)
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
