@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import fleet_state
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.dialogs import confirm
@@ -19,8 +20,14 @@ from service_tui.console.dialogs.welcome import Welcome
 from service_tui.console.doors import DeskClosedError
 from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
 from service_tui.console.outbox import OPENING, Outbox
-from service_tui.console.palette import MarketsProvider
+from service_tui.console.palette import (
+    ActionsProvider,
+    AgentsProvider,
+    MarketsProvider,
+    SettingsProvider,
+)
 from service_tui.console.screens.base import NumberedView
+from service_tui.console.screens.setting_rows import THEME_ROW
 from service_tui.console.trail import VIEWS_MAX, Trail, View
 from service_tui.desk.commands import (
     AskQuote,
@@ -525,6 +532,54 @@ async def test_the_palette_finds_an_action_by_its_name() -> None:
         await type_into(seen, "blotter")
         await seen.press("enter")
         await seen.until(lambda: front(seen) == "blotter")
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("export", {"export"}),
+        ("theme", {"theme"}),
+        ("mask amounts", {"privacy"}),
+        ("heeamt", set()),
+    ],
+)
+async def test_the_palette_finds_whole_words_and_no_scattered_letters(
+    typed: str, names: set[str]
+) -> None:
+    async with running(STATE) as seen:
+        found: set[str] = set()
+        for kind in (ActionsProvider, MarketsProvider):
+            provider = kind(seen.app.screen)
+            provider._post_init()
+            found |= {str(hit.text) async for hit in provider.search(typed)}
+        assert names <= found
+        assert len(found) <= len(names) + 1
+
+
+async def test_the_palette_finds_agents_and_settings() -> None:
+    state = seen_before(fleet_state())
+    async with running(state) as seen:
+        assert state.fleet is not None
+        agent = state.fleet.agents[0]
+        for kind, typed, where in (
+            (AgentsProvider, agent.name, GoTo("agents", agent.agent_id)),
+            (SettingsProvider, "theme", GoTo("settings", THEME_ROW)),
+        ):
+            provider = kind(seen.app.screen)
+            provider._post_init()
+            hits = [hit async for hit in provider.search(typed)]
+            told = [hit.command.args[0] for hit in hits]
+            assert any((one.screen_name, one.row) == (where.screen_name, where.row) for one in told)
+
+
+async def test_a_key_takes_the_toasts_away_also_over_a_dialog() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.press("b")
+        seen.app.say("one")
+        seen.app.say("two", "warn")
+        await seen.until(lambda: len(seen.app._notifications) == 2)
+        await seen.press("ctrl+l")
+        assert not len(seen.app._notifications)
 
 
 async def test_the_palette_shows_foreign_text_as_it_is() -> None:

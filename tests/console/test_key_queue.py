@@ -1,10 +1,12 @@
 import pytest
 from textual import events
+from textual.drivers import linux_driver
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.terminal import KeyParser
 from service_tui.desk.commands import PlaceTrade
 
 STATE = seen_before(sample_state())
@@ -37,7 +39,7 @@ async def test_what_is_typed_while_a_ticket_opens_arrives_whole_and_in_order() -
 
 async def test_a_whole_order_in_one_breath_waits_for_its_quote() -> None:
     async with running(STATE, first="markets") as seen:
-        typed(seen, "b", "n", "f3", "enter")
+        typed(seen, "b", "f5", "f3", "enter")
         await settled(seen)
         assert isinstance(seen.app.screen, TradeForm)
         assert "NO" in seen.app.screen._side.name
@@ -72,3 +74,25 @@ async def test_the_key_right_behind_the_one_that_leaves_the_search_is_not_typed_
         assert isinstance(seen.app.screen, TradeForm)
         line = seen.app.front.query_one("#filter-typed", Input)
         assert line.value == ("" if leaves == "escape" else "ri")
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        ("\x1b1", ["escape", "1"]),
+        ("\x1bj", ["escape", "j"]),
+        ("\x1bW", ["escape", "W"]),
+        ("\x1b&", ["escape", "ampersand"]),
+        ("\x1b:", ["escape", "colon"]),
+        ("\x1b\r", ["escape", "enter"]),
+        ("\x1b\x1b2", ["escape", "escape", "2"]),
+        ("\x1bOP", ["f1"]),
+        ("\x1b[A", ["up"]),
+        ("\x1b\x7f", ["ctrl+w"]),
+        ("\x1bb", ["ctrl+left"]),
+    ],
+)
+def test_an_escape_and_the_key_behind_it_are_two_keys(sent: str, keys: list[str]) -> None:
+    parser = KeyParser()
+    assert [one.key for one in parser.feed(sent) if isinstance(one, events.Key)] == keys
+    assert vars(linux_driver)["XTermParser"] is KeyParser

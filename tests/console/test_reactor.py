@@ -357,9 +357,13 @@ async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
         await view.press("enter")
         assert view.orders == []
         assert "nothing is bought unseen" in view.part("#form-hint")
+        for key in ("enter", "escape"):
+            await view.press(key)
+            assert "nothing is bought unseen" not in view.part("#form-hint"), key
+            assert view.app.screen is form
+            await view.press("enter")
+        assert "mirrors when quoted" in view.part("#form-hint")
         await view.answer()
-        assert "nothing is bought unseen" not in view.part("#form-hint")
-        await view.press("enter")
         assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
 
 

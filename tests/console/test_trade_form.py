@@ -49,13 +49,7 @@ async def test_typing_asks_one_quote_when_the_keys_rest_and_shows_the_answer() -
 
 async def test_enter_places_once_and_the_ticket_is_gone() -> None:
     async with ticket(side=Side.NO) as t:
-        await t.pilot.press("2", "5", "enter")
-        # Nothing is placed before its quote was seen.
-        assert t.returned == []
-        assert "unseen" in t.text("problem")
-        await t.rest()
-        await t.answer()
-        assert t.text("problem") == ""
+        await t.quoted("25")
         await t.pilot.press("enter", "enter")
         await t.pilot.pause()
         (order,) = t.returned
@@ -65,19 +59,62 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
             Side.NO,
             Action.BUY,
         )
-        assert (order.amount, order.venue) == (25 * ONE, Venue.SIM)
+        assert (order.amount, order.venue, order.price) == (25 * ONE, Venue.SIM, None)
         assert t.app.screen is not t.form
+
+
+async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> None:
+    async with ticket() as t:
+        await t.pilot.press("2", "5", "enter")
+        # Nothing is placed before its quote was seen, and the quote is asked for at once.
+        assert t.returned == []
+        assert t.asked[-1].order.amount == 25 * ONE
+        assert t.text("problem").startswith("sends when quoted")
+        assert "take it back" in t.text("place")
+        await t.answer(average=0.4883)
+        (order,) = t.returned
+        assert order is not None
+        assert (order.amount, order.price) == (25 * ONE, 0.4981)
+
+
+async def test_a_kept_enter_is_taken_back_by_enter_escape_or_another_amount() -> None:
+    for keys in (("enter",), ("escape",), ("f5",), ("backspace", "0"), ("f1",)):
+        async with ticket() as t:
+            await t.pilot.press("2", "5", "enter", *keys)
+            assert "sends" not in t.text("problem"), keys
+            await t.rest()
+            await t.answer()
+            t.app.bring(later_s=1.0)
+            await t.pilot.pause()
+            assert t.returned == [], keys
+            assert t.app.screen is t.form, keys
+
+
+async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
+    async with ticket() as t:
+        await t.pilot.press("2", "5", "enter")
+        await t.answer(ok=False, problem="2,000 a market", fix="spend less")
+        assert t.text("problem") == "not sent: 2,000 a market: spend less"
+        await t.pilot.press("backspace", "enter")
+        for _ in range(5):
+            t.app.bring(later_s=1.0)
+            t.app.bring(replace(t.app.state, seen=dict.fromkeys(Topic, t.app.now)))
+        await t.pilot.pause()
+        assert t.text("problem").startswith("not sent: no quote came in 5 s")
+        await t.answer()
+        await t.pilot.press("f4", "enter")
+        await t.answer(price_before=0.1, price_after=0.4)
+        assert "30.0 points" in t.text("problem")
+        assert t.returned == []
 
 
 async def test_what_is_typed_before_the_first_quote_never_enlarges_the_amount() -> None:
     async with ticket() as t:
         await t.pilot.press("2", "5", "enter")
-        assert "wait for the quote" in t.text("problem")
+        assert "sends when quoted" in t.text("problem")
         await t.pilot.press("1")
         assert t.amount.value == "25"
         assert t.text("problem").startswith("25 is entered")
-        await t.rest()
-        await t.answer()
         await t.pilot.press("0")
         assert t.amount.value == "25"
         await t.pilot.press("backspace", "7")
@@ -116,6 +153,11 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
         t.reasoning.value = "the gauge rises"
         await t.type("25")
         await t.pilot.press("escape")
+        assert t.returned == []
+        assert "esc again" in t.text("problem")
+        await t.pilot.press("right")
+        assert "esc again" not in t.text("problem")
+        await t.pilot.press("escape", "escape")
         assert t.returned == [None]
         kept = SetPreference(f"draft.{MARKET.market_id}", "the gauge rises")
         assert kept in t.app.given
@@ -127,6 +169,18 @@ async def test_escape_places_nothing_and_keeps_the_reasoning() -> None:
         assert t.returned[0] is not None
         assert t.returned[0].reasoning == "the gauge rises"
         assert SetPreference(kept.name, "") in t.app.given
+
+
+async def test_escape_leaves_an_empty_ticket_at_once_and_cancel_any() -> None:
+    async with ticket() as t:
+        await t.pilot.press("escape")
+        assert t.returned == [None]
+    async with ticket() as t:
+        await t.type("abc")
+        await t.pilot.press("escape")
+        assert "esc again" in t.text("problem")
+        await t.pilot.click("#ticket-cancel")
+        assert t.returned == [None]
 
 
 async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:
@@ -197,7 +251,7 @@ async def test_sides_turn_by_key_and_by_mouse() -> None:
         await t.type("25")
         await t.pilot.press("f5")
         assert "● NO" in t.text("side")
-        await t.pilot.press("y")
+        await t.pilot.press("f5")
         assert "● YES" in t.text("side")
         assert t.amount.value == "25"
         t.reasoning.focus()
@@ -213,6 +267,19 @@ async def test_sides_turn_by_key_and_by_mouse() -> None:
         assert "● YES" in t.text("side")
         await t.pilot.click("#ticket-side", offset=(15, 0))
         assert "● NO" in t.text("side")
+
+
+async def test_letters_are_text_in_the_amount_and_switch_nothing() -> None:
+    async with ticket(action=Action.SELL) as t:
+        before = t.text("side"), t.text("action")
+        await t.pilot.press(*"abcxyn")
+        assert t.amount.value == "abcxyn"
+        assert (t.text("side"), t.text("action")) == before
+        assert "not a number" in t.text("problem")
+        # The switches have keys of their own, and the frame shows them.
+        subtitle = str(t.form.query_one("#ticket").border_subtitle)
+        assert "F5 side" in subtitle
+        assert "F6 buy or sell" in subtitle
 
 
 async def test_a_sale_starts_on_the_side_that_is_held() -> None:
@@ -245,14 +312,24 @@ async def test_a_refusal_of_the_quote_stands_inline_with_its_fix_and_bars_the_wa
         assert t.can_place
 
 
-async def test_a_quote_of_another_amount_is_marked_old() -> None:
+async def test_no_figure_of_another_order_is_ever_shown() -> None:
     async with ticket() as t:
-        await t.type("25")
-        await t.rest()
-        await t.answer()
-        await t.type("26")
-        assert t.text("age").startswith("old quote: buy YES for 25.00")
-        assert t.form.query_one("#ticket-quote").has_class("-old")
+        for change in ("26", "abc", "9000", "", "f5", "f6"):
+            await t.quoted("25")
+            assert "51.20" in t.text("quote")
+            if change.startswith("f"):
+                await t.pilot.press(change)
+            else:
+                await t.type(change)
+            for figure in ("51.20", "0.482", "0.488", "8,189.33", "26.20"):
+                assert figure not in t.text("quote"), change
+            assert "25.00" not in t.text("age"), change
+            assert t.form.query_one("#ticket-quote").has_class("-old")
+            if change == "f5":
+                await t.pilot.press("f5")
+        await t.pilot.press("f6")
+        await t.quoted("25")
+        assert "51.20" in t.text("quote")
 
 
 async def test_a_moved_price_and_two_seconds_each_ask_again() -> None:

@@ -411,3 +411,11 @@ def test_the_day_of_a_cap_begins_with_the_earlier_midnight(skew_s: float) -> Non
         began = spending_day_began(Timestamp(now), skew_s)
         assert now - 86_400 <= began <= now // 86_400 * 86_400
         assert began <= (now - skew_s) // 86_400 * 86_400 + skew_s
+
+
+def test_an_order_on_sim_that_has_a_price_is_refused_once_the_market_is_beyond_it() -> None:
+    price = CALM.markets[ORDER.market_id].price_of(Side.YES)
+    assert preflight(CALM, replace(ORDER, price=price + 0.01), NOW) is None
+    refused = preflight(CALM, replace(ORDER, price=price - 0.01), NOW)
+    assert refused is not None
+    assert "moved beyond the quote" in refused[0]

@@ -22,7 +22,7 @@ async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_p
         await walk.press("f7")
         assert "LIVE simulated" not in on.text()
         assert "real money is switched off" in on.text()
-        await walk.press("escape")
+        await walk.press("escape", "escape")
 
         await walk.press("W", "L")
         assert isinstance(walk.app.screen, TypedWord)

@@ -71,6 +71,21 @@ def test_skills_are_told_apart_and_the_busiest_comes_first() -> None:
     assert (busy.edge, busy.kept, busy.confidence, busy.buckets) == (None, None, None, ())
 
 
+def test_the_two_monies_of_one_skill_are_never_summed() -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5),
+        fill(2, Action.BUY, 10, 4, venue=Venue.EVM),
+        fill(3, Action.SELL, 10, 3),
+        fill(4, Action.SELL, 10, 9, venue=Venue.EVM),
+    ]
+    found = {(one.skill, one.venue): one for one in skill_results(past, {}.get)}
+    assert {key: one.pnl for key, one in found.items()} == {
+        ("gauge", Venue.SIM): -2 * ONE,
+        ("gauge", Venue.EVM): 5 * ONE,
+    }
+    assert {one.trades for one in found.values()} == {2}
+
+
 def test_an_outcome_that_the_world_knows_counts_for_what_was_sold_before_it() -> None:
     past = [
         fill(1, Action.BUY, 10, 5, signals={"confidence": 1.0}, side=Side.NO),

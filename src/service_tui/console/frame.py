@@ -78,7 +78,7 @@ class Base(Screen[object]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
 
-class Frame(KeyQueue):
+class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     """An app that dresses in our themes, talks in toasts and always gives the terminal back."""
 
     TITLE = "service-tui"
@@ -160,6 +160,10 @@ class Frame(KeyQueue):
         toast = Notification(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
         self.post_message(Notify(toast))
         return toast
+
+    def action_clear_toasts(self) -> None:
+        """Take away every toast: what lies under them is wanted now."""
+        self.clear_notifications()
 
     def signal(self, data: str) -> None:
         """Write to the terminal what is no text on the screen: a bell, a desktop notification."""

@@ -61,6 +61,15 @@ KEYS: Final[tuple[Key, ...]] = (
     Key(
         "app.suspend", "app", ("ctrl+z",), "suspend_process", "suspend", "To the shell; fg is back"
     ),
+    Key(
+        "app.toasts",
+        "app",
+        ("ctrl+l",),
+        "clear_toasts",
+        "clear notes",
+        "Take away the notes in the corner",
+        priority=True,
+    ),
     Key("app.quit", "app", ("ctrl+q",), "quit", "quit", priority=True),
     Key("app.out", "app", ("q",), "back_out", "back out", "One level out; at the top, quit"),
     Key(
@@ -257,18 +266,18 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("alert.side", "price_alert", ("f5",), "side", "other side", "Of a price alert"),
     Key("alert.condition", "price_alert", ("f6",), "condition", "condition", "Of a price alert"),
     # the order ticket
-    Key("ticket.preset1", "ticket", ("f1", "alt+1"), "preset(0)", "first preset", shown="F1"),
-    Key("ticket.preset2", "ticket", ("f2", "alt+2"), "preset(1)", "second preset", shown="F2"),
-    Key("ticket.preset3", "ticket", ("f3", "alt+3"), "preset(2)", "third preset", shown="F3"),
-    Key("ticket.preset4", "ticket", ("f4", "alt+4"), "preset(3)", "the most", shown="F4"),
+    Key("ticket.preset1", "ticket", ("f1",), "preset(0)", "first preset", shown="F1"),
+    Key("ticket.preset2", "ticket", ("f2",), "preset(1)", "second preset", shown="F2"),
+    Key("ticket.preset3", "ticket", ("f3",), "preset(2)", "third preset", shown="F3"),
+    Key("ticket.preset4", "ticket", ("f4",), "preset(3)", "the most", shown="F4"),
     Key("ticket.side", "ticket", ("f5",), "side('other')", "other side", shown="F5"),
     Key("ticket.turn", "ticket", ("f6",), "turn('other')", "buy or sell", shown="F6"),
     Key("ticket.venue", "ticket", ("f7",), "venue", "venue", "sim, or a real one", shown="F7"),
     Key("ticket.kind", "ticket", ("f8",), "kind", "now, rest", "Now, or at a limit", shown="F8"),
-    Key("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "In the amount"),
-    Key("ticket.no", "ticket", ("n",), "side('no')", "NO", "In the amount"),
-    Key("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "In the amount"),
-    Key("ticket.sell", "ticket", ("x",), "turn('sell')", "sell", "In the amount"),
+    Key("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "Not while typing"),
+    Key("ticket.no", "ticket", ("n",), "side('no')", "NO", "Not while typing"),
+    Key("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "Not while typing"),
+    Key("ticket.sell", "ticket", ("x",), "turn('sell')", "sell", "Not while typing"),
     Key("ticket.place", "ticket", ("ctrl+j",), "place", "place", "Enter does it too"),
     Key("ticket.cancel", "ticket", ("escape",), "cancel", "cancel", "Places nothing"),
 )

@@ -1,4 +1,4 @@
-"""What `:` finds by fuzzy name: actions of the key table, markets, positions, sessions, themes.
+"""What `:` finds by words: actions, markets, positions, agents, settings, sessions, themes.
 
 Knows the key table, and the state through the screen in front. Must not know what a choice does.
 Used by the app, which handles the messages that a choice posts.
@@ -18,12 +18,14 @@ from textual.message import Message
 from textual.style import Style
 
 from service_tui.console import formats
-from service_tui.console.keys import Key, action_name, keys_of, shown_key
+from service_tui.console.keys import Key, action_name, key_named, keys_of, shown_key
 from service_tui.console.messages import NEW_SESSION, CommandGiven, GoTo, KeyChosen
 from service_tui.console.screens.base import NumberedView
+from service_tui.console.screens.setting_rows import THEME, rows
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
 from service_tui.desk.commands import SetPreference
+from service_tui.desk.commands_fleet import ExportData
 from service_tui.desk.commands_research import EndSession, ResetSession
 
 HITS_MAX: Final = 15
@@ -50,12 +52,14 @@ class Candidate:
         kind: stands before it.
         message: what a choice posts.
         tail: stands behind it.
+        also: more words by which it is found, not shown as its name.
     """
 
     name: str
     kind: Text
     message: Message
     tail: Text = field(default_factory=Text)
+    also: str = ""
 
 
 class DeskProvider(Provider):
@@ -76,20 +80,16 @@ class DeskProvider(Provider):
         Yields:
             At most `HITS_MAX` hits.
         """
-        matcher = self.matcher(query)
-        letters = "".join(query.casefold().split())
+        words = query.casefold().split()
         ranked: list[tuple[float, int, Candidate]] = []
         for place, candidate in enumerate(self.candidates()):
             if place % CHUNK == CHUNK - 1:
                 await asyncio.sleep(0)
-            # The full match is slow: most candidates lack a letter and need none.
-            if _holds(candidate.name.casefold(), letters):
-                score = matcher.match(candidate.name)
-                if score > 0:
-                    ranked.append((score, -place, candidate))
+            score = _score(candidate, words)
+            if score > 0:
+                ranked.append((score, -place, candidate))
         for score, _, found in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
-            _, offsets = matcher.fuzzy_search.match(query, found.name)
-            line = _line(found, offsets, self.match_style or "bold")
+            line = _line(found, _offsets(found.name, words), self.match_style or "bold")
             yield Hit(score, line, self._post(found.message), text=found.name)
 
     def _post(self, message: Message) -> partial[bool]:
@@ -101,7 +101,14 @@ class ActionsProvider(DeskProvider):
 
     def candidates(self) -> Iterable[Candidate]:
         """The actions of the screen in front, of lists, and of the app."""
-        return [_action(key, self._why_not(key)) for key in self._keys()]
+        found = [_action(key, self._why_not(key)) for key in self._keys()]
+        export = key_named("agents.export")
+        if export not in self._keys():
+            # It needs no row: it is of use from everywhere.
+            given = CommandGiven(ExportData())
+            tail = Text(export.tooltip, "muted")
+            found.append(Candidate(export.label, Text("7 W", "accent"), given, tail))
+        return found
 
     async def discover(self) -> Hits:
         """What works here, before anything is typed.
@@ -143,6 +150,30 @@ class PositionsProvider(DeskProvider):
             side = Text(held.side.value.upper(), held.side.value)
             where = GoTo("portfolio", held.key)
             yield Candidate(held.question, Text("position", "muted"), where, side)
+
+
+class AgentsProvider(DeskProvider):
+    """Any agent by its name; a choice shows it among the agents."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """All agents of the service."""
+        fleet = self.front.state.fleet
+        for agent in () if fleet is None else fleet.agents:
+            where = GoTo("agents", agent.agent_id)
+            yield Candidate(agent.name, Text("agent", "muted"), where)
+
+
+class SettingsProvider(DeskProvider):
+    """Everything that can be set, by its name; a choice shows it among the settings."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The rows of the settings."""
+        front = self.front
+        theme = front.state.preferences.get(THEME, "")
+        for row in rows(front.state, front.now, theme):
+            where = GoTo("settings", row.key)
+            tail = Text(row.value.plain, "muted")
+            yield Candidate(row.name, Text("setting", "muted"), where, tail, row.says)
 
 
 class SessionsProvider(DeskProvider):
@@ -196,7 +227,8 @@ def _action(key: Key, why: str) -> Candidate:
     tail = Text(key.tooltip, "muted")
     if why:
         tail.append(f" ({why})")
-    return Candidate(key.label, Text(shown_key(key), "accent"), KeyChosen(key), tail)
+    shown = Text(shown_key(key), "accent")
+    return Candidate(key.label, shown, KeyChosen(key), tail, key.tooltip)
 
 
 def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
@@ -213,7 +245,26 @@ def _line(found: Candidate, offsets: Sequence[int] = (), style: str | Style = ""
     return Content.assemble(kind, gap, shown, "  ", content(found.tail))
 
 
-def _holds(text: str, letters: str) -> bool:
-    """True if the letters stand in the text in this order."""
-    rest = iter(text)
-    return all(letter in rest for letter in letters)
+def _score(found: Candidate, words: Sequence[str]) -> float:
+    """How well a candidate fits: every word stands in it, best where one of its own begins.
+
+    Returns:
+        0 where a word is missing; more for words of the name than for those beside it.
+    """
+    name, also, score = found.name.casefold(), found.also.casefold(), 0.0
+    for word in words:
+        begins = f" {word}"
+        if word in name:
+            score += 4.0 if begins in f" {name}" else 2.0
+        elif word in also:
+            score += 1.0 if begins in f" {also}" else 0.5
+        else:
+            return 0.0
+    return score + len("".join(words)) / (1 + len(name))
+
+
+def _offsets(name: str, words: Sequence[str]) -> list[int]:
+    """Places of the letters that were found, at the first of each word."""
+    lower = name.casefold()
+    starts = ((lower.find(word), len(word)) for word in words)
+    return [place for start, size in starts if start >= 0 for place in range(start, start + size)]

@@ -7,11 +7,14 @@ Used by the frame.
 
 import os
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import Full
 from typing import Final
 
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 
 LOOK_AGAIN_S: Final = 0.2
@@ -22,6 +25,31 @@ GIVE_BACK: Final = (
     "\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 )
 """Ends all that the console ever switches on; what is off already stays so."""
+
+
+ESCAPE: Final = "\x1b"
+
+_ONE_KEY: Final = frozenset("[O\x7f\tbf")
+"""What makes one key with an escape before it: the sequences of a terminal, and steps of words."""
+
+
+class KeyParser(XTermParser):
+    """Reads an escape and the key behind it as two keys, also where they arrive together.
+
+    Textual takes both for one key with alt, which has no meaning here: esc and 1 would be lost.
+    """
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:  # noqa: FBT001, FBT002 - Textual's own signature
+        letter = sequence.removeprefix(ESCAPE)
+        if len(letter) == 1 and (alt or (letter != sequence and letter not in _ONE_KEY)):
+            yield events.Key("escape", ESCAPE)
+            yield from super()._sequence_to_key_events(letter)
+        else:
+            yield from super()._sequence_to_key_events(sequence, alt)
+
+
+# The driver makes its parser by this name, and offers no other way to give it one.
+linux_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
 
 
 class Terminal(LinuxDriver):

@@ -59,6 +59,8 @@ class Views(Frame):
             "ActionsProvider",
             "MarketsProvider",
             "PositionsProvider",
+            "AgentsProvider",
+            "SettingsProvider",
             "SessionsProvider",
         )
     }

@@ -180,8 +180,9 @@ class CalibrationView:
 
 @dataclass(frozen=True, slots=True)
 class SkillResultView:
-    """What a skill's trades came to. Calibration compares its confidence with the outcomes.
+    """What a skill's trades on one venue came to, in its money.
 
+    Calibration compares its confidence with the outcomes.
     `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
     is the mean square of confidence less outcome, 0 for who always knows.
     """
@@ -198,6 +199,7 @@ class SkillResultView:
     edge_kept: float | None = None
     brier: float | None = None
     calibration: tuple[CalibrationView, ...] = ()
+    venue: Venue = Venue.SIM
 
     @property
     def win_rate(self) -> float | None:

@@ -106,4 +106,5 @@ def result_view(body: SkillResultBody) -> SkillResultView:
             CalibrationView(one.low, one.high, one.count, one.confidence, one.hit_rate)
             for one in body.calibration
         ),
+        venue=body.venue,
     )

@@ -39,7 +39,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """What a skill's trades came to. None where no trade says it.
+    """What a skill's trades on one venue came to, in its money. None where no trade says it.
 
     `edge` and `slippage` are averages of the same buys, in probability points; what is left of
     the edge after the slippage is `kept`. `brier` is the mean square of confidence less outcome.
@@ -56,6 +56,7 @@ class SkillResult:
     edge: float | None = None
     slippage: float | None = None
     buckets: tuple[Bucket, ...] = ()
+    venue: Venue = Venue.SIM
 
     @property
     def kept(self) -> float | None:
@@ -78,30 +79,30 @@ class _Sums:
 def skill_results(
     past: Sequence[AgentFill | AgentPayout], outcome: Outcome
 ) -> tuple[SkillResult, ...]:
-    """The results by skill, the busiest first; the empty name has the trades that name none.
+    """The results by skill and venue, the busiest first; the empty name has what names no skill.
 
     Args:
         past: oldest first. A payout says how its market ended where `outcome` has forgotten it.
         outcome: how a market ended.
 
     Returns:
-        One result a skill.
+        One result for each skill and venue: no sum holds two kinds of money.
     """
     ended = {
         one.market_id: one.won is (one.side is Side.YES)
         for one in past
         if isinstance(one, AgentPayout)
     }
-    sums: dict[str, _Sums] = {}
+    sums: dict[tuple[str, Venue], _Sums] = {}
     for one in past:
         if isinstance(one, AgentFill):
             known = outcome(one.market_id)
             is_yes = ended.get(one.market_id) if known is None else known
-            _add(sums.setdefault(one.skill, _Sums()), one, is_yes)
+            _add(sums.setdefault((one.skill, one.venue), _Sums()), one, is_yes)
     for closing in closings_of(past, apart=True):
-        sums.setdefault(closing.skill, _Sums()).closings.append(closing)
+        sums.setdefault((closing.skill, closing.venue), _Sums()).closings.append(closing)
     ranked = sorted(sums.items(), key=lambda item: (-len(item[1].trades), item[0]))
-    return tuple(_result(skill, own) for skill, own in ranked)
+    return tuple(_result(skill, venue, own) for (skill, venue), own in ranked)
 
 
 def _add(own: _Sums, fill: AgentFill, is_yes: bool | None) -> None:  # noqa: FBT001 - an outcome is one of three
@@ -115,9 +116,10 @@ def _add(own: _Sums, fill: AgentFill, is_yes: bool | None) -> None:  # noqa: FBT
         own.sure.append((confidence, is_yes is (fill.side is Side.YES)))
 
 
-def _result(skill: str, own: _Sums) -> SkillResult:
+def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
     return SkillResult(
         skill=skill,
+        venue=venue,
         trades=len(own.trades),
         pnl=Micros(sum(one.pnl for one in own.closings)),
         wins=sum(one.pnl > 0 for one in own.closings),

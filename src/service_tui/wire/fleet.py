@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side
+from service_tui.terms import Action, HeldStatus, LeashMode, OrderType, Side, Venue
 from service_tui.wire.base import (
     AMOUNT_MAX,
     Amount,
@@ -165,9 +165,10 @@ class CalibrationBody(WireModel):
 
 
 class SkillResultBody(WireModel):
-    """What the trades of one skill came to; an empty slug has those that name none.
+    """What one skill's trades on one venue came to; an empty slug has those that name none.
 
-    P&L and wins are of what is closed. `confidence`, `hit_rate` and `brier` are of the buys with
+    P&L is in the venue's money; it and wins are of what is closed.
+    `confidence`, `hit_rate` and `brier` are of the buys with
     a confidence whose market has an outcome. `edge` and `slippage` are averages of the same buys,
     in probability points, and `edge_kept` what is left.
     """
@@ -184,6 +185,7 @@ class SkillResultBody(WireModel):
     slippage: float | None = None
     edge_kept: float | None = None
     calibration: tuple[CalibrationBody, ...] = ()
+    venue: Venue = Venue.SIM
 
 
 class AgentResultsBody(WireModel):

@@ -71,11 +71,16 @@ class Trading:
         """The dialog for real money, once the quote has come."""
         await self.walk.until(lambda s: s.quote is not None and s.quote.ok)
         for _ in range(20):
-            # A quote that is on its way may have been shown a moment later than it came.
-            await self.walk.press("enter")
             if isinstance(self.walk.app.screen, Confirm):
                 return self.walk.app.screen
-            await self.walk.until(lambda _: True)
+            form = self.walk.app.screen
+            assert isinstance(form, TradeForm)
+            if form._kept is None:
+                await self.walk.press("enter")
+            else:
+                # A quote that is on its way may be shown a moment later than it came.
+                await self.walk.until(lambda _: True)
+                await self.walk.pilot.pause()
         raise AssertionError(self.text())
 
 

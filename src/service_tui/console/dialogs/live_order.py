@@ -5,7 +5,6 @@ Used by the ticket. Enter never confirms it; cancel has the focus. Source: ux, "
 """
 
 from dataclasses import replace
-from typing import Final
 
 from rich.text import Text
 
@@ -13,6 +12,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.dialogs.confirm import Confirm, Question
 from service_tui.console.dialogs.order_draft import MONEY_OF, is_simulated
+from service_tui.console.dialogs.quoting import bounded
 from service_tui.console.dialogs.resting_text import RESTS_ON, resting_lines
 from service_tui.console.dialogs.ticket_words import order_words
 from service_tui.console.freshness import is_private
@@ -25,11 +25,6 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros
 
-SLACK: Final = 0.02
-"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
-
-_PRICES: Final = (0.001, 0.999)
-
 
 def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
     """The order with the worst price that is taken, and the person's yes.
@@ -39,14 +34,7 @@ def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
     Returns:
         The order as it is asked for, and sent.
     """
-    if order.rests:
-        return replace(order, confirmed=True)
-    average = None if quote is None or not quote.ok else quote.average
-    if average is None:
-        return replace(order, confirmed=True)
-    way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
-    low, high = _PRICES
-    return replace(order, price=round(min(high, max(low, average * way)), 4), confirmed=True)
+    return replace(bounded(order, quote), confirmed=True)
 
 
 def live_question(

@@ -30,6 +30,7 @@ from service_tui.units import Timestamp
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _TWO_ACROSS: Final = 56
 UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
+KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or esc takes it back"
 
 
 class MirrorForm(Form[MirrorSignal]):
@@ -52,6 +53,7 @@ class MirrorForm(Form[MirrorSignal]):
         self._preview = Preview()
         self._is_gone = False
         self._is_awaited = False
+        self._is_kept = False
         self.is_armed = False
 
     def parts(self) -> Iterator[Widget]:
@@ -76,6 +78,8 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = found or self._signal
         self._preview.hear(self.state.quote, self.now)
         self._ask()
+        if self._is_kept:
+            self._mirror()
 
     def judged(self) -> MirrorSignal | str:
         """The mirror, or what is against it."""
@@ -108,13 +112,24 @@ class MirrorForm(Form[MirrorSignal]):
         self.query_one("#form-preview", Words).tell(figures(shown, across=across, width=width))
         said, ink = self._preview.words(signal, self.now)
         if self._is_awaited and not self._preview.is_seen(signal, self.now):
-            said, ink = UNSEEN, "warn"
+            said, ink = KEPT if self._is_kept else UNSEEN, "warn"
         self.query_one("#form-hint", Words).tell(Text(said, ink))
 
     def action_set(self) -> None:
-        """Mirror, where enter may."""
+        """Mirror, where enter may: once its quote is here; another enter takes that back."""
         if self.is_armed and not self._is_live:
-            self._mirror()
+            (self._take_back if self._is_kept else self._mirror)()
+
+    def action_cancel(self) -> None:
+        """Take back an enter that waits for its quote, else leave."""
+        if self._is_kept:
+            self._take_back()
+        else:
+            super().action_cancel()
+
+    def _take_back(self) -> None:
+        self._is_kept = self._is_awaited = False
+        self.refresh_form()
 
     def action_confirm(self) -> None:
         """Mirror for real money."""
@@ -135,6 +150,8 @@ class MirrorForm(Form[MirrorSignal]):
             self.finish(judged)
             return
         self.query_one("#form-problem").add_class("-asked")
+        # Real money waits for a key that is pressed while the quote is seen.
+        self._is_kept = not isinstance(judged, str) and not self._is_live
         self._is_awaited = True
         self.refresh_form()
 

@@ -71,7 +71,7 @@ class Preview:
 
     def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
         """What it would bring, measured at the source; dashes until a quote is there."""
-        quote = self._quoting.newest if self._is_about(signal) else None
+        quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
         found = quote if quote is not None and quote.ok else None
         shown = quote_figures(found, (Action.BUY, signal.venue), None, masked=masked)
         average = None if found is None else found.average

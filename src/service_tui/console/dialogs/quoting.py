@@ -10,7 +10,7 @@ from typing import Final
 
 from service_tui.desk.commands import AskQuote, PlaceTrade
 from service_tui.desk.records_quote import QuoteView
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action
 from service_tui.units import Timestamp
 
 ASK_AGAIN_S: Final = 2.0
@@ -21,6 +21,11 @@ LATE_S: Final = 1.0
 
 OLD_S: Final = 5.0
 """A quote of this age says so, whatever the price did."""
+
+SLACK: Final = 0.02
+"""How far the price may be from the quote. Source: spec, `price_buffer`, whose default it is."""
+
+_PRICES: Final = (0.001, 0.999)
 
 _REQUEST_IDS: Final = itertools.count(1)
 """Of the process, not of one ticket: a late answer to the last ticket is none to this one."""
@@ -53,13 +58,12 @@ class Quoting:
         """The last answer, to whichever order."""
         return self._answered.quote if self._answered else None
 
-    def newest_of(self, action: Action, venue: Venue, *, rests: bool = False) -> QuoteView | None:
-        """The last answer, where it is in shares and money of the same kind."""
-        if self._answered is None:
+    def quote_of(self, order: PlaceTrade | None) -> QuoteView | None:
+        """The last answer where it is to exactly this order; no figure of another one is shown."""
+        answered = self._answered
+        if answered is None or order is None or answered.asked.order != _bare(order):
             return None
-        order = self._answered.asked.order
-        is_alike = (order.action, order.venue, order.rests) == (action, venue, rests)
-        return self._answered.quote if is_alike else None
+        return answered.quote
 
     def ask(self, order: PlaceTrade, price: float, now: Timestamp) -> AskQuote:
         """The question to send; `price` is the market's, of YES, as shown now."""
@@ -102,8 +106,10 @@ class Quoting:
         if answered is None or not answered.quote.ok:
             is_asking = asked is not None and not self._is_heard(asked)
             return ("asking for a quote" if is_asking else "no quote yet", False)
-        if order is None or answered.asked.order != _bare(order):
-            return (f"old quote: {answered.asked.order.in_words()}", False)
+        if order is None:
+            return ("no quote: there is no order to ask for", False)
+        if answered.asked.order != _bare(order):
+            return ("asking for a quote of this order", False)
         age = max(0.0, now - answered.at)
         is_late = asked is not None and not self._is_heard(asked) and now - asked.at >= LATE_S
         if is_late or age >= OLD_S:
@@ -117,3 +123,17 @@ class Quoting:
 def _bare(order: PlaceTrade) -> PlaceTrade:
     """The order without its reasoning, which changes no quote and is not sent for one."""
     return replace(order, reasoning="")
+
+
+def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
+    """The order with the worst price that is taken: that of its quote, and a little.
+
+    Returns:
+        The order; as it is where it rests, since that has its price, or where none was quoted.
+    """
+    average = None if quote is None or not quote.ok else quote.average
+    if order.rests or average is None:
+        return order
+    way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
+    low, high = _PRICES
+    return replace(order, price=round(min(high, max(low, average * way)), 4))

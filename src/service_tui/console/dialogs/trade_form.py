@@ -4,9 +4,10 @@ Knows the desk's state and how to ask for a quote. Must not know how an order is
 Used by the markets and portfolio screens, which hand what it returns to the app.
 """
 
+from dataclasses import replace
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
@@ -23,8 +24,8 @@ from service_tui.console.dialogs.order_draft import (
     read_order,
     why_no_rest,
 )
-from service_tui.console.dialogs.quoting import Quoting
-from service_tui.console.keys import bindings_of, keys_of
+from service_tui.console.dialogs.quoting import Quoting, bounded
+from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.door import Door
@@ -44,18 +45,21 @@ FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
 SECOND_THOUGHT_S: Final = 0.4
-UNSEEN: Final = "wait for the quote, then enter again: nothing is placed unseen"
-ENTERED: Final = "is entered: enter places it once its quote stands here, backspace changes it"
-_FIGURES: Final = frozenset("0123456789.,")
+KEPT: Final = "sends when quoted; enter again, esc or another amount takes it back"
+TAKEN_BACK: Final = "taken back: nothing was sent"
+NOT_SENT: Final = "not sent: "
+LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
+ENTERED: Final = "is entered and sends when quoted: backspace changes it, enter takes it back"
+WAIT_S: Final = 5.0
+"""An enter waits so long for its quote: an order that goes out later is a surprise."""
 
-_LETTERS: Final = {key.keys[0]: key.action for key in keys_of("ticket") if len(key.keys[0]) == 1}
-"""Keys that work in the amount, which holds figures only."""
+_FIGURES: Final = frozenset("0123456789.,")
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
 
 
-class TradeForm(ModalScreen[PlaceTrade | None]):
+class TradeForm(ModalScreen[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     """The ticket for one market. Returns the order, or None when it was left.
 
     It is its own confirmation on play money: enter places what stands there, once. It refuses,
@@ -87,6 +91,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._before = ""
         self._no_venue = ""
         self._far_seen: tuple[Side, Action, Micros] | None = None
+        self._kept: tuple[PlaceTrade, Timestamp] | None = None
         self._is_ready = False
         self._is_done = False
         self._venue = venue
@@ -135,7 +140,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         for line in self.query(PlainInput):
             line.cursor_blink = False
         amount = self.query_one("#ticket-amount", PlainInput)
-        amount.passed_on, amount.held_back = frozenset(_LETTERS), _FIGURES
+        amount.held_back = _FIGURES
         self.query_one("#ticket-presets").can_focus = False
         self.query_one("#ticket-limit").display = False
         self._is_ready = True
@@ -150,32 +155,71 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._state, self._now = state, now
         self._market = state.markets.get(self._market.market_id, self._market)
         self._quoting.hear(state.quote, now)
-        if self._before == UNSEEN and self._quoting.newest is not None:
-            self._before = ""
         if self._is_done or not self._is_ready:
             return
         if self._quiet is None:
             self._ask_if_due()
+        self._carry_out()
         self._show()
 
     def action_place(self) -> None:
         """Return the order that stands there, or say what is against it.
 
         Only an order whose quote stands there leaves; one that moves the price far is asked twice.
+        An enter that comes before its quote is kept until that is here; another takes it back.
         """
-        order = self._order()
         if self._is_done:
             return
-        self._before = ""
-        if not isinstance(order, str):
-            self._before = self._objection(order)
-            if not self._before:
-                self._set_entered(is_entered=False)
-                (self._leave if order.venue is Venue.SIM else self._ask_for_real)(order)
-                return
-        self._set_entered(is_entered=self._before == UNSEEN)
+        order, was_kept = self._order(), self._kept is not None
+        self._take_back()
+        if not isinstance(order, str) and not was_kept:
+            if self._quoting.age_in_words(order, self._now)[1]:
+                self._place(order)
+            else:
+                self._keep(order)
         self.query_one("#ticket-problem").add_class("-asked")
         self._show()
+
+    def _place(self, order: PlaceTrade) -> None:
+        """Let an order leave whose quote stands here, once it was seen as far as it must be."""
+        self._before = self._objection(order)
+        if not self._before:
+            (self._leave if order.venue is Venue.SIM else self._ask_for_real)(order)
+
+    def _keep(self, order: PlaceTrade) -> None:
+        """Keep an enter until its quote is here, which is asked for at once."""
+        self._kept, self._before = (order, self._now), KEPT
+        self._set_entered(is_entered=True)
+        if self._quiet is not None:
+            self._quiet.stop()
+            self._quiet = None
+        self._ask_if_due()
+
+    def _take_back(self) -> None:
+        """Forget an enter that was kept, and say so; figures change the amount again."""
+        self._before = TAKEN_BACK if self._kept is not None else ""
+        self._kept = None
+        self._set_entered(is_entered=False)
+
+    def _carry_out(self) -> None:
+        """Do what an enter that was kept wants, once its quote is here, or say why not."""
+        if self._kept is None:
+            return
+        (kept, since), order, why = self._kept, self._order(), ""
+        if isinstance(order, str):
+            why = order
+        elif replace(order, reasoning="") != replace(kept, reasoning=""):
+            why = "it is another order now, enter places it"
+        elif self._quoting.age_in_words(order, self._now)[1]:
+            self._take_back()
+            # The person has not seen this quote: its price is the worst that is taken.
+            self._place(bounded(order, self._quoting.newest))
+            return
+        elif self._now - since >= WAIT_S:
+            why = f"no quote came in {WAIT_S:.0f} s, enter tries again"
+        if why:
+            self._take_back()
+            self._before = f"{NOT_SENT}{why}"
 
     def action_venue(self) -> None:
         """Take the next venue on which the market trades, or say why there is none."""
@@ -184,7 +228,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             self._venue = venue
             if why_no_rest(self._state, venue):
                 self._take_kind(rests=False)
-            self._turned()
+            self._changed()
         else:
             self._say_not(venue)
 
@@ -195,7 +239,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             self._say_not(why)
             return
         self._take_kind(rests=not self._rests)
-        self._turned()
+        self._changed()
 
     def _take_kind(self, *, rests: bool) -> None:
         """The other kind of order; the keys go where the next thing is typed."""
@@ -235,8 +279,6 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""
-        if not self._quoting.age_in_words(order, self._now)[1]:
-            return UNSEEN
         moved, size = self._quoting.price_move(), (order.side, order.action, order.amount)
         if not moved >= FAR or self._far_seen == size:
             return ""
@@ -248,9 +290,20 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         self._far_seen = size
 
     def action_cancel(self) -> None:
-        """Leave without an order; the reasoning is kept for the next time."""
-        if not self._is_done:
+        """Take back an enter that waits, else leave; a typed amount is asked for once more.
+
+        The reasoning is kept for the next time.
+        """
+        if self._is_done:
+            return
+        if self._kept is not None:
+            self._take_back()
+        elif self._draft().amount and self._before != LEAVES:
+            self._before = LEAVES
+        else:
             self._leave(None)
+            return
+        self._show()
 
     def action_preset(self, index: int) -> None:
         """Put a preset into the amount."""
@@ -263,7 +316,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def action_side(self, side: str) -> None:
         """Take a side: yes, no, or the other one."""
         self._side = self._side.other if side == "other" else Side(side)
-        self._turned()
+        self._changed()
 
     def action_turn(self, action: str) -> None:
         """Buy, sell, or the other of both; what was typed was in the other unit, so it goes."""
@@ -272,7 +325,7 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         if wanted is not self._action:
             self._action = wanted
             self.query_one("#ticket-amount", PlainInput).value = ""
-            self._turned()
+            self._changed()
 
     @on(Choice.Asked)
     def _choice_asked(self, event: Choice.Asked) -> None:
@@ -294,7 +347,18 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         if event.input.id in {"ticket-amount", "ticket-limit"}:
             self._changed()
         else:
-            self._show()
+            self._stay()
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key but esc keeps the ticket."""
+        if event.key != "escape":
+            self._stay()
+
+    def _stay(self) -> None:
+        """Forget that esc asked whether to leave."""
+        if self._before == LEAVES:
+            self._before = ""
+        self._show()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -306,17 +370,15 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
         event.stop()
         if event.door.id == "ticket-place":
             self.action_place()
-        else:
-            self.action_cancel()
+        elif not self._is_done:
+            # Its words say what it does, and a click is no key too many.
+            self._leave(None)
 
-    @on(PlainInput.PassedOn)
-    async def _letter_passed(self, event: PlainInput.PassedOn) -> None:
+    @on(PlainInput.HeldBack)
+    def _figure_held_back(self, event: PlainInput.HeldBack) -> None:
         event.stop()
-        if event.letter in _LETTERS:
-            await self.run_action(_LETTERS[event.letter])
-        else:
-            self._before = f"{self._draft().amount} {ENTERED}"
-            self._show()
+        self._before = f"{self._draft().amount} {ENTERED}"
+        self._show()
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
@@ -352,14 +414,10 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
             return str(refused)
         return self._quoting.refusal(order) or order
 
-    def _turned(self) -> None:
-        """It is another order now, whatever was entered before."""
-        self._set_entered(is_entered=False)
-        self._changed()
-
     def _changed(self) -> None:
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
+        self._take_back()
         self._before, self._no_venue, self._far_seen = "", "", None
         if self._quiet is not None:
             self._quiet.stop()
@@ -409,11 +467,14 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        problem.tell(self._no_venue or (order if is_refused else self._before))
+        is_told = self._before.startswith((NOT_SENT, LEAVES))
+        against = order if is_refused and not is_told else self._before
+        problem.tell(self._no_venue or against)
         # An empty line is no mistake: it is told what to do, not what is wrong.
         problem.set_class(bool(self._no_venue or (draft.amount and is_refused)), "-wrong")
         place = self.query_one("#ticket-place", Door)
         words = draft.action.value if is_refused else ticket_words.order_words(order)
+        words = "take it back" if self._kept is not None else words
         place.tell(f"{words}  enter")
         place.disabled = is_refused
 
@@ -447,8 +508,8 @@ class TradeForm(ModalScreen[PlaceTrade | None]):
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", Words)
-        newest = self._quoting.newest_of(draft.action, draft.venue, rests=draft.rests)
-        block.tell(ticket_words.quote_block(self._state, draft, newest, block.size.width))
+        quote = self._quoting.quote_of(order)
+        block.tell(ticket_words.quote_block(self._state, draft, quote, block.size.width))
         words, holds = self._quoting.age_in_words(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", Words).tell(words)

@@ -22,7 +22,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import LeashMode
+from service_tui.terms import MONEY_OF, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
 
 _TRADES: Final = 60
@@ -134,6 +134,7 @@ def _result_lines(one: SkillResultView, width: int, *, masked: bool) -> Text:
         (name, "bold"),
         ("  realized ", "muted"),
         formats.pnl(one.pnl, masked=masked),
+        (f" {MONEY_OF[one.venue]}", "muted"),
         (f"  {one.trades_count} trade{plural}", "muted"),
     )
     facts = [*_facts(one)]
@@ -180,7 +181,7 @@ def _trade_line(one: ReasonedTradeView, now: Timestamp, *, masked: bool) -> Text
         formats.moment_of(trade.at, now),
         f"  {trade.action} {trade.side.value.upper()} ",
         formats.money(trade.cost, masked=masked),
-        "  ",
+        (f" {MONEY_OF[trade.venue]}  ", "muted"),
         formats.plain(trade.question, 80),
     )
     why = "  ".join(filter(None, (trade.reasoning, _signals(one))))

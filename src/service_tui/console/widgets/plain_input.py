@@ -35,18 +35,15 @@ class PlainInput(Input):
             """The line that was cleared."""
             return self.line
 
-    class PassedOn(Message):
-        """A letter that this line does not take: it is a key of whatever the line stands in."""
+    class HeldBack(Message):
+        """A letter that this line does not take, because it is entered."""
 
         def __init__(self, letter: str) -> None:
             super().__init__()
             self.letter = letter
 
-    passed_on: frozenset[str] = frozenset()
-    """The letters that this line does not take."""
-
     held_back: frozenset[str] = frozenset()
-    """The letters that it does not take either once it is entered, until it is changed."""
+    """The letters that it does not take once it is entered, until it is changed."""
 
     is_entered: bool = False
 
@@ -56,12 +53,12 @@ class PlainInput(Input):
         await super().action_submit()
 
     async def _on_key(self, event: events.Key) -> None:
-        taken = self.passed_on | self.held_back if self.is_entered else self.passed_on
+        taken = self.held_back if self.is_entered else frozenset[str]()
         if event.character is not None and event.character in taken:
             # Input would take it, and what is kept from Input reaches no binding either.
             event.prevent_default()
             event.stop()
-            self.post_message(self.PassedOn(event.character))
+            self.post_message(self.HeldBack(event.character))
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls every class's handler in turn: without this the raw text goes in too.

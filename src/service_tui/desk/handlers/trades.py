@@ -92,8 +92,20 @@ def _against_any(state: DeskState, order: PlaceTrade) -> Iterator[Objection]:
         return
     if order.rests:
         yield "play money has no book on which an order could rest", "take a real venue"
+    elif _is_beyond(state, order):
+        # ours: sim takes no limit on the wire, so the desk itself holds the order to its quote.
+        yield "the price has moved beyond the quote", "look at the new price, and order again"
     if state.service.venue is not Venue.SIM or state.service.mode is not Mode.SIM:
         yield "only play money is traded in this mode", "use the embedded service"
+
+
+def _is_beyond(state: DeskState, order: PlaceTrade) -> bool:
+    """Whether the market's price is worse than the worst that the order takes."""
+    market = state.markets.get(order.market_id)
+    if order.price is None or market is None:
+        return False
+    price = market.price_of(order.side)
+    return price > order.price if order.action is Action.BUY else price < order.price
 
 
 def _against_selling(

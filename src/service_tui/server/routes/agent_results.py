@@ -52,6 +52,7 @@ def _results_body(
 def _skill_body(one: SkillResult) -> SkillResultBody:
     return SkillResultBody(
         skill_slug=one.skill,
+        venue=one.venue,
         trades=one.trades,
         pnl=decimal(one.pnl),
         wins=one.wins,
