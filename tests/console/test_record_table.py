@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from kit.console.snapshot import assert_snapshot, picture
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
-from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.console.widgets.record_table import DEAD_S, RecordTable, TableState
 from service_tui.units import Micros
 
 SIZE = (80, 12)
@@ -196,20 +197,32 @@ async def test_a_resort_moves_the_row_and_not_the_selection() -> None:
             assert app.table.order.index in visible
 
 
-async def test_a_vanished_row_is_not_replaced_and_a_key_says_so() -> None:
+async def test_a_vanished_row_hands_the_cursor_on_and_keys_are_dead_for_a_moment() -> None:
     app = Bare(rows(5))
     async with app.run_test(size=SIZE) as pilot:
         app.table.focus()
         await pilot.press("j")
         app.table.show(tuple(row for row in rows(5) if row.key != "k1"))
         app.heard.clear()
-        await pilot.press("enter", "enter")
+        # The neighbour at the same place is highlighted at once, and no key acts on it yet.
+        assert app.table.order.cursor == "k2"
         assert app.table.selected() is None
         assert app.table.selected_or_marked() == ()
-        assert app.heard == [("lost", "k1"), ("lost", "k1")]
-        assert not any(line.startswith("▌") for line in screen_lines(app))
-        await pilot.press("j", "enter")
+        app.table.action_open()
+        app.table.action_mark()
+        await pilot.pause()
+        assert app.heard == [("lost", "k2"), ("lost", "k2")]
+        assert any(line.startswith("▌") for line in screen_lines(app))
+        await asyncio.sleep(DEAD_S)
+        assert app.table.selected() is app.table.highlighted()
+        await pilot.press("enter")
         assert app.heard[-1] == ("opened", "k2")
+        # The last row hands it to the one above; a move of the hand ends the moment.
+        await pilot.press("G")
+        app.table.show(rows(3))
+        assert app.table.order.cursor == "k2"
+        await pilot.press("k", "enter")
+        assert app.heard[-1] == ("opened", "k1")
 
 
 async def test_sorting_walks_the_columns_and_shows_its_arrow() -> None:

@@ -103,7 +103,7 @@ async def test_back_to_now_the_limit_binds_nothing_any_more() -> None:
 async def test_a_sale_at_a_limit_asks_for_what_it_brings_at_least() -> None:
     async with ticket(REAL, action=Action.SELL) as t:
         await turned(t)
-        await t.pilot.press("y")
+        t.form.action_side("yes")
         await t.pilot.press("f8", *"0.6")
         await t.type("20")
         await quoted(t)
@@ -127,11 +127,14 @@ async def test_the_list_of_open_orders_cancels_what_is_under_its_cursor() -> Non
             assert words in shown
         await pilot.press("j", "d")
         assert app.given == [CancelOrders(("o2",), two[1].in_words())]
-        # The order under the cursor is gone: no other one comes under it by itself.
+        # The order under the cursor is gone: its neighbour is shown, and no key hits that at once.
         page.take(replace(state, orders=two[:1]), NOW)
         await pilot.press("d")
         assert len(app.given) == 1
-        assert app.said[-1] == "the row you were on is gone: nothing was done"
+        assert (
+            app.said[-1]
+            == "the row you were on is gone: nothing was done, press again for the row shown"
+        )
         await pilot.press("k", "d")
         assert app.given[-1] == CancelOrders(("o1",), two[0].in_words())
         await pilot.press("D")

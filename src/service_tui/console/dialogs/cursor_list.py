@@ -1,10 +1,11 @@
-"""A dialog with a list and a cursor that stays with its row, and is lost with it.
+"""A dialog with a list and a cursor that stays with its row, and falls to the next with it.
 
 Knows the desk's state. Must not know what the rows are.
 Used by the stored keys and the open orders. As in every table of the desk, no key ever acts on a
-row that has come under the cursor by itself.
+row that has come under the cursor by itself a moment ago.
 """
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Final, Generic, TypeVar
@@ -18,6 +19,7 @@ from textual.screen import ModalScreen
 from service_tui.console.keys import bindings_of, keys_of, shown_key
 from service_tui.console.messages import Said
 from service_tui.console.theme import content
+from service_tui.console.widgets.record_table import DEAD_S
 from service_tui.console.widgets.words import Words
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -25,7 +27,7 @@ from service_tui.units import Timestamp
 Result = TypeVar("Result")
 Row = TypeVar("Row")
 
-_GONE: Final = "the row you were on is gone: nothing was done"
+_GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
 
 
 class CursorList(ModalScreen[Result], Generic[Result, Row]):
@@ -49,6 +51,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         self.state = state
         self.now = now
         self._place = 0
+        self._fell_at: float | None = None
         self.at = next(iter(self._keys()), "")
 
     @abstractmethod
@@ -75,13 +78,16 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; what is gone takes the cursor along."""
+        """Receive a newer state; the cursor of a row that is gone falls to the next."""
         self.state, self.now = state, now
         keys = self._keys()
         if self.at in keys:
             self._place = keys.index(self.at)
-        elif not self.at:
-            self.at = next(iter(keys), "")
+        elif keys:
+            # To the neighbour at its place; a key pressed for the row before hits nobody.
+            self._fell_at = asyncio.get_running_loop().time() if self.at else None
+            self._place = min(self._place, len(keys) - 1)
+            self.at = keys[self._place]
         self._show()
 
     def chosen(self) -> Row | None:
@@ -90,7 +96,9 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
 
     def chosen_or_said(self) -> Row | None:
         """The same, for a key that acts on it; that it is gone is said."""
-        row = self.chosen()
+        row, fell_at = self.chosen(), self._fell_at
+        if fell_at is not None and asyncio.get_running_loop().time() - fell_at < DEAD_S:
+            row = None
         if row is None and self.at:
             self.post_message(Said(_GONE, "warn"))
         return row
@@ -100,6 +108,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         keys = self._keys()
         if not keys:
             return
+        self._fell_at = None
         wanted = self._place + (by if self.at in keys else 0)
         self._place = max(0, min(wanted, len(keys) - 1))
         self.at = keys[self._place]

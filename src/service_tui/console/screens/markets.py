@@ -280,7 +280,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def show_focus(self) -> None:
         """Show the market under the cursor beside the list, where there is room."""
-        market = self.table.selected()
+        market = self.table.highlighted()
         # Coming back, the list is painted first: the pane tells this market already, and goes on
         # with the tick that follows the paint.
         is_back = not self.size and market is not None and self._market.tells(market.market_id)

@@ -52,7 +52,7 @@ class PaneScreen(RowsScreen[Part, Row], Generic[Part, Row]):
         if self.is_told:
             # An empty list has a text of its own: no empty pane below it.
             self.set_class(not len(self.table.order), "-bare")
-            row = self.table.selected()
+            row = self.table.highlighted()
             self.pane.show(*(_NOTHING if row is None else self.told(row)))
 
     def action_open(self) -> None:

@@ -360,7 +360,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         """Show the position under the cursor, where there is room."""
         if not self.is_told:
             return
-        held, masked = self.table.selected(), self._look.masked
+        held, masked = self.table.highlighted(), self._look.masked
         if held is None:
             self.pane.show(Text("no position is highlighted", "muted"), Text(), Text())
             return

@@ -282,7 +282,7 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         rows = [one for one in reversed(research.of(session)) if one.segment == session.segment]
         is_wide = self.pane.has_class("-two")
         # In a low pane what runs now comes before what was tried.
-        parts = [experiment_text(self.table.selected()), run_text(session, self.now)]
+        parts = [experiment_text(self.table.highlighted()), run_text(session, self.now)]
         more = Text("\n").join(parts if is_wide else parts[::-1])
         lines = CHART_LINES if is_wide else CHART_LINES_LOW
         return session_head(session, self.now), metric_chart(rows, width, lines), more

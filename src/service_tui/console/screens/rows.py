@@ -46,7 +46,7 @@ _WANT_A_ROW: Final = _MOVE_MONEY | {
 """Actions of keys.py that apply to the row in focus."""
 
 NO_ROW: Final = "no row is highlighted"
-_GONE: Final = "the row you were on is gone: nothing was done"
+_GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
 
 
 class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one action a key
@@ -200,10 +200,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def highlight_first_if_lost(self) -> None:
         """After the operator's own filtering: a row hidden by it hands the cursor on.
 
-        Never after a newer state: there a cursor that lost its row stays lost, and keys refuse.
+        Never after a newer state: there it falls to the neighbour, and keys refuse for a moment.
         """
         order = self.table.order
-        if order.cursor_lost and len(order):
+        if (order.cursor_lost or self.table.has_just_fallen) and len(order):
             self.table.put_cursor(order.key_at(0))
 
     def row_in_focus(self) -> Row | None:

@@ -4,7 +4,8 @@ Knows rows through its columns and a key. Must not know what they mean, nor the 
 Used by every screen with a list; the screen hands it rows and asks it for the selected one.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Generic, TypeVar
 
@@ -18,6 +19,9 @@ from service_tui.console.widgets.columns import GAP
 from service_tui.console.widgets.record_view import RecordView
 
 R = TypeVar("R")
+
+DEAD_S: Final = 0.3
+"""Keys that act do nothing for so long after the cursor has fallen to another row by itself."""
 
 _DOUBLE: Final = 2
 """Clicks that open a row."""
@@ -50,6 +54,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     ]
 
     _scroll_wanted: int | None = None
+    _fell_at: float | None = None
 
     class RowMessage(Message):
         """Something about one row of a table; None: about no row."""
@@ -74,11 +79,33 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """A key wanted the highlighted row, and there is none: the screen says so."""
 
     def selected(self) -> R | None:
-        """The highlighted row; None when its row vanished, and an action must then refuse."""
+        """The highlighted row; None in the moment after the cursor fell on it: actions refuse."""
+        return None if self.has_just_fallen else self._order.selected()
+
+    def highlighted(self) -> R | None:
+        """The row under the cursor, to be shown and not acted on."""
         return self._order.selected()
+
+    @property
+    def has_just_fallen(self) -> bool:
+        """Whether the cursor's row went and the cursor fell to its neighbour a moment ago."""
+        fell_at = self._fell_at
+        return fell_at is not None and asyncio.get_running_loop().time() - fell_at < DEAD_S
+
+    def show(self, rows: Sequence[R]) -> None:
+        """Show these rows; a cursor whose row went falls to the neighbour at its place."""
+        before = self._order.index
+        super().show(rows)
+        if before is not None and self._order.cursor_lost and len(self._order):
+            self._order.fall_to(before)
+            self._fell_at = asyncio.get_running_loop().time()
+            self._refresh_row(self._order.index)
+            self._follow()
 
     def selected_or_marked(self) -> tuple[R, ...]:
         """What an action applies to: the marked rows shown, else the highlighted one, else none."""
+        if self.has_just_fallen and not self._order.marked:
+            return ()
         return self._order.selected_or_marked()
 
     def clear_marks(self) -> None:
@@ -88,6 +115,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def put_cursor(self, row_key: str) -> None:
         """Put the cursor on a row by its key, now or as soon as that row is shown."""
+        self._fell_at = None
         self._order.put(row_key)
         self._follow()
         self.refresh()
@@ -128,6 +156,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def action_mark(self) -> None:
         """Mark the highlighted row, or unmark it."""
+        if self.has_just_fallen:
+            self._tell(self.Lost)
+            return
         self._order.toggle_mark()
         self._refresh_row(self._order.index)
         self._tell(self.Moved)
@@ -170,6 +201,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
+        self._fell_at = None
         move()
         self._refresh_row(before)
         self._refresh_row(self._order.index)
@@ -178,7 +210,8 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._tell(self.Moved)
 
     def _tell(self, kind: type[RowMessage]) -> None:
-        told = self.Lost if self._order.index is None else kind
+        is_lost = self._order.index is None or self.has_just_fallen
+        told = self.Lost if is_lost else kind
         self.post_message(told(self, self._order.cursor))
 
     def _change(self, change: Callable[[], None]) -> None:

@@ -91,7 +91,7 @@ class Arrangement(Generic[Row]):
         """Called after every change of the order."""
 
 
-class RowOrder(Arrangement[Row]):
+class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that happens to rows
     """An arrangement with a cursor and marks, which hold on to rows and not to places.
 
     The first row ever shown gets the cursor. A cursor whose row has vanished highlights nothing
@@ -140,6 +140,12 @@ class RowOrder(Arrangement[Row]):
             self._index = self._place = max(0, min(index, len(self._shown) - 1))
             self._cursor = self.key_at(self._index)
             self._marks_lost = False
+
+    def fall_to(self, index: int) -> None:
+        """The cursor's row is gone: to who stands at its place now. Marks that went stay lost."""
+        are_lost = self._marks_lost
+        self.move_to(index)
+        self._marks_lost = are_lost
 
     def put(self, key: str) -> None:
         """Put the cursor on a row by its key, even on one that is not here yet."""
