@@ -1,8 +1,9 @@
 """The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
 `quick` is for a person between two edits: the static tools and every test that starts no process,
-no chain and no fuzzing. Without a word everything runs, as `make test` and CI do. `deep` tries ten
-times as many examples, with random ones, and runs the storms and the soaks.
+no chain and no fuzzing. Without a word everything runs but what is marked `deep`, as in `make test`
+and CI. `deep` tries ten times as many examples and every point at which a program is killed, and
+its storms are longer. Soaks and benchmarks lie in `tests/bench` and are run one by one.
 
 The static tools run side by side, and each is named with its time; the first that fails ends the
 run. pytest comes last, so that its closing line is the last one. Nothing is run twice.

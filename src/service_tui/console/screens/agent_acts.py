@@ -106,8 +106,9 @@ class AgentActs(HandActs[Part], Generic[Part]):
         if agent is not None:
             body = Text.assemble(
                 formats.plain(agent.name, 60),
-                " does nothing any more, and its slot is free for another agent. Its history, its "
-                "key and what it holds stay; readmit takes it back while a slot is free.",
+                " does nothing any more, and its slot is free for another agent. Its open orders "
+                "are cancelled. Its history, its key and what it holds stay; readmit takes it back "
+                "while a slot is free.",
             )
             self._ask(Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
 
