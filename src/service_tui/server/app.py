@@ -1,4 +1,4 @@
-"""The FastAPI app: every endpoint of the table under its handler, refusals, the ticker.
+"""The app: every endpoint of the table under its handler, refusals, the ticker.
 
 Knows routes and access. Must not know arithmetic.
 Used by embedded (in process) and loopback (over TCP): the same app.
@@ -11,11 +11,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
-from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -67,11 +68,11 @@ Pairs = list[tuple[str, str]]
 """Names and values, as a query holds them."""
 
 
-def create_app(service: Service, access: Access) -> FastAPI:
+def create_app(service: Service, access: Access) -> Starlette:
     """The app over one service; its lifespan runs the ticker."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
             yield
@@ -79,14 +80,9 @@ def create_app(service: Service, access: Access) -> FastAPI:
             for task in running:
                 task.cancel()
 
-    app = Front(
-        lifespan=lifespan,
-        # Pages that fetch scripts from elsewhere, and answers without a `fix`: not here.
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
+    app = Front(lifespan=lifespan)
+    # A path with a slash too many is a wrong path: what was sent to it is not sent elsewhere.
+    app.router.redirect_slashes = False
     setattr(app.state, STATE, OpenStreams())
     app.add_middleware(_Door)
     direct: dict[tuple[str, str], Answering] = {}

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -104,7 +104,7 @@ Answering = Callable[[Call], Awaitable[Response]]
 Fault = Callable[[Request, Exception], Awaitable[Response]]
 
 
-class Front(FastAPI):
+class Front(Starlette):
     """The app, with the short way before its routes."""
 
     _direct: Mapping[tuple[str, str], Answering] = MappingProxyType({})

@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from service_tui import __version__
 from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
@@ -21,6 +21,9 @@ from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.server.stream import EventStream
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 _HERE: Final = "http://here.invalid"
 """Stands for the address by which the document was asked for."""
@@ -53,8 +56,10 @@ def _text() -> str:
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
-def _described() -> FastAPI:
+def _described() -> "FastAPI":
     """An app that serves nothing and has the routes of the table, as FastAPI describes them."""
+    from fastapi import FastAPI  # noqa: PLC0415  (a fifth of a start, for a document few ask for)
+
     app = FastAPI(title="service-tui, embedded service", description=ABOUT, version=__version__)
 
     async def routed(_: Request) -> Response:
@@ -72,7 +77,7 @@ def _described() -> FastAPI:
 
 
 def _describe(
-    app: FastAPI,
+    app: "FastAPI",
     endpoint: Endpoint[WireModel],
     stand_in: Callable[..., object],
     about: str | None,

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import httpx
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from service_tui.clock import Clock
 from service_tui.server.access import IN_PROCESS, Access, hash_of
@@ -26,7 +26,7 @@ __all__ = ["BASE_URL", "Sim", "SimSettings", "open_sim"]
 class Sim:
     """A running embedded service."""
 
-    app: FastAPI
+    app: Starlette
     service: Service
     transport: httpx.ASGITransport
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from service_tui.server.stream import streams_of
 
@@ -56,7 +56,7 @@ def address_of(listener: socket.socket) -> str:
 
 @asynccontextmanager
 async def listen(
-    app: FastAPI, port: int = 0, *, listener: socket.socket | None = None, by_turns: bool = False
+    app: Starlette, port: int = 0, *, listener: socket.socket | None = None, by_turns: bool = False
 ) -> AsyncGenerator[str]:
     """Serve the app on loopback while the context lasts.
 

@@ -55,6 +55,8 @@ class WireModel(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        # The checker of a body is made when the first such body comes: a start needs few of them.
+        defer_build=True,
         extra="ignore",
         strict=True,
         allow_inf_nan=False,
