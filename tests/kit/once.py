@@ -4,12 +4,15 @@ import sys
 from functools import cache
 from typing import Any
 
+NOT_THERE: Any = None
 _parsed: dict[tuple[object, ...], Any] = {}
 _patched: set[str] = set()
 
 
 def patch() -> None:
     """Keep style sheets that Textual parsed and certificates that httpx loaded, where used."""
+    # httpx asks with each request whether trio is there, and looks through every folder for it.
+    sys.modules.setdefault("sniffio", NOT_THERE)
     for name, keep in (
         ("textual.css.stylesheet", _keep_style_sheets),
         ("httpx._transports.default", _keep_certificates),

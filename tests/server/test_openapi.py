@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from kit.service.stage import open_stage
+from service_tui.server import document as described
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.openapi import schema_of
 from service_tui.wire.base import WireModel
@@ -33,7 +34,7 @@ async def test_the_document_is_made_once_and_names_the_address_it_was_asked_at(
                 said.append((await client.get("/openapi.json")).text)
             assert json.loads(said[-1])["servers"] == [{"url": address}]
             # What was made is kept: nothing is put together a second time.
-            monkeypatch.setattr(stage.sim.app, "openapi", None)
+            monkeypatch.setattr(described, "_described", None)
         assert said[1] == said[0].replace(BASE_URL, "http://127.0.0.1:8017")
 
 

@@ -1,6 +1,8 @@
 """The served document against the service that serves it: every operation, good and bad input.
 
-The service runs in a thread of its own; the tool sends it whole requests in process.
+The service runs in a thread of its own; the tool sends it whole requests in process. It is asked to
+make up the requests of an operation when the test of that operation runs: whoever only collects the
+tests waits for none of it.
 """
 
 import asyncio
@@ -9,14 +11,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, settings
-from schemathesis import Case
-from schemathesis.config import SchemathesisConfig
 
 from kit.examples import DEPTH
 from kit.service.stage import OPERATOR, open_stage
@@ -26,8 +25,13 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import ALL
 from service_tui.wire.text import line
+
+if TYPE_CHECKING:
+    from schemathesis import Case
+    from schemathesis.schemas import BaseSchema
 
 pytestmark = pytest.mark.fuzz
 
@@ -152,7 +156,7 @@ class Running(Threaded):
         watch = {
             "side": "yes",
             "venue": venue.value,
-            **(near if breached else {"take_profit_pct": 9}),
+            **(near if breached else {"take_profit_pct": 9, "stop_loss_pct": 0.99}),
         }
         path = f"/api/sdk/positions/{market_id}/monitor"
         async with self.line() as line:
@@ -213,7 +217,14 @@ async def document() -> dict[str, Any]:
             return (await client.get("/openapi.json")).json()
 
 
-def described() -> schemathesis.BaseSchema:
+@pytest.fixture(scope="module")
+def api() -> "BaseSchema":
+    """The document as the tool reads it."""
+    import schemathesis  # noqa: PLC0415  (a second of imports, for these tests alone)
+    from schemathesis.checks import load_all_checks  # noqa: PLC0415
+    from schemathesis.config import SchemathesisConfig  # noqa: PLC0415
+
+    load_all_checks()
     schema = schemathesis.openapi.from_dict(
         asyncio.run(document()), config=SchemathesisConfig(seed=SEED)
     )
@@ -232,10 +243,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
     RUNNING.close()
 
 
-api = described()
-
-
-def help_on(case: Case) -> None:
+def help_on(case: "Case") -> None:
     """Help a good request to reach what it is about."""
     if case.meta is not None and case.meta.generation.mode.is_positive:
         case.body = integral(case.body)
@@ -266,7 +274,7 @@ def help_on(case: Case) -> None:
             case.body["market_id"] = market.market_id
 
 
-def help_on_wallets(case: Case, known: dict[str, Any]) -> None:
+def help_on_wallets(case: "Case", known: dict[str, Any]) -> None:
     """A linked wallet, and headers that it has signed."""
     known["address"] = SIGNER.address
     if case.path.endswith(("/wallet", "/credentials", "/derive-via-proxy")):
@@ -278,7 +286,7 @@ def help_on_wallets(case: Case, known: dict[str, Any]) -> None:
         case.body = {name: getattr(signed, name, sent) for name, sent in case.body.items()}
 
 
-def help_on_the_query(case: Case) -> None:
+def help_on_the_query(case: "Case") -> None:
     """What a parameter must be beside its own type."""
     if case.path.endswith("/markets/check"):
         case.query = {"ticker": RUNNING.importable["ticker"]}
@@ -301,7 +309,7 @@ def help_on_the_query(case: Case) -> None:
             given[name] = given[name] and known[name]
 
 
-def within_the_grain(case: Case) -> bool:
+def within_the_grain(case: "Case") -> bool:
     """A number one step of a double off a whole micro means that micro, which no schema can say."""
     data = None if case.meta is None else case.meta.phase.data
     return "Non-multiple" in (getattr(data, "description", None) or "")
@@ -331,20 +339,43 @@ def answered(running: Running) -> Generator[Counter[tuple[str, str, int]]]:
     assert operation.keyless or running.refused_keys >= 2
 
 
-@api.parametrize()
-@settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
+def cases_of(
+    api: "BaseSchema", endpoint: Endpoint[Any], check: Callable[..., None]
+) -> Callable[[], None]:
+    """The check, over all requests that the tool makes up for an operation."""
+    from schemathesis.generation.feedback import FeedbackSources  # noqa: PLC0415
+    from schemathesis.pytest._test_builder import build_operation_test  # noqa: PLC0415
+    from schemathesis.pytest.plugin import make_constants_value_source  # noqa: PLC0415
+
+    return build_operation_test(
+        config=api.config,
+        operation=api[endpoint.path][endpoint.method],
+        test_func=check,
+        given_kwargs={},
+        feedback=FeedbackSources(constants_value_source=make_constants_value_source(api)),
+    )
+
+
+@pytest.mark.parametrize("endpoint", ALL, ids=lambda one: f"{one.method} {one.path}")
 def test_the_document_is_true(
-    case: Case, running: Running, answered: Counter[tuple[str, str, int]]
+    endpoint: Endpoint[Any],
+    api: "BaseSchema",
+    running: Running,
+    answered: Counter[tuple[str, str, int]],
 ) -> None:
-    if within_the_grain(case):
-        return
-    help_on(case)
-    key = OPERATOR if case.path.startswith("/api/desk") else running.stage.key
-    response = case.call(headers={"Authorization": f"Bearer {key}"})
-    answered[case.method, case.path, response.status_code] += 1
-    case.validate_response(response, headers={"Authorization": f"Bearer {key}"})
+    @settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    def check(case: "Case") -> None:
+        if within_the_grain(case):
+            return
+        help_on(case)
+        key = OPERATOR if case.path.startswith("/api/desk") else running.stage.key
+        response = case.call(headers={"Authorization": f"Bearer {key}"})
+        answered[case.method, case.path, response.status_code] += 1
+        case.validate_response(response, headers={"Authorization": f"Bearer {key}"})
+
+    cases_of(api, endpoint, check)()
 
 
-def test_every_operation_is_described() -> None:
+def test_every_operation_is_described(api: "BaseSchema") -> None:
     described = {(one.ok().method.upper(), one.ok().path) for one in api.get_all_operations()}
     assert described == {(one.method, one.path) for one in ALL}

@@ -9,6 +9,8 @@ import sys
 from time import process_time
 from typing import Final
 
+from kit.console import painting
+
 GRAIN_S: Final = 0.02
 """What Textual lets pass at least: its timers of a frame are shorter."""
 
@@ -29,6 +31,7 @@ async def wait_for_idle(min_sleep: float = GRAIN_S, max_sleep: float = CPU_MAX_S
     while quiet < TURNS and process_time() - began < max_sleep:
         await asyncio.sleep(0)
         quiet = 0 if ready else quiet + 1
+    painting.at_rest()
 
 
 def patch() -> None:
