@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from kit.clock import leap
 from kit.desk.faults import TRADES, Fault, is_order, said
 from kit.desk.live_orders import placed
 from kit.desk.redeeming import balance
@@ -194,8 +195,7 @@ async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
         on.desk.submit(on.order(price))
         await on.until(lambda s: s.tickets[0].state is TicketState.UNKNOWN)
         # The first one's entry must not be taken for the second, which never came there.
-        for _ in range(7):
-            await on.stage.clock.advance(100)
+        await leap(on.stage.clock, 700)
         state = await on.until(lambda s: s.tickets[0].is_lost)
         assert "may be another one" in state.tickets[0].outcome
         assert state.tickets[0].outcome != NO_TRACE
