@@ -206,6 +206,9 @@ def _answering(
                 path=call.scope.get("path_params", {}),
                 unknown=_unknown_of(pairs, endpoint),
                 headers=paid,
+                # The name by which this service was called, which the door has let in.
+                host=call.headers.get("host", "").rpartition(":")[0]
+                or call.headers.get("host", ""),
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
