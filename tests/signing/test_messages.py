@@ -44,11 +44,15 @@ def test_a_challenge_is_signed_as_the_library_would() -> None:
     assert message_signer(FAIR.message, bytes.fromhex(signature[2:])) == OWN
 
 
-@pytest.mark.parametrize("host", [HOST, "127.0.0.1", "localhost", "service"])
+@pytest.mark.parametrize("host", [HOST, "127.0.0.1", "localhost", "service", "::1"])
 def test_the_services_own_host_is_named_exactly(host: str) -> None:
-    named = text(host=f"http://{host}:8400")
-    challenge = replace(FAIR, message=named)
-    assert sign_challenge(challenge, CountingSigner(), host=host, now_s=NOW_S)
+    named = f"[{host}]" if ":" in host else host
+    written = [text(host=f"http://{named}:8400")]
+    # A single label is told from a word by what stands around it.
+    written += [text(host=named), text(more=f"\nOf {named}.", host=named)] * (host != "service")
+    for message in written:
+        challenge = replace(FAIR, message=message)
+        assert sign_challenge(challenge, CountingSigner(), host=host, now_s=NOW_S)
 
 
 SIWE = f"other.example wants you to sign in with your account:\n{OWN}\nNonce: {NONCE}"

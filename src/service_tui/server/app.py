@@ -23,7 +23,14 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
-from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
+from service_tui.server.access import (
+    BODY_MAX,
+    IN_PROCESS,
+    Access,
+    Caller,
+    check_origin,
+    host_name,
+)
 from service_tui.server.direct import Answering, Call, Front, JsonText
 from service_tui.server.document import document
 from service_tui.server.events import BEAT_S
@@ -207,8 +214,7 @@ def _answering(
                 unknown=_unknown_of(pairs, endpoint),
                 headers=paid,
                 # The name by which this service was called, which the door has let in.
-                host=call.headers.get("host", "").rpartition(":")[0]
-                or call.headers.get("host", ""),
+                host=host_name(call.headers.get("host", "").lower()),
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)
