@@ -74,6 +74,8 @@ LastWord = Callable[[WireModel | None], str]
 Again = Callable[[str], Awaitable[WireModel]]
 """Sends the same read once more with a payment beside it; raises as every call does."""
 
+Troubled = Callable[[ServiceError], None]
+
 Offered = Callable[[RateLimitedError, Again], None]
 
 """What the line tells right before its first bytes, and again before the body, leave. Between the
@@ -146,6 +148,9 @@ class Client:
 
         self.offered: Offered | None = None
         """Told of every 429 that offers a read for money; whoever hears it may pay, once."""
+
+        self.troubled: Troubled | None = None
+        """Told of every failed try of a read that is sent again: the wait may be long."""
 
         self.renew(keys)
         self.agents = Agents(self)
@@ -269,6 +274,8 @@ class Client:
             if delay_s is None or self._clock.monotonic() + delay_s >= until:
                 # Raised here and not where it was caught: frames of httpx hold the key's header.
                 raise outcome
+            if self.troubled is not None:
+                self.troubled(outcome)
             await self._clock.sleep(delay_s)
 
     async def listen(
@@ -354,7 +361,8 @@ class Client:
         log.debug("%s %s: %d", asked.called.method, asked.called.path, heard.status)
         error = error_of(heard, asked.called)
         if heard.retry_after_s is not None:
-            said = Reason("the service asked us to wait", "wait until the countdown ends")
+            why = f": {error.error}" if isinstance(error, RateLimitedError) else ""
+            said = Reason(f"the service asked us to wait{why}", "wait until the countdown ends")
             self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
         if isinstance(error, UnauthenticatedError) and key is not None:
             self._refused[key] = error.reason

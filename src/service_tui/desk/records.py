@@ -283,7 +283,7 @@ class ServiceView:
     by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
     least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
     `address` is where agents of this machine reach the embedded service; `attached` when another
-    process serves it.
+    process serves it. `failures` holds, by topic, why its last reading failed, until it succeeds.
     """
 
     label: str
@@ -302,6 +302,7 @@ class ServiceView:
     address: str = ""
     attached: bool = False
     problem_status: int = 0
+    failures: Mapping[Topic, str] = field(default_factory=dict[Topic, str])
 
     @property
     def dropped_rows(self) -> int:
