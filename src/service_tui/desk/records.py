@@ -75,7 +75,8 @@ class MarketView:
     """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
 
     `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
-    is the step of limit prices on its book, micros.
+    is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
+    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
     """
 
     market_id: str
@@ -95,6 +96,9 @@ class MarketView:
     criteria: str = ""
     venues: tuple[Venue, ...] = ()
     tick: Micros = Micros(10_000)
+    condition_id: str = ""
+    neg_risk: bool = False
+    fee_rate_bps: int = 0
 
     @property
     def change(self) -> float | None:

@@ -88,6 +88,9 @@ def market_view(body: MarketBody) -> MarketView:
         criteria=body.resolution_criteria or "",
         venues=_venues_of(body.import_source),
         tick=Micros(max(1, round(body.tick_size * ONE))),
+        condition_id=body.polymarket_id or "",
+        neg_risk=body.polymarket_neg_risk,
+        fee_rate_bps=body.fee_rate_bps,
     )
 
 
