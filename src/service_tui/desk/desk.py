@@ -407,7 +407,7 @@ class Desk:
         """The one place where the state changes."""
         before = self._state
         self._supervision.actions.heard(before, fact)
-        was_away = before.service.phase is Phase.OFFLINE
+        was_away = before.service.phase in {Phase.OFFLINE, Phase.UNAUTHORIZED}
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):
             self._state = reduce(self._state, told)

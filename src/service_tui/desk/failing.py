@@ -59,7 +59,7 @@ def failure_of(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFaile
         topic,
         at,
         f"{error}; {fix}" if fix else str(error),
-        unauthorized=isinstance(error, UnauthenticatedError),
+        unauthorized=isinstance(error, UnauthenticatedError) and error.is_revoked,
         offline=not isinstance(error, RefusedError),
         status=status,
     )

@@ -20,6 +20,7 @@ from service_tui.client.errors import (
     ServiceError,
     UnauthenticatedError,
 )
+from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.retry import next_delay
 from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import (
@@ -379,10 +380,7 @@ async def poll(
             tell_failure(ports, replace(failure, by_operator=by_operator))
             if topic is Topic.DETAIL:
                 _say_no_detail(ports, watched, str(error))
-            refused = isinstance(error, (UnauthenticatedError, PlanRequiredError)) or (
-                topic is Topic.ORDERS and isinstance(error, NotFoundError)
-            )
-            await rest(topic, _refused_rest_s(topic) if refused else next_delay(failures, rng))
+            await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
         else:
             failures = 0
             # Who asked nothing has heard nothing, and must not call the service online.
@@ -399,8 +397,17 @@ def _period_s(topic: Topic, ports: Ports) -> float:
     return period_s(ports.state().reactor, PERIODS[topic], REFUSED_REST_S)
 
 
-def _refused_rest_s(topic: Topic) -> float:
-    """How long a topic is left alone that was refused; the heartbeat never for long."""
+def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
+    """How long a topic is left alone that was refused.
+
+    Returns:
+        Seconds, never many for the heartbeat; None where it backs off as usual.
+    """
+    if isinstance(error, UnauthenticatedError):
+        return TRIED_AGAIN_S
+    is_barred = isinstance(error, PlanRequiredError)
+    if not is_barred and not (topic is Topic.ORDERS and isinstance(error, NotFoundError)):
+        return None
     return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
 
 
