@@ -549,7 +549,7 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
 ) -> None:
     path = tmp_path / "config" / "service-tui" / "profiles.json"
     words = ("login", "--url", "https://h.example")
-    for given in ("", "\n", "two words\n"):
+    for given in ("", "\n", "two words\n", "abc\n"):
         done = run(home, *words, given=given)
         assert done.returncode == 1
         assert "nothing was stored" in one_line(done)
@@ -558,6 +558,17 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     assert (done.returncode, done.stderr) == (0, "")
     assert SECRET not in done.stdout
     assert json.loads(path.read_text())["default"]["key"] == SECRET
+    # What is stored is not overwritten by accident.
+    other = ("login", "--url", "https://other.example")
+    done = run(home, *other, given="sk_live_another\n")
+    assert done.returncode == 1
+    line = one_line(done)
+    assert "'default' holds a key for https://h.example" in line
+    assert "--replace" in line
+    assert json.loads(path.read_text())["default"]["key"] == SECRET
+    done = run(home, *other, "--replace", given="sk_live_another\n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(path.read_text())["default"]["url"] == "https://other.example"
 
 
 @pytest.mark.process

@@ -128,6 +128,9 @@ def parser_of(environment: Environment) -> Parser:
     login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
     _add_common(login)
     login.add_argument("--name", default="default", help="name of the profile (default: default)")
+    login.add_argument(
+        "--replace", action="store_true", help="overwrite the profile of this name, unasked"
+    )
     keys = doors.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
     _add_common(keys)
     keys.add_argument("action", choices=KEY_ACTIONS)

@@ -312,18 +312,39 @@ def _told(outcome: "Outcome") -> int:
 
 def _login(options: Options, given: argparse.Namespace) -> int:
     """Ask for the key, never show it, store it for its address."""
-    from service_tui.wiring.keys import KeysError, Profile, keep_profile  # noqa: PLC0415
+    from service_tui.client.keys import Key  # noqa: PLC0415
+    from service_tui.wiring.keys import (  # noqa: PLC0415
+        KeysError,
+        Profile,
+        keep_profile,
+        profiles,
+    )
 
     address = check_url(given.url, may_be_plain=options.allow_insecure)
     key = _asked_for(f"API key for {address}: ").strip()
-    if not key or any(letter.isspace() for letter in key):
-        raise CannotError("that is no key: it is empty or holds spaces; nothing was stored")
     try:
+        Key(key, address)
+    except ValueError as error:
+        raise CannotError(f"that is no key: {error}; nothing was stored") from None
+    try:
+        before = profiles(options.config_dir).get(given.name)
+        if before is not None and not given.replace:
+            _ask_to_replace(before.name, before.url)
         keep_profile(options.config_dir, Profile(given.name, address, key))
     except KeysError as error:
         raise CannotError(f"the key was not stored: {error}") from error
     say(f"stored; open it with 'service-tui --profile {given.name}'")
     return OK
+
+
+def _ask_to_replace(name: str, address: str) -> None:
+    """Have a person say that a stored profile goes; CannotError where nobody does."""
+    about = f"the profile '{name}' holds a key for {address}"
+    if not _is_terminal(sys.stdin):
+        raise CannotError(f"{about}; nothing was stored: add --replace, or another --name")
+    say(f"{about}; type yes to replace it:")
+    if sys.stdin.readline().strip() != "yes":
+        raise CannotError("nothing was stored")
 
 
 def _keys(options: Options, given: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@ import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -505,8 +506,11 @@ async def test_a_refused_key_is_not_sent_again_until_it_is_renewed() -> None:
     client = client_of(app, clock=clock)
     for _ in range(3):
         with pytest.raises(UnauthenticatedError, match="not now") as caught:
-            await client.call(on.MARKETS)
+            await client.call(on.AGENT)
         assert "check the key" in caught.value.fix
+        assert caught.value.is_revoked
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.MARKETS)
     with pytest.raises(UnauthenticatedError):
         await client.call(on.PLACE_TRADE, body=ORDER)
     assert len(app.asked) == 1
@@ -514,6 +518,28 @@ async def test_a_refused_key_is_not_sent_again_until_it_is_renewed() -> None:
     await client.health()
     client.renew(KEYS)
     await client.call(on.MARKETS)
+    assert len(app.asked) == 3
+
+
+async def test_a_refused_key_is_tried_once_a_minute_by_who_says_who_we_are() -> None:
+    app = App(no(401), no(401))
+    clock = ManualClock()
+    client = client_of(app, clock=clock)
+    with pytest.raises(UnauthenticatedError) as caught:
+        await client.call(on.MARKETS)
+    assert not caught.value.is_revoked, "another path may take the key"
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.AGENT)
+    await clock.advance(59.0)
+    for endpoint in (on.AGENT, on.MARKETS, on.POSITIONS):
+        with pytest.raises(UnauthenticatedError):
+            await client.call(endpoint)
+    await clock.advance(1.0)
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.POSITIONS)
+    assert len(app.asked) == 2
+    with suppress(MalformedError):
+        await client.call(on.AGENT)
     assert len(app.asked) == 3
 
 

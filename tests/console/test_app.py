@@ -506,6 +506,17 @@ async def test_the_first_run_explains_itself_once() -> None:
         assert len(seen.doors.submitted) == 1
 
 
+async def test_the_first_page_of_another_service_speaks_of_no_world_of_its_own() -> None:
+    remote = replace(STATE, preferences={}, service=replace(STATE.service, embedded=False))
+    async with running(remote) as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, Welcome))
+        for word in ("this machine", "All money here", "10,000", "pauses the world"):
+            assert word not in seen.text
+        page = seen.app.screen
+        assert isinstance(page, Welcome)
+        assert "the service that you have connected to" in page.text().plain
+
+
 # -- the palette --------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from textual import events
 from kit.console.real_ticket import BOTH, REAL, held_there, state_on, turned
 from kit.console.ticket import HELD, MARKET, short_quiet, ticket
 from kit.samples.desk import NOW
+from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.live_order import live_order, live_question
 from service_tui.console.dialogs.order_draft import (
     Draft,
@@ -200,3 +201,17 @@ def test_what_is_sold_first_is_what_is_held_on_whichever_venue() -> None:
     elsewhere = replace(REAL, positions=())
     assert sellable(elsewhere, MARKET.market_id) == (Side.YES, Venue.EVM)
     assert sellable(elsewhere, "another") is None
+
+
+async def test_an_order_that_no_quote_bounds_does_not_leave() -> None:
+    async with ticket(REAL) as t:
+        await turned(t)
+        await t.quoted("10", money=Micros(10 * ONE), average=None)
+        await t.pilot.press("enter")
+        await t.pilot.pause()
+        assert not isinstance(t.pilot.app.screen, Confirm)
+        assert "no quote bounds the price" in t.text("problem")
+        await t.quoted("11", money=Micros(11 * ONE), average=0.5)
+        await t.pilot.press("enter")
+        await t.pilot.pause()
+        assert isinstance(t.pilot.app.screen, Confirm)

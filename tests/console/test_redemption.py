@@ -25,6 +25,7 @@ from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_wallet import (
     AllowReal,
     AskApprovals,
+    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
@@ -46,7 +47,13 @@ from service_tui.desk.records_redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.records_wallet import KeyState, Ownership, StoredKeyView, WalletView
+from service_tui.desk.records_wallet import (
+    ChallengeView,
+    KeyState,
+    Ownership,
+    StoredKeyView,
+    WalletView,
+)
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate_wallet import wallet_view
 from service_tui.terms import Venue
@@ -357,10 +364,16 @@ async def test_linking_and_approvals_are_confirmed() -> None:
     managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
     async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "l")
+        assert given(seen) == [AskLink(ADDRESS)], "nothing is signed that was not shown"
+        text = "Link this wallet to your agent of service.example.\n\nNonce: n-12345678"
+        read = ChallengeView(ADDRESS, "n-12345678", text, Timestamp(NOW + 300))
+        await seen.bring(replace(STATE, wallet=replace(managed, challenge=read)))
         assert isinstance(seen.app.screen, Confirm)
+        for line in text.splitlines():
+            assert line in seen.text
         await seen.pilot.pause(2 * ARMED_AFTER_S)
         await seen.press("y")
-        assert given(seen) == [LinkWallet(ADDRESS)]
+        assert given(seen)[-1] == LinkWallet(ADDRESS, "n-12345678")
         await seen.bring(STATE)
         await seen.press("A")
         assert given(seen)[-1] == AskApprovals()

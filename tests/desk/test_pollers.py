@@ -9,6 +9,7 @@ import pytest
 
 from kit.desk.faults import (
     Fault,
+    Line,
     asleep,
     at_work,
     breaking,
@@ -25,6 +26,7 @@ from service_tui.desk.commands import AskQuote, Refresh, WatchMarket
 from service_tui.desk.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.wire.endpoints import (
+    AGENT,
     BRIEFING,
     HEALTH,
     MARKETS,
@@ -173,13 +175,49 @@ async def test_a_refused_key_is_not_sent_again_and_says_what_to_check(tmp_path: 
         assert "check the key" in desk.state.service.problem
         await stage.clock.advance(12)
         sent = len(line.sent)
-        desk.submit(Refresh())
-        await stage.clock.advance(60)
+        await stage.clock.advance(30)
         view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
         assert view.state is TicketState.REFUSED
         assert len(line.sent) == sent
+        # By hand it is tried at once, and once a minute by itself: who we are, and nothing else.
+        desk.submit(Refresh())
+        await stage.clock.advance(5)
+        assert set(tried(line, sent)) <= {AGENT.path, BRIEFING.path}
+        assert 1 <= len(tried(line, sent)) <= 2
+        sent = len(line.sent)
+        await stage.clock.advance(180)
+        assert 1 <= len(tried(line, sent)) <= 6
         assert tones(desk.state)[:1] == ["bad"]
         assert desk.state.markets
+        line.fault = lambda _: None
+        await until(desk, online, stage, tries=150)
+        await until(desk, lambda s: not s.service.failures, stage)
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.DONE
+
+
+def tried(line: Line, since: int) -> list[str]:
+    """Paths to which the agent's key was sent."""
+    paths = [one.url.path for one in line.sent[since:]]
+    return [path for path in paths if path.startswith("/api/sdk/")]
+
+
+async def test_a_401_of_one_path_stops_that_path_alone(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda request: (
+            said({"error": "not yours"}, 401) if request.url.path == POSITIONS.path else None
+        )
+        await until(desk, lambda s: Topic.POSITIONS in s.service.failures, stage)
+        asked, markets = line.asked(POSITIONS.path), line.asked(MARKETS.path)
+        await stage.clock.advance(50)
+        assert online(desk.state)
+        assert line.asked(POSITIONS.path) == asked
+        assert line.asked(MARKETS.path) > markets + 10
+        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
+        assert view.state is TicketState.DONE
+        line.fault = lambda _: None
+        desk.submit(Refresh())
+        await until(desk, lambda s: not s.service.failures, stage, tries=10)
 
 
 async def test_the_operators_key_does_not_make_up_for_the_agents(tmp_path: Path) -> None:

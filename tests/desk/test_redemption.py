@@ -489,6 +489,32 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
         assert signer.count == 1
 
 
+async def test_a_relay_that_names_another_transaction_is_shown(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        other = "0x" + "ee" * 32
+        line.fault = lambda request: (
+            said({"success": True, "tx_hash": other})
+            if request.url.path == BROADCAST.path
+            else None
+        )
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.call is not None
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            state = await until(
+                desk, lambda s: other in (run_of(s, held) or run).words, stage, step_s=0.1
+            )
+            own = run_of(state, held)
+            assert own is not None
+            assert own.tx_hash not in {"", other}
+            assert any(other in one.text and one.tone == "warn" for one in state.notices)
+            line.fault = lambda _: None
+            await until(desk, run_is(held, ChainRunState.DONE), stage)
+        assert signer.count == 1
+
+
 async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()

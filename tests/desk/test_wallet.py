@@ -13,6 +13,7 @@ from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     AllowReal,
     AskApprovals,
+    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
@@ -25,6 +26,7 @@ from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
 from service_tui.desk.records_wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
+from service_tui.server.access import EMBEDDED_HOST
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.endpoints import PATCH_SETTINGS
 from service_tui.wire.endpoints_wallet import LINK_WALLET
@@ -47,8 +49,19 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             state = await known(desk, stage)
             assert state.wallet.ownership is Ownership.MANAGED
             assert not state.wallet.is_linked
-            desk.submit(LinkWallet(signer.address))
+            desk.submit(LinkWallet(signer.address, "never shown"))
+            desk.submit(AskLink(signer.address))
+            state = await until(desk, lambda s: s.wallet.challenge, stage)
+            read = state.wallet.challenge
+            assert read is not None
+            assert read.address == signer.address
+            assert f"of {EMBEDDED_HOST}.\n" in read.message
+            assert read.nonce in read.message
+            assert signer.count == 0, "looking signs nothing"
+            assert "nothing was signed" in state.notices[-1].text
+            desk.submit(LinkWallet(signer.address, read.nonce))
             state = await until(desk, lambda s: s.wallet.is_linked, stage)
+            assert state.wallet.challenge is None, "good for one signature"
             assert state.wallet.address == signer.address
             assert signer.count == 1
             await until(desk, lambda s: s.wallet.has_credentials is False, stage)
@@ -89,9 +102,11 @@ async def test_a_challenge_of_somebody_else_is_not_signed(tmp_path: Path) -> Non
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer, client=client) as desk:
             await known(desk, stage)
-            desk.submit(LinkWallet(signer.address))
+            desk.submit(AskLink(signer.address))
             state = await until(desk, lambda s: s.wallet.problem, stage)
             assert "another service" in state.wallet.problem
+            assert state.wallet.challenge is None
+            assert state.wallet.job is None
         assert signer.count == 0
         assert line.asked(LINK_WALLET.path) == 0
 

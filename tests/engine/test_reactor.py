@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from typing import Final
 
 import pytest
@@ -18,7 +19,6 @@ from hypothesis.stateful import (
 )
 
 from kit.examples import examples
-from service_tui.engine.catalogue import token_of
 from service_tui.engine.codec import decode, dumps, encode
 from service_tui.engine.errors import SignalNotFound
 from service_tui.engine.events import (
@@ -272,7 +272,7 @@ def test_only_who_understands_it_gets_fills_of_the_maker(stand: Stand) -> None:
     stand.tell(*legs)
     assert stand.pending() == []
     found = stand.pending(maker=True)
-    token = token_of(market.market_id, Side.YES)
+    token = int(sha256(f"{market.market_id}:yes".encode()).hexdigest(), 16)
     assert [one.signal_id for one in found] == [
         f"0x{'a' * 64}:maker:{leg}:{WALLETS[0]}:{token}" for leg in (0, 1)
     ]

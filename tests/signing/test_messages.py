@@ -44,9 +44,15 @@ def test_a_challenge_is_signed_as_the_library_would() -> None:
     assert message_signer(FAIR.message, bytes.fromhex(signature[2:])) == OWN
 
 
-@pytest.mark.parametrize("host", [HOST, "service.example", "127.0.0.1:8400", "localhost"])
-def test_the_service_and_its_domain_may_be_named(host: str) -> None:
-    assert signed(replace(FAIR, message=text(host=host)), CountingSigner())
+@pytest.mark.parametrize("host", [HOST, "127.0.0.1", "localhost", "service", "::1"])
+def test_the_services_own_host_is_named_exactly(host: str) -> None:
+    named = f"[{host}]" if ":" in host else host
+    written = [text(host=f"http://{named}:8400")]
+    # A single label is told from a word by what stands around it.
+    written += [text(host=named), text(more=f"\nOf {named}.", host=named)] * (host != "service")
+    for message in written:
+        challenge = replace(FAIR, message=message)
+        assert sign_challenge(challenge, CountingSigner(), host=host, now_s=NOW_S)
 
 
 SIWE = f"other.example wants you to sign in with your account:\n{OWN}\nNonce: {NONCE}"
@@ -70,6 +76,19 @@ REFUSED: dict[str, tuple[Challenge, Rule]] = {
         Rule.TEXT,
     ),
     "a sign-in elsewhere": (replace(FAIR, message=SIWE), Rule.TEXT),
+    "no service": (replace(FAIR, message=text(host="ours")), Rule.TEXT),
+    "its domain": (replace(FAIR, message=text(host="service.example")), Rule.TEXT),
+    "an address of a machine": (replace(FAIR, message=text(more=" 10.0.0.1")), Rule.TEXT),
+    "this machine": (replace(FAIR, message=text(more=" localhost:80")), Rule.TEXT),
+    "a single label": (replace(FAIR, message=text(more=" http://intranet/")), Rule.TEXT),
+    "a split hash": (
+        replace(FAIR, message=text(more="\n" + "ab" * 16 + "\n" + "ab" * 16)),
+        Rule.TEXT,
+    ),
+    "a hash as nonce": (
+        replace(FAIR, nonce="ab" * 32, message=text(nonce="ab" * 32)),
+        Rule.TEXT,
+    ),
     "escapes": (replace(FAIR, message=text(more="\x1b[2J")), Rule.TEXT),
     "a prefix of bytes": (replace(FAIR, message="\x19\x01" + text()), Rule.TEXT),
     "text that runs backwards": (replace(FAIR, message=text(more="\u202e")), Rule.TEXT),

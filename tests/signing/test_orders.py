@@ -1,6 +1,6 @@
 import random
 from dataclasses import replace
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, Decimal
 
 import pytest
 
@@ -35,16 +35,16 @@ def built(wish: OrderWish, signer: CountingSigner, exchange: Exchange) -> Order:
         (BUY, (10_000_000, 20_000_000)),  # seen on the wire
         (SELL, (20_000_000, 10_000_000)),
         (replace(BUY, price=330_000), (9_999_000, 30_300_000)),
-        # Half up to the tick: 0.335 is 0.34, 0.3349 is 0.33.
-        (replace(BUY, price=335_000), (9_999_400, 29_410_000)),
-        (replace(BUY, price=334_900), (9_999_000, 30_300_000)),
+        # Never across the price: a buy at 0.335 is one at 0.33, a sale one at 0.34.
+        (replace(BUY, price=335_000), (9_999_000, 30_300_000)),
+        (replace(BUY, price=339_999), (9_999_000, 30_300_000)),
+        (replace(SELL, price=335_000), (20_000_000, 6_800_000)),
+        (replace(SELL, price=330_001), (20_000_000, 6_800_000)),
         # At once: money at two decimals, shares at four, the price down.
         (
             replace(BUY, price=335_000, spend=10_009_000, is_immediate=True),
             (10_000_000, 30_303_000),
         ),
-        # A tick that nobody knows is a cent.
-        (replace(BUY, price=330_000, tick=7), (9_999_000, 30_300_000)),
         # Shares are cut to two decimals, never rounded up.
         (replace(SELL, shares=20_019_999), (20_010_000, 10_005_000)),
         (replace(BUY, spend=None, shares=7_000_000), (3_500_000, 7_000_000)),
@@ -76,7 +76,7 @@ def reference(wish: OrderWish, tick: str) -> tuple[int, int]:
     is_buy = wish.action is OrderAction.BUY
     steps = Decimal(wish.price) / million / Decimal(tick)
     is_cut = is_buy and wish.is_immediate
-    price = steps.quantize(Decimal(1), ROUND_DOWN if is_cut else ROUND_HALF_UP) * Decimal(tick)
+    price = steps.quantize(Decimal(1), ROUND_DOWN if is_buy else ROUND_CEILING) * Decimal(tick)
     if is_cut:
         money = cut(Decimal(wish.spend or 0) / million, 2)
         shares = cut(money / price, amount_places)
@@ -112,9 +112,12 @@ def test_two_thousand_random_amounts_follow_the_table() -> None:
 @pytest.mark.parametrize(
     ("wish", "rule"),
     [
+        (replace(BUY, tick=7), Rule.TICK),
+        (replace(BUY, tick=5), Rule.TICK),
+        (replace(SELL, tick=0), Rule.TICK),
         (replace(BUY, price=0), Rule.PRICE),
         (replace(BUY, price=4_999), Rule.PRICE),
-        (replace(BUY, price=995_000), Rule.PRICE),
+        (replace(SELL, price=995_000), Rule.PRICE),
         (replace(BUY, price=1_000_000), Rule.PRICE),
         (replace(BUY, price=-500_000), Rule.PRICE),
         (replace(BUY, spend=2_490_000), Rule.TOTAL),

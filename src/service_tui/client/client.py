@@ -31,7 +31,7 @@ from service_tui.client.errors import (
     unreadable,
 )
 from service_tui.client.gates import Gates
-from service_tui.client.keys import Key, Keys, service_address
+from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
 from service_tui.client.passing import LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import Heard, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
@@ -73,6 +73,8 @@ LastWord = Callable[[WireModel | None], str]
 
 Again = Callable[[str], Awaitable[WireModel]]
 """Sends the same read once more with a payment beside it; raises as every call does."""
+
+Troubled = Callable[[ServiceError], None]
 
 Offered = Callable[[RateLimitedError, Again], None]
 
@@ -136,7 +138,7 @@ class Client:
         self._read_only = read_only
         self._names: Names = names
         self._gates = Gates(clock)
-        self._refused: dict[Key, Reason] = {}
+        self._refused = RefusedKeys()
         self._same = SameAnswers()
         self.skew_s: float | None = None
         """How far, at least, our clock was ahead of the service's at the last answer that told."""
@@ -146,6 +148,9 @@ class Client:
 
         self.offered: Offered | None = None
         """Told of every 429 that offers a read for money; whoever hears it may pay, once."""
+
+        self.troubled: Troubled | None = None
+        """Told of every failed try of a read that is sent again: the wait may be long."""
 
         self.renew(keys)
         self.agents = Agents(self)
@@ -208,6 +213,10 @@ class Client:
         self._keys = keys
         self._refused.clear()
 
+    def try_refused(self) -> None:
+        """Try a refused key once more, with the next call."""
+        self._refused.try_again()
+
     async def health(self) -> Reply[HealthBody]:
         """Whether the service answers; needs no key."""
         return await self.call(HEALTH)
@@ -242,7 +251,7 @@ class Client:
         called = called_of(endpoint, path or {})
         if self._read_only and not called.reads:
             raise ReadOnlyError("this desk only reads; nothing was sent", called)
-        self._key_of(endpoint, called)
+        self._key_of(endpoint, called, sends=False)
         request = request_of(
             self._base,
             endpoint,
@@ -269,6 +278,8 @@ class Client:
             if delay_s is None or self._clock.monotonic() + delay_s >= until:
                 # Raised here and not where it was caught: frames of httpx hold the key's header.
                 raise outcome
+            if self.troubled is not None:
+                self.troubled(outcome)
             await self._clock.sleep(delay_s)
 
     async def listen(
@@ -322,10 +333,12 @@ class Client:
         )
         error = error_of(heard, called)
         if isinstance(error, UnauthenticatedError) and key is not None:
-            self._refused[key] = error.reason
+            self._refused.refuse(key, called.path, error.reason, self._clock.monotonic())
         raise error or unreadable(f"status {heard.status} is no stream of events", called)
 
-    def _key_of(self, endpoint: Endpoint[Answer], called: Called) -> Key | None:
+    def _key_of(
+        self, endpoint: Endpoint[Answer], called: Called, *, sends: bool = True
+    ) -> Key | None:
         """Which key an endpoint wants.
 
         Returns:
@@ -337,9 +350,13 @@ class Client:
         if endpoint.keyless:
             return None
         key = self._keys.operator if endpoint.operator else self._keys.api
-        reason = _NO_KEY if key is None else self._refused.get(key)
-        if reason is not None:
-            raise UnauthenticatedError(reason, called)
+        if key is None:
+            raise UnauthenticatedError(_NO_KEY, called, is_revoked=True)
+        now = self._clock.monotonic()
+        found = self._refused.why(key, endpoint.path, now, sends=sends)
+        if found is not None:
+            reason, is_revoked = found
+            raise UnauthenticatedError(reason, called, is_revoked=is_revoked)
         return key
 
     async def _try(self, asked: _Asked[Answer]) -> Reply[Answer] | ServiceError:
@@ -354,10 +371,15 @@ class Client:
         log.debug("%s %s: %d", asked.called.method, asked.called.path, heard.status)
         error = error_of(heard, asked.called)
         if heard.retry_after_s is not None:
-            said = Reason("the service asked us to wait", "wait until the countdown ends")
+            why = f": {error.error}" if isinstance(error, RateLimitedError) else ""
+            said = Reason(f"the service asked us to wait{why}", "wait until the countdown ends")
             self._gates.close(asked.endpoint.path, heard.retry_after_s, said)
         if isinstance(error, UnauthenticatedError) and key is not None:
-            self._refused[key] = error.reason
+            path = asked.endpoint.path
+            self._refused.refuse(key, path, error.reason, self._clock.monotonic())
+            error.is_revoked = self._refused.is_revoked(key)
+        elif key is not None and error is None:
+            self._refused.answered(key, asked.endpoint.path)
         is_offer = isinstance(error, RateLimitedError) and error.accepts and asked.called.reads
         if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
             self.offered(error, partial(self._paid, asked))

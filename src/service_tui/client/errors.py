@@ -115,10 +115,16 @@ class RefusedError(ServiceError):
 
 
 class UnauthenticatedError(RefusedError):
-    """401: the key is missing, wrong, or was refused before; no further call uses it."""
+    """401: the key is missing, wrong, or was refused before.
 
-    def __init__(self, reason: Reason, called: Called, *, status: int = 401) -> None:
+    `is_revoked`: no call uses the key for now; else this path alone stops.
+    """
+
+    def __init__(
+        self, reason: Reason, called: Called, *, status: int = 401, is_revoked: bool = False
+    ) -> None:
         super().__init__(reason, called, status=status)
+        self.is_revoked = is_revoked
 
 
 class PlanRequiredError(RefusedError):

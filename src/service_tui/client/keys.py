@@ -12,8 +12,16 @@ from typing import Final
 
 import httpx
 
+from service_tui.client.errors import Reason
 from service_tui.client.reply import is_list, is_object
+from service_tui.wire.endpoints import AGENT, BRIEFING
 from service_tui.wire.text import has_controls, letters
+
+TRIED_AGAIN_S: Final = 60.0
+"""How long a refused key rests. Source: decisions, "401"."""
+
+TELLING: Final = frozenset({AGENT.path, BRIEFING.path})
+"""A 401 of these counts for the whole key. Source: decisions, "401"."""
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _PORTS: Final = {"http": 80, "https": 443}
@@ -65,6 +73,65 @@ class Key:
         if origin(url) != origin(httpx.URL(self.base_url)):
             raise ForeignHostError(f"this key belongs to {self.base_url}, not to {url.host}")
         return f"Bearer {self.secret}"
+
+
+class RefusedKeys:
+    """Keys that were refused, wholly or on one path, and when each may be tried again."""
+
+    def __init__(self) -> None:
+        self._until: dict[tuple[Key, str], tuple[Reason, float]] = {}
+
+    def refuse(self, key: Key, path: str, reason: Reason, now: float) -> None:
+        """Note a 401; one that says who we are counts for every path."""
+        self._until[key, path] = (reason, now + TRIED_AGAIN_S)
+        if path in TELLING:
+            self._until[key, ""] = (reason, now + TRIED_AGAIN_S)
+
+    def why(
+        self, key: Key, path: str, now: float, *, sends: bool = True
+    ) -> tuple[Reason, bool] | None:
+        """Why a key is not sent now.
+
+        Once a minute one call goes through, to see whether the path takes the key again; whether
+        any does is seen by those that say who we are.
+
+        Args:
+            key: the key.
+            path: where it would go.
+            now: of the monotonic clock.
+            sends: it is sent now, if it may be; else this is only a look.
+
+        Returns:
+            The reason and whether it counts everywhere; None where the key may be sent.
+        """
+        for where in ("", path):
+            found = self._until.get((key, where))
+            if found is None:
+                continue
+            reason, until = found
+            if now < until or (not where and path not in TELLING):
+                return reason, not where
+            if sends:
+                self._until[key, where] = (reason, now + TRIED_AGAIN_S)
+        return None
+
+    def is_revoked(self, key: Key) -> bool:
+        """Whether it counts as refused everywhere."""
+        return (key, "") in self._until
+
+    def answered(self, key: Key, path: str) -> None:
+        """Let a key pass again that was taken."""
+        self._until.pop((key, path), None)
+        if path in TELLING and self._until.pop((key, ""), None) is not None:
+            self.try_again()
+
+    def try_again(self) -> None:
+        """Let the next call of each through."""
+        self._until = {one: (reason, 0.0) for one, (reason, _) in self._until.items()}
+
+    def clear(self) -> None:
+        """Forget all: there are other keys."""
+        self._until.clear()
 
 
 @dataclass(frozen=True, slots=True)

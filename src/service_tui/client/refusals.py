@@ -92,13 +92,19 @@ def error_of(heard: Heard, called: Called) -> ServiceError | None:
             return _refused(heard, called)
         case 5:
             return unanswered(
-                f"the service failed with status {heard.status}",
+                f"the service failed with status {heard.status}{_own_words(heard)}",
                 called,
                 status=heard.status,
                 retry_after_s=heard.retry_after_s,
             )
         case _:
             return unreadable(f"{heard.status} is no status of the protocol", called)
+
+
+def _own_words(heard: Heard) -> str:
+    """What the service says of its fault, behind a colon; empty where it says nothing."""
+    said = reason_of(heard.status, heard.raw).error
+    return "" if said == _phrase(heard.status) else f": {said}"
 
 
 def _refused(heard: Heard, called: Called) -> ServiceError:

@@ -286,7 +286,8 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         """Show the first page; once seen it comes by itself no more."""
         from service_tui.console.dialogs.welcome import Welcome  # noqa: PLC0415 - not at first
 
-        self.push_screen(Welcome(), self._welcomed)
+        own = self.desk_state.service.embedded
+        self.push_screen(Welcome(is_embedded=own), self._welcomed)
 
     def _welcomed(self, _: None) -> None:
         if "welcome" not in self.desk_state.preferences:

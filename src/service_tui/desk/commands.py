@@ -34,7 +34,8 @@ class PlaceTrade:
     `question` is for words only. `everything` marks a sale of the whole position. `price` is the
     worst that may be taken on a real venue, None for any; `confirmed`: a person has seen this very
     order on its dialog for real money. `rests`: what nothing meets at once stays on the book at
-    `price` until it is cancelled.
+    `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
+    fee that were shown with it; nothing else is signed then.
     """
 
     kind: ClassVar[str] = "trade"
@@ -52,6 +53,8 @@ class PlaceTrade:
     price: float | None = None
     confirmed: bool = False
     rests: bool = False
+    token: str = ""
+    fee_rate_bps: int | None = None
 
     @property
     def holding(self) -> str:

@@ -175,13 +175,31 @@ class RemoveKey:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkWallet:
-    """Prove to the service that this key is ours, and trade with its wallet from then on."""
+class AskLink:
+    """Read the service's challenge to link this wallet, and show its text. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
     moves_money: ClassVar[bool] = False
 
     address: str
+
+    def in_words(self) -> str:
+        """The order as a person would say it."""
+        return f"read the challenge to link the wallet {self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkWallet:
+    """Sign the challenge that was shown, and trade with this wallet from then on.
+
+    `nonce` is that of the challenge; another one is not signed.
+    """
+
+    kind: ClassVar[str] = "wallet"
+    moves_money: ClassVar[bool] = False
+
+    address: str
+    nonce: str
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -294,6 +312,7 @@ WalletCommand = (
     | LockWallet
     | KeepKey
     | RemoveKey
+    | AskLink
     | LinkWallet
     | AskApprovals
     | SetApprovals

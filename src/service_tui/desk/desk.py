@@ -30,6 +30,7 @@ from service_tui.desk.facts import (
     WorldSeen,
 )
 from service_tui.desk.facts_risk import AlertsSeen
+from service_tui.desk.failing import is_refusal, tell_trouble
 from service_tui.desk.gate import RESUME_FIX, is_entry
 from service_tui.desk.halting import Halting
 from service_tui.desk.handlers.alerts import Exits
@@ -128,6 +129,7 @@ class Desk:
         signs = around.executes and around.signs
         self._wallet = WalletDesk(self.ports, ChainRuns(around.database), memory, executes=signs)
         around.client.last_word = self.ports.gate.last_word
+        around.client.troubled = partial(tell_trouble, self.ports)
         self._supervision = Supervision(
             around.database.path.parent, around.clock, self.ports, self._watched
         )
@@ -405,7 +407,7 @@ class Desk:
         """The one place where the state changes."""
         before = self._state
         self._supervision.actions.heard(before, fact)
-        was_away = before.service.phase is Phase.OFFLINE
+        was_away = before.service.phase in {Phase.OFFLINE, Phase.UNAUTHORIZED}
         self._state = reduce(before, fact)
         for told in self._prices.look(before, self._state):
             self._state = reduce(self._state, told)
@@ -460,7 +462,9 @@ class Desk:
         """While the service is away, ask for its health; when it is back, ask for everything."""
         while True:
             await self._clock.sleep(PROBE_S)
-            if self._state.service.phase is not Phase.OFFLINE:
+            service = self._state.service
+            # Where every path refuses, its health says nothing: they are asked at their own pace.
+            if service.phase is not Phase.OFFLINE or is_refusal(service.problem_status):
                 continue
             with suppress(ServiceError):
                 # Not longer than a pause: a service that swallowed the last probe may be back.

@@ -15,6 +15,7 @@ from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.ports import Ports
 from service_tui.desk.rails import broken_by, rails
+from service_tui.desk.records import MarketView
 from service_tui.desk.records_orders import kept_by_buys
 from service_tui.desk.records_rails import Rail
 from service_tui.desk.records_redemption import Stage
@@ -24,6 +25,7 @@ from service_tui.signing.book import Exchange
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
 from service_tui.signing.skew import check_skew
+from service_tui.signing.tokens import condition_bytes, outcome_token
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 from service_tui.wire.endpoints import MARKET
@@ -172,7 +174,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     market = reply.answer.market
     price = _bound(order, market)
     wish = OrderWish(
-        token_id=_token(market, order.side),
+        token_id=_token(ports.state(), order, market),
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
         price=price,
         spend=int(order.amount) if order.action is Action.BUY else None,
@@ -181,13 +183,14 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         is_neg_risk=market.polymarket_neg_risk,
         is_immediate=not order.rests,
     )
+    is_first = ports.policy.exchange is Exchange.V1
     made = build_order(
         wish,
         signer.address,
         exchange=ports.policy.exchange,
         salt=_salt(ports.new_id()),
         now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
-        fee_rate_bps=market.fee_rate_bps if ports.policy.exchange is Exchange.V1 else 0,
+        fee_rate_bps=_fee(ports.state(), order, market) if is_first else 0,
     )
     signed = await asyncio.to_thread(
         lambda: sign_order(
@@ -208,13 +211,50 @@ def _salt(fresh: str) -> int:
     return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
 
 
-def _token(market: MarketBody, side: Side) -> int:
-    """The token that is traded; MalformedError where the service does not name it."""
-    text = market.polymarket_token_id if side is Side.YES else market.polymarket_no_token_id
-    number = token_number(text or "")
-    if number is None:
-        raise MalformedError("the service does not say which token this market trades")
+def token_shown(market: MarketView, side: Side) -> str:
+    """The outcome token of a side, by its digits; empty for a market that has none."""
+    if not market.condition_id:
+        return ""
+    try:
+        condition = condition_bytes(market.condition_id)
+    except MalformedError:
+        return ""
+    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=market.neg_risk))
+
+
+def _token(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The token that is traded, computed here from the market's condition.
+
+    Returns:
+        The ERC-1155 id.
+
+    Raises:
+        MalformedError: the service names no condition.
+        PolicyRefusedError: another token was confirmed, listed before, or is named beside it.
+    """
+    is_yes, is_neg_risk = order.side is Side.YES, market.polymarket_neg_risk
+    condition = condition_bytes(market.polymarket_id or "")
+    number = outcome_token(condition, is_yes=is_yes, is_neg_risk=is_neg_risk)
+    named = market.polymarket_token_id if is_yes else market.polymarket_no_token_id
+    known = state.markets.get(order.market_id)
+    listed = order.token or (token_shown(known, order.side) if known is not None else "")
+    if named is not None and token_number(named) != number:
+        raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
+    if listed and listed != str(number):
+        raise PolicyRefusedError(Rule.ARGUMENT, "the token is not the one that was shown")
     return number
+
+
+def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The fee that is signed, basis points; PolicyRefusedError above what was confirmed."""
+    known = state.markets.get(order.market_id)
+    most = order.fee_rate_bps
+    if most is None and known is not None and known.condition_id:
+        most = known.fee_rate_bps
+    if most is not None and market.fee_rate_bps > most:
+        said = f"the fee is {market.fee_rate_bps} bps now, {most} bps were shown: look again"
+        raise PolicyRefusedError(Rule.FEE, said)
+    return market.fee_rate_bps
 
 
 def _bound(order: PlaceTrade, market: MarketBody) -> int:

@@ -17,10 +17,10 @@ from service_tui.client.errors import (
     MalformedError,
     NotFoundError,
     PlanRequiredError,
-    RefusedError,
     ServiceError,
     UnauthenticatedError,
 )
+from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.retry import next_delay
 from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import (
@@ -34,11 +34,11 @@ from service_tui.desk.facts import (
     PositionsSeen,
     RailsSeen,
     ServiceAnswered,
-    ServiceFailed,
     WorldSeen,
 )
 from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
+from service_tui.desk.failing import READING, failure_of, tell_failure
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
@@ -364,6 +364,7 @@ async def poll(
     embedded = ports.state().service.embedded
     by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
     failures = 0
+    READING.set(topic)
     await rest(topic, ASIDE_S.get(topic, 0.0))
     while True:
         try:
@@ -375,13 +376,11 @@ async def poll(
                 # Another console, or the holder, has given the desk another key.
                 continue
             failures += 1
-            ports.say(replace(_failure(topic, error, ports.now()), by_operator=by_operator))
+            failure = failure_of(topic, error, ports.now())
+            tell_failure(ports, replace(failure, by_operator=by_operator))
             if topic is Topic.DETAIL:
                 _say_no_detail(ports, watched, str(error))
-            refused = isinstance(error, (UnauthenticatedError, PlanRequiredError)) or (
-                topic is Topic.ORDERS and isinstance(error, NotFoundError)
-            )
-            await rest(topic, _refused_rest_s(topic) if refused else next_delay(failures, rng))
+            await rest(topic, _rest_after_s(topic, error) or next_delay(failures, rng))
         else:
             failures = 0
             # Who asked nothing has heard nothing, and must not call the service online.
@@ -398,8 +397,17 @@ def _period_s(topic: Topic, ports: Ports) -> float:
     return period_s(ports.state().reactor, PERIODS[topic], REFUSED_REST_S)
 
 
-def _refused_rest_s(topic: Topic) -> float:
-    """How long a topic is left alone that was refused; the heartbeat never for long."""
+def _rest_after_s(topic: Topic, error: ServiceError) -> float | None:
+    """How long a topic is left alone that was refused.
+
+    Returns:
+        Seconds, never many for the heartbeat; None where it backs off as usual.
+    """
+    if isinstance(error, UnauthenticatedError):
+        return TRIED_AGAIN_S
+    is_barred = isinstance(error, PlanRequiredError)
+    if not is_barred and not (topic is Topic.ORDERS and isinstance(error, NotFoundError)):
+        return None
     return REFUSED_BRIEFING_S if topic is Topic.BRIEFING else REFUSED_REST_S
 
 
@@ -425,19 +433,6 @@ def _foreign(topic: Topic, error: Exception) -> MalformedError:
     log.warning("%s: %s", topic.value, fault_words(error))
     said = "the answer holds what the desk has no word for"
     return MalformedError(said, Called("GET", topic.value))
-
-
-def _failure(topic: Topic, error: ServiceError, at: Timestamp) -> ServiceFailed:
-    """What a failed call means, with what to do about it where the service said so."""
-    fix = error.fix if isinstance(error, RefusedError) else ""
-    return ServiceFailed(
-        topic,
-        at,
-        f"{error}; {fix}" if fix else str(error),
-        unauthorized=isinstance(error, UnauthenticatedError),
-        offline=not isinstance(error, RefusedError),
-        status=error.status if isinstance(error, RefusedError) else 0,
-    )
 
 
 async def mark_equity(ports: Ports) -> None:

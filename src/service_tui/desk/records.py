@@ -75,7 +75,8 @@ class MarketView:
     """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
 
     `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
-    is the step of limit prices on its book, micros.
+    is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
+    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
     """
 
     market_id: str
@@ -95,6 +96,9 @@ class MarketView:
     criteria: str = ""
     venues: tuple[Venue, ...] = ()
     tick: Micros = Micros(10_000)
+    condition_id: str = ""
+    neg_risk: bool = False
+    fee_rate_bps: int = 0
 
     @property
     def change(self) -> float | None:
@@ -283,7 +287,7 @@ class ServiceView:
     by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
     least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
     `address` is where agents of this machine reach the embedded service; `attached` when another
-    process serves it.
+    process serves it. `failures` holds, by topic, why its last reading failed, until it succeeds.
     """
 
     label: str
@@ -302,6 +306,7 @@ class ServiceView:
     address: str = ""
     attached: bool = False
     problem_status: int = 0
+    failures: Mapping[Topic, str] = field(default_factory=dict[Topic, str])
 
     @property
     def dropped_rows(self) -> int:

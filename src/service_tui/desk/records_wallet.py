@@ -107,6 +107,16 @@ class OfferView:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengeView:
+    """The text that links a wallet once its key has signed it; shown whole before that."""
+
+    address: str
+    nonce: str
+    message: str
+    expires_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
 class PayView:
     """Paying per call: off unless the person gave it a cap for the day.
 
@@ -135,7 +145,8 @@ class WalletView:
     switched real money on in this session. `served` is what the service says is needed for real
     trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
     place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
-    that the service holds, empty for one that is linked.
+    that the service holds, empty for one that is linked. `challenge` is the text that would be
+    signed to link the wallet, once it was read and checked.
     """
 
     address: str = ""
@@ -165,6 +176,7 @@ class WalletView:
     pay: PayView = PayView()
     passed_over: tuple[str, ...] = ()
     managed_address: str = ""
+    challenge: ChallengeView | None = None
 
     @property
     def is_linked(self) -> bool:

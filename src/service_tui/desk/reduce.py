@@ -95,6 +95,9 @@ NEWS_MAX: Final = 200
 FILLS_MAX: Final = 200
 """What the state keeps of endless things; the database keeps the rest."""
 
+ESSENTIAL: Final = frozenset({Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT})
+"""Without an answer to any of these there is nothing to work with."""
+
 OFFLINE_AFTER_S: Final = 5.0
 """ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
@@ -359,15 +362,17 @@ def capped(tickets: tuple[TicketView, ...]) -> tuple[TicketView, ...]:
 
 def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
     seen = {**state.seen, fact.topic: fact.at}
+    failures = {of: why for of, why in state.service.failures.items() if of is not fact.topic}
     if fact.by_operator and state.service.phase is Phase.UNAUTHORIZED:
         # The agent's key is refused all the same. Source: failures, F-04.
-        return replace(state, seen=seen)
+        return replace(state, seen=seen, service=replace(state.service, failures=failures))
     service = replace(
         state.service,
         phase=Phase.ONLINE,
         last_ok_at=fact.at,
         latency_s=fact.latency_s,
         skew_s=fact.skew_s,
+        failures=failures,
     )
     # What another topic met stands until that one answers: a broken path must not be hushed up.
     if state.service.phase is not Phase.ONLINE or fact.topic is service.problem_of:
@@ -381,12 +386,14 @@ def _answered(state: DeskState, fact: ServiceAnswered) -> DeskState:
 def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
     service = state.service
     phase = service.phase
+    failures = {**service.failures, fact.topic: fact.problem}
     if fact.unauthorized and not fact.by_operator:
         phase = Phase.UNAUTHORIZED
     elif phase is Phase.UNAUTHORIZED:
         # Nothing is asked any more; what a late call met must not hide what is to be checked.
         return state
-    elif fact.offline and not _heard_lately(service, fact.at):
+    elif (fact.offline or failures.keys() >= ESSENTIAL) and not _heard_lately(service, fact.at):
+        # An orderly no to everything leaves as little to work with as silence.
         phase = Phase.OFFLINE
     failed = replace(
         service,
@@ -394,6 +401,7 @@ def _failed(state: DeskState, fact: ServiceFailed) -> DeskState:
         problem=fact.problem,
         problem_of=fact.topic,
         problem_status=fact.status,
+        failures=failures,
     )
     return _phase_notice(state, replace(state, service=failed))
 

@@ -271,6 +271,9 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
             if not answer.success:
                 # It may be known there, or never come: the chain says which.
                 said, fix = f"the relay says: {answer.error or 'no'}", answer.fix
+            elif not _is_same(answer.tx_hash, self.body.run.tx_hash):
+                said = f"the relay names another transaction, {answer.tx_hash}; ours is followed"
+                self.ports.say(Noticed("warn", f"{self.body.run.question}: {said}"))
         told = self.body.run.tx_hash
         await self.move(CONFIRM, done=Step.BROADCAST, said=told, words=said, fix=fix)
         return None
@@ -441,3 +444,8 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         )
         tone = "bad" if refusal.reason is NoReason.OUTSIDE_POLICY else "warn"
         self.ports.say(Noticed(tone, f"not done, {self.view.question}: {refusal.words}"))
+
+
+def _is_same(named: str | None, own: str) -> bool:
+    """Whether the relay names our transaction, or none."""
+    return not named or named.lower() == own.lower()

@@ -88,6 +88,9 @@ def market_view(body: MarketBody) -> MarketView:
         criteria=body.resolution_criteria or "",
         venues=_venues_of(body.import_source),
         tick=Micros(max(1, round(body.tick_size * ONE))),
+        condition_id=body.polymarket_id or "",
+        neg_risk=body.polymarket_neg_risk,
+        fee_rate_bps=body.fee_rate_bps,
     )
 
 
@@ -510,9 +513,7 @@ def filled_words(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> s
 
 def fee_words(fee: Micros | None, action: Action, venue: Venue) -> str:
     """What a real venue took beside the price; a buy pays it on top, a sale is paid less."""
-    if fee is None:
-        return "fee not told"
-    if fee <= 0:
-        return "no fee"
+    if fee is None or fee <= 0:
+        return "fee not told" if fee is None else "no fee"
     how = "on top" if action is Action.BUY else "taken off"
     return f"fee {decimal(fee):,.2f} {MONEY_OF[venue]} {how}"

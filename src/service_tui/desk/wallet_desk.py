@@ -12,6 +12,7 @@ from service_tui.desk.commands_wallet import (
     AbandonRun,
     AllowReal,
     AskApprovals,
+    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
@@ -122,6 +123,8 @@ class WalletDesk:
                 await self._keeper.keep(command)
             case RemoveKey():
                 await self._keeper.remove(command)
+            case AskLink():
+                await self._keeper.ask_link(command)
             case LinkWallet():
                 await self._keeper.link(command)
             case AskApprovals():

@@ -135,6 +135,7 @@ class Works:
             case ShowDiff() as shown:
                 await research.show_diff(shown, self.ports)
             case Refresh():
+                self.ports.client.try_refused()
                 self.poke_all()
             case Resume() as resumed:
                 await self.halting.resume(resumed)

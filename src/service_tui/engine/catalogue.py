@@ -18,6 +18,7 @@ from service_tui.engine.feed import Tape
 from service_tui.engine.liquidity import background, refresh_at
 from service_tui.engine.listing import Listing
 from service_tui.engine.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
+from service_tui.signing.tokens import outcome_token
 from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
 
@@ -60,9 +61,10 @@ def condition_of(market_id: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def token_of(market_id: str, side: Side) -> str:
-    """The id that the EVM venue gives the outcome token of a side: a number of up to 78 digits."""
-    return str(int(hashlib.sha256(f"{market_id}:{side.value}".encode()).hexdigest(), 16))
+def token_of(market_id: str, side: Side, *, neg_risk: bool) -> str:
+    """The id of a side's outcome token, derived from its condition as the contract does it."""
+    condition = bytes.fromhex(condition_of(market_id)[2:])
+    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=neg_risk))
 
 
 def ticker_of(listing: Listing) -> str:

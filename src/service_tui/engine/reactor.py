@@ -8,13 +8,13 @@ Source: spec, "Reactor config", "Reactor flow", "Reactor circuit breaker"; decis
 sizing".
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import shares_for
-from service_tui.engine.catalogue import token_of
 from service_tui.engine.errors import SignalNotFound
 from service_tui.engine.events import (
     BreakerReset,
@@ -146,7 +146,9 @@ def signal_id_of(one: Settlement) -> str:
     if one.leg < 0:
         return one.tx_hash
     # Where the wallet was the maker, one transaction may have filled it several times.
-    token = token_of(one.market_id, one.side)
+    # ours: a number of the side's own, as the signals of earlier versions have it.
+    digest = hashlib.sha256(f"{one.market_id}:{one.side.value}".encode()).hexdigest()
+    token = int(digest, 16)
     return f"{one.tx_hash}:maker:{one.leg}:{one.wallet.lower()}:{token}"
 
 

@@ -20,12 +20,19 @@ from service_tui.signing.approvals import Approval, approvals, missing
 from service_tui.signing.chain import Answer, Chain, Parameter, Receipt, quantity
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.credentials import sign_credentials
-from service_tui.signing.errors import ChainError, NotRedeemableError, SigningError
+from service_tui.signing.errors import (
+    ChainError,
+    NotRedeemableError,
+    PolicyRefusedError,
+    Rule,
+    SigningError,
+)
 from service_tui.signing.link import Challenge, sign_challenge
-from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order
+from service_tui.signing.orders import OrderAction, OrderWish, build_order, sign_order, token_number
 from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
+from service_tui.signing.tokens import condition_bytes, outcome_token
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE
@@ -184,19 +191,25 @@ class OwnWallet:
             return request
         path = {"market_id": request.market_id}
         market = self._line.ask(on.MARKET, path=path).market
-        token = market.polymarket_token_id
-        if request.side is Side.NO:
-            token = market.polymarket_no_token_id
+        is_yes = request.side is Side.YES
+        token = outcome_token(
+            condition_bytes(market.polymarket_id or ""),
+            is_yes=is_yes,
+            is_neg_risk=market.polymarket_neg_risk,
+        )
+        named = market.polymarket_token_id if is_yes else market.polymarket_no_token_id
         price, is_buy = request.price, request.action is Action.BUY
         if price is None:
             query = ExecutablePriceQuery(side=request.side, action=request.action)
             price = self._line.ask(on.EXECUTABLE_PRICE, path=path, query=query).price
-        if token is None or not price:
-            raise ValueError("the market has no token or no price to sign an order for")
+        if not price:
+            raise ValueError("the market has no price to sign an order for")
+        if named is not None and token_number(named) != token:
+            raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
         size = round((request.amount if is_buy else request.shares) * ONE)
         is_fak = request.order_type in IMMEDIATE or (request.order_type is None and is_buy)
         wish = OrderWish(
-            token_id=int(token),
+            token_id=token,
             action=OrderAction(request.action.value.upper()),
             price=round(price * ONE),
             spend=size if is_buy else None,

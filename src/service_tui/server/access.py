@@ -45,10 +45,15 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+def host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    return host if host.endswith("]") else host.rsplit(":", 1)[0]
+
+
 @lru_cache(64)
 def _is_loopback(host: str) -> bool:
     """Whether a Host header names this machine."""
-    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    name = host_name(host)
     return name in HOSTS or name.endswith(".localhost")
 
 

@@ -24,7 +24,14 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import ClientSeen
 from service_tui.server import idempotency
-from service_tui.server.access import BODY_MAX, IN_PROCESS, Access, Caller, check_origin
+from service_tui.server.access import (
+    BODY_MAX,
+    IN_PROCESS,
+    Access,
+    Caller,
+    check_origin,
+    host_name,
+)
 from service_tui.server.direct import Answering, Call, Front, JsonText
 from service_tui.server.document import document
 from service_tui.server.events import BEAT_S
@@ -202,6 +209,8 @@ def _answering(
                 path=call.scope.get("path_params", {}),
                 unknown=_unknown_of(pairs, endpoint),
                 headers=paid,
+                # The name by which this service was called, which the door has let in.
+                host=host_name(call.headers.get("host", "").lower()),
             )
             speech.hear(asked.path.items())
             await _note_client(asked, speech)

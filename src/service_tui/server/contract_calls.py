@@ -5,13 +5,12 @@ Used by the route of the chain. Every figure is that of the venue's own account:
 view of it.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from service_tui.addresses import checksummed, keccak256
+from service_tui.addresses import checksummed
 from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import condition_of, event_of, token_of
+from service_tui.engine.catalogue import condition_of, token_of
 from service_tui.engine.chain import managed_address
 from service_tui.engine.mining import SIDES
 from service_tui.engine.venues import Holding
@@ -19,10 +18,8 @@ from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import UINT_MAX, WORD, selector, uint_word
+from service_tui.signing.tokens import collection_id, position_id
 from service_tui.terms import Side, Venue, WalletKind
-
-WRAPPED: Final = checksummed("0x" + keccak256(b"wrapped collateral")[-20:].hex())
-"""Collateral of negative-risk questions. # ours: the simulated chain has one of its own."""
 
 
 class Reverted(Exception):
@@ -163,39 +160,21 @@ def _tokens(world: World, data: bytes) -> bytes:
         return uint_word(0)
     for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
         for side in SIDES:
-            if token_of(market_id, side) == wanted:
+            if token_of(market_id, side, neg_risk=holding.neg_risk) == wanted:
                 return uint_word(holding.on_chain(side))
     return uint_word(0)
 
 
-def _collection(condition: str, index_set: int) -> bytes:
-    # ours: the real one is a point of a curve; here it only has to be one word of its own.
-    return hashlib.sha256(f"{condition}:{index_set}".encode()).digest()
-
-
 def _collection_of(_: World, data: bytes) -> bytes:
-    return _collection(_hex_word(data, 1), _number(data, 2))
+    return collection_id(bytes.fromhex(_hex_word(data, 1)[2:]), _number(data, 2))
 
 
-def _position_of(world: World, data: bytes) -> bytes:
-    """The token of a collection: that of the venue's own record where it is one of its markets."""
-    collateral, collection = _address(data, 0), data[WORD : 2 * WORD]
-    known = {
-        market_id: event_of(market.listing) is not None
-        for market_id, market in world.markets.items()
-        if market.listing.home is Venue.EVM
-    } | {market_id: holding.neg_risk for market_id, holding in _holdings(world)}
-    for market_id, neg_risk in known.items():
-        if collateral != (WRAPPED if neg_risk else POLYGON.usdc_bridged):
-            continue
-        for slot, side in enumerate(SIDES):
-            if _collection(condition_of(market_id), 1 << slot) == collection:
-                return uint_word(int(token_of(market_id, side)))
-    return keccak256(data[: 2 * WORD])
+def _position_of(_: World, data: bytes) -> bytes:
+    return uint_word(position_id(_address(data, 0), data[WORD : 2 * WORD]))
 
 
 def _wrapped(_: World, __: bytes) -> bytes:
-    return bytes(12) + bytes.fromhex(WRAPPED[2:])
+    return bytes(12) + bytes.fromhex(POLYGON.wrapped_collateral[2:])
 
 
 _ANSWERS: Final[dict[tuple[str, bytes], Answer]] = {

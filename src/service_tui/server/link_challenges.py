@@ -43,12 +43,14 @@ class LinkChallenges:
         self._open: dict[str, Challenge] = {}
         self._asked: dict[str, deque[float]] = {}
 
-    def make(self, agent_id: str, address: str, nonce: str, *, now: Timestamp) -> Challenge:
+    def make(
+        self, agent_id: str, address: str, nonce: str, *, host: str, now: Timestamp
+    ) -> Challenge:
         """A fresh one. Its text says for what it is good, and that it moves nothing."""
         expires_at = Timestamp(now + CHALLENGE_S)
         until = datetime.fromtimestamp(expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         message = (
-            "Link this wallet to your agent.\n\n"
+            f"Link this wallet to your agent of {host}.\n\n"
             f"Wallet: {address}\nAgent: {agent_id}\nNonce: {nonce}\nExpires: {until}\n\n"
             "This signature proves that the wallet is yours. It moves no money."
         )

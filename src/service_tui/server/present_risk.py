@@ -9,6 +9,7 @@ from typing import Final
 from service_tui.engine import orders
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import Times
+from service_tui.engine.catalogue import event_of
 from service_tui.engine.errors import Refusal
 from service_tui.engine.exit_values import exit_value, mark_of
 from service_tui.engine.exits import (
@@ -78,7 +79,9 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
     breach, held = alert.breach, alert.held
     waits = alert.status is AlertStatus.PENDING
     service = waits and is_for_service(world, alert)
-    ids = chain_ids(breach.market_id, breach.venue)
+    market = world.markets.get(breach.market_id)
+    neg_risk = None if market is None else event_of(market.listing) is not None
+    ids = chain_ids(breach.market_id, breach.venue, neg_risk=neg_risk)
     shares = breach.shares
     if waits:
         shares = Micros(min(alert.left(), world.risk.held_on(held).shares))

@@ -57,11 +57,17 @@ NO_IDS: Final = ChainIds(None, None, None)
 
 
 @lru_cache(maxsize=1_024)
-def chain_ids(market_id: str, venue: Venue) -> ChainIds:
-    """Condition and outcome tokens of a market; only the EVM venue has them."""
+def chain_ids(market_id: str, venue: Venue, *, neg_risk: bool | None) -> ChainIds:
+    """Condition and outcome tokens of a market; only the EVM venue has them.
+
+    Returns:
+        The ids; no tokens where it is not known any more whether the market is a negative-risk one.
+    """
     if venue is not Venue.EVM:
         return NO_IDS
-    yes, no = (token_of(market_id, side) for side in Side)
+    if neg_risk is None:
+        return ChainIds(condition_of(market_id), None, None)
+    yes, no = (token_of(market_id, side, neg_risk=neg_risk) for side in Side)
     return ChainIds(condition_of(market_id), yes, no)
 
 
@@ -84,13 +90,14 @@ def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
     if listing.home is Venue.SIM:
         return body
     source = {"import_source": listing.home.value, "simulated": True}
-    ids = chain_ids(body.id, listing.home)
+    neg_risk = event_of(listing) is not None
+    ids = chain_ids(body.id, listing.home, neg_risk=neg_risk)
     source |= {
         "fee_rate_bps": fee_rate_bps(listing),
         "polymarket_id": ids.condition_id,
         "polymarket_token_id": ids.token_id_yes,
         "polymarket_no_token_id": ids.token_id_no,
-        "polymarket_neg_risk": event_of(listing) is not None,
+        "polymarket_neg_risk": neg_risk,
         "liquidity_tier": tier_of(listing).name,
     }
     if body.status is not MarketStatus.ACTIVE:
@@ -116,7 +123,8 @@ def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
 
 def order_body(world: World, order: Resting) -> OrderBody:
     """An open order."""
-    ids = chain_ids(order.market_id, order.venue)
+    neg_risk = event_of(world.market(order.market_id).listing) is not None
+    ids = chain_ids(order.market_id, order.venue, neg_risk=neg_risk)
     asked = order.left * order.price // ONE
     return OrderBody(
         order_id=order.order_id,
@@ -338,7 +346,7 @@ def venue_position_body(world: World, agent: Agent, venue: Venue, holding: Holdi
         redeemable=holding.is_redeemable(),
         redeemable_side=winner.value if winner is not None and holding.is_redeemable() else None,
         neg_risk=holding.neg_risk,
-        **chain_ids(market_id, venue)._asdict(),
+        **chain_ids(market_id, venue, neg_risk=holding.neg_risk)._asdict(),
         **quotes,
         url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,
         simulated=True,
@@ -384,7 +392,7 @@ def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
             "currency": CURRENCY,
             "lifecycle": state.value,
             "simulated": True,
-            **chain_ids(closed.market_id, venue)._asdict(),
+            **chain_ids(closed.market_id, venue, neg_risk=None)._asdict(),
         }
     )
 
@@ -408,7 +416,7 @@ def _sold_body(world: World, venue: Venue, holding: Holding, side: Side) -> Posi
         resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
         sources=holding.sources,
         neg_risk=holding.neg_risk,
-        **chain_ids(market_id, venue)._asdict(),
+        **chain_ids(market_id, venue, neg_risk=holding.neg_risk)._asdict(),
         simulated=True,
         sides=(sold_side(side, held, price if side is Side.YES else 1.0 - price),),
     )

@@ -261,7 +261,7 @@ def redemption_body(world: World, slot: Slot) -> RedemptionBody:
         tx_status=None if tx is None else tx.status.value,
         reported=tx is not None and holding.state is PositionState.REDEEMED,
         condition_id=condition_of(market_id) if on_chain else None,
-        token_id=token_of(market_id, side) if on_chain else None,
+        token_id=token_of(market_id, side, neg_risk=holding.neg_risk) if on_chain else None,
         neg_risk=holding.neg_risk,
         url=None if market is None else url_of(market.listing),
         simulated=True,

@@ -124,6 +124,7 @@ class Asked:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     promise: Promise | None = None
     approved: bool = False
+    host: str = ""
     also: Also | None = None
 
     @property

@@ -133,7 +133,8 @@ def _check_expiration(order: Order, request: TradeRequest) -> None:
 
 def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str) -> Signed:
     """Compare what was signed with what was asked for, figure by figure."""
-    if order.token_id != int(token_of(request.market_id, request.side)):
+    neg_risk = event_of(world.market(request.market_id).listing) is not None
+    if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
         raise OrderNotAsSigned("signed order refused: its token is another market's or side's")
     buys = request.action is Action.BUY
     if order.action.value != request.action.value.upper():

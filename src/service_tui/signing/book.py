@@ -52,6 +52,7 @@ class AddressBook:
     fee_escrow: str
     collateral_adapter: str
     neg_risk_collateral_adapter: str
+    wrapped_collateral: str
 
     def collateral(self, exchange: Exchange) -> str:
         """The token that a generation trades in."""
@@ -79,6 +80,7 @@ NAMES: Final = {
     "fee_escrow": "fee escrow v2",
     "collateral_adapter": "collateral adapter",
     "neg_risk_collateral_adapter": "negative-risk collateral adapter",
+    "wrapped_collateral": "wrapped collateral",
 }
 
 POLYGON: Final = AddressBook(
@@ -96,5 +98,7 @@ POLYGON: Final = AddressBook(
     fee_escrow="0x3A43D88ef8Aae4dF5a50B3abf67122CAAeEF7c9F",
     collateral_adapter="0xAdA100Db00Ca00073811820692005400218FcE1f",
     neg_risk_collateral_adapter="0xadA2005600Dec949baf300f4C6120000bDB6eAab",
+    # What the negative-risk adapter names as `wcol()`; pinned, as it decides over token ids.
+    wrapped_collateral="0x3A3BD7bb9528E159577F7C2e685CC81A765002E2",
 )
 """The chain that the service trades on. The table of the wire reference, 6.1."""

@@ -18,7 +18,14 @@ TEXT_MAX: Final = 2_000
 _NONCE: Final = re.compile(r"[A-Za-z0-9_\-]{8,128}\Z")
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{40,}")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b")
+_IP: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\w)")
+_IP6: Final = re.compile(r"\[([0-9a-fA-F:.]*:[0-9a-fA-F:.]*)\]")
+_LOCAL: Final = re.compile(r"(?<![\w.\-])localhost\b", re.IGNORECASE)
+_URL: Final = re.compile(r"://([^\s/:?#\[]+)")
+_SIGN_IN: Final = re.compile(r"(\S+?)(?::\d+)? wants you to sign in")
 _BLOB: Final = re.compile(r"[0-9a-fA-F]{64,}")
+_GAPS: Final = re.compile(r"\s+")
+_HOSTS: Final = (_HOST, _IP, _IP6, _LOCAL, _URL, _SIGN_IN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +44,7 @@ def sign_challenge(challenge: Challenge, signer: Signer, *, host: str, now_s: fl
     Args:
         challenge: what the service sent.
         signer: whose wallet is linked.
-        host: the service's host; the text may name this one and no other.
+        host: the service's host; the text must name this one exactly, and no other.
         now_s: seconds since 1970.
 
     Returns:
@@ -47,10 +54,25 @@ def sign_challenge(challenge: Challenge, signer: Signer, *, host: str, now_s: fl
         PolicyRefusedError: no challenge of this service for this wallet; nothing was signed.
         LockedError: the key is not at hand.
     """
-    for is_wrong, rule, sentence in _faults(challenge, signer.address, host, now_s):
+    check_challenge(challenge, signer.address, host=host, now_s=now_s)
+    return "0x" + signer.sign(message_digest(challenge.message)).hex()
+
+
+def check_challenge(challenge: Challenge, own: str, *, host: str, now_s: float) -> None:
+    """Check that a text is a challenge of this service for this wallet. Signs nothing.
+
+    Args:
+        challenge: what the service sent.
+        own: the wallet's address, checksummed.
+        host: the service's host; the text must name this one exactly, and no other.
+        now_s: seconds since 1970.
+
+    Raises:
+        PolicyRefusedError: it is none, and would not be signed.
+    """
+    for is_wrong, rule, sentence in _faults(challenge, own, host, now_s):
         if is_wrong:
             raise PolicyRefusedError(rule, sentence)
-    return "0x" + signer.sign(message_digest(challenge.message)).hex()
 
 
 def message_digest(message: str) -> bytes:
@@ -78,8 +100,8 @@ def _faults(
     text = challenge.message
     is_ours = is_address(challenge.address) and checksummed(challenge.address) == own
     named = {found.lower() for found in _HEX.findall(text)}
-    hosts = {found.lower() for found in _HOST.findall(text)}
-    bare = _HEX.sub("", text)
+    hosts = {found.lower() for every in _HOSTS for found in every.findall(text)}
+    bare = _GAPS.sub("", _HEX.sub("-", text))
     return (
         (not is_ours, Rule.SENDER, "the challenge is for another wallet"),
         (
@@ -97,18 +119,13 @@ def _faults(
         (challenge.nonce not in text, Rule.TEXT, "the text does not hold the challenge's nonce"),
         (named != {own.lower()}, Rule.TEXT, "the text names another address, or not this wallet's"),
         (
-            _BLOB.search(bare.replace(challenge.nonce, "")) is not None,
+            _BLOB.search(bare) is not None or _BLOB.search(_GAPS.sub("", text)) is not None,
             Rule.TEXT,
             "the text holds a hash, which could be anything",
         ),
         (
-            any(not _is_part_of(found, host.lower()) for found in hosts),
+            hosts != {host.lower()},
             Rule.TEXT,
-            "the text is that of another service",
+            "the text is that of another service, or does not name this one",
         ),
     )
-
-
-def _is_part_of(named: str, host: str) -> bool:
-    """Whether a name in the text is the service's host, or the domain that it stands in."""
-    return host == named or host.endswith(f".{named}")

@@ -26,7 +26,10 @@ BUILDER: Final = bytes.fromhex("ed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2
 """Source: wire reference, 6.2."""
 
 TICK: Final = 10_000
-"""For a tick that is not known. Source: wire reference, 6.2."""
+"""For a market that names no tick. Source: wire reference, 6.2."""
+
+FEE_MAX_BPS: Final = 1_000
+"""ours: the highest fee that is signed, basis points; the venue's own highest."""
 
 AMOUNT_QUANTA: Final = {100_000: 1_000, 10_000: 100, 5_000: 10, 2_500: 1, 1_000: 10, 100: 1}
 """Tick, and what the other amount is a multiple of; millionths. Source: wire reference, 6.2."""
@@ -123,13 +126,15 @@ def amounts(wish: OrderWish) -> tuple[int, int]:
         Maker amount, taker amount; never more than was wished.
 
     Raises:
-        PolicyRefusedError: a price outside of the market, nothing left, or below five shares.
+        PolicyRefusedError: a tick that is not in the table, a price outside of the market, nothing
+            left, or below five shares.
     """
-    tick = wish.tick if wish.tick in AMOUNT_QUANTA else TICK
+    tick = wish.tick
+    if tick not in AMOUNT_QUANTA:
+        raise PolicyRefusedError(Rule.TICK, f"the venue has no tick of {tick / MILLION:f}")
     is_buy = wish.action is OrderAction.BUY
-    # Half up to the tick; an order that is filled at once never pays more than its price.
-    slack = 0 if is_buy and wish.is_immediate else tick // 2
-    price = (wish.price + slack) // tick * tick
+    # ours: never across the price that was confirmed, where the reference rounds half up.
+    price = (wish.price if is_buy else wish.price + tick - 1) // tick * tick
     if not tick <= price <= MILLION - tick:
         raise PolicyRefusedError(Rule.PRICE, "the price lies outside of the market's ticks")
     if is_buy and wish.is_immediate:
@@ -172,11 +177,12 @@ def build_order(  # noqa: PLR0913  (what the two structs need)
     Raises:
         PolicyRefusedError: as `amounts`, or a token, salt, time or fee out of range.
     """
+    if not 0 <= fee_rate_bps <= FEE_MAX_BPS:
+        raise PolicyRefusedError(Rule.FEE, f"a fee of {fee_rate_bps} bps is not signed")
     in_range = (
         0 < wish.token_id <= UINT_MAX,
         0 <= salt < 1 << SALT_BITS,
         _MILLIS_MIN <= now_ms < _MILLIS_MAX,
-        0 <= fee_rate_bps < MILLION // 100,
         len(builder) == len(ZERO_32),
         expires_s == 0 or (not wish.is_immediate and now_ms < expires_s * 1_000 < _MILLIS_MAX),
     )

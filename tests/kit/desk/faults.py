@@ -133,7 +133,7 @@ class Line(httpx.AsyncBaseTransport):
             kept[1] -= 1
             return said(kept[0])
         response = await self.inner.handle_async_request(request)
-        if request.url.path != MARKETS or response.status_code != 200:  # noqa: PLR2004
+        if request.url.path != MARKETS or response.status_code != 200:
             return response
         content = await response.aread()
         self._listed[request.url] = [content, self.looks - 1]

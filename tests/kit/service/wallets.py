@@ -9,6 +9,7 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage
 from service_tui.engine.catalogue import event_of
 from service_tui.engine.market import Market
+from service_tui.server.access import EMBEDDED_HOST
 from service_tui.signing.book import Exchange
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.link import Challenge, sign_challenge
@@ -60,7 +61,7 @@ class External:
             expires_s=self.line.stage.clock.now() + 300,
         )
         signature = sign_challenge(
-            challenge, self.signer, host="127.0.0.1", now_s=self.line.stage.clock.now()
+            challenge, self.signer, host=EMBEDDED_HOST, now_s=self.line.stage.clock.now()
         )
         body = {"address": self.address, "signature": signature, "nonce": asked["nonce"]}
         body |= {"confirm_replace_managed": True}

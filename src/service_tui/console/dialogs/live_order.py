@@ -5,6 +5,7 @@ Used by the ticket. Enter never confirms it; cancel has the focus. Source: ux, "
 """
 
 from dataclasses import replace
+from typing import Final
 
 from rich.text import Text
 
@@ -24,6 +25,9 @@ from service_tui.desk.records_wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros
+
+TOKEN_ENDS: Final = 10
+"""Digits of a token at either end."""
 
 
 def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
@@ -58,6 +62,10 @@ def live_question(
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
+    if order.token:
+        lines.append(("token", Text(shortened(order.token))))
+    if order.fee_rate_bps is not None:
+        lines.append(("fee rate", Text(f"at most {order.fee_rate_bps} bps")))
     if order.rests:
         lines += resting_lines(order, quote, masked=masked)
     elif quote is not None and quote.ok:
@@ -80,6 +88,11 @@ def live_question(
     follows = f"{places} {stays}; a fill cannot be undone."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     return Confirm(Question("Real money: place this order?", body, "place", key="p"))
+
+
+def shortened(token: str) -> str:
+    """A token by its first and last digits, as block explorers list it."""
+    return token if len(token) <= 2 * TOKEN_ENDS else f"{token[:TOKEN_ENDS]}…{token[-TOKEN_ENDS:]}"
 
 
 def _wallet(state: DeskState, *, masked: bool) -> Text:

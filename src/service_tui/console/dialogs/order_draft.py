@@ -12,6 +12,7 @@ from service_tui.console.dialogs.limit_draft import LimitError, read_limit, why_
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.freshness import why_not_traded
 from service_tui.desk.holding_key import holding_key
+from service_tui.desk.live_orders import token_shown
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_orders import kept_by_buys, kept_by_sales
 from service_tui.desk.records_redemption import Stage
@@ -227,7 +228,16 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         order = _read_sale(state, draft, now)
     if holds_secret(draft.reasoning):
         raise DraftError("the reasoning holds what looks like a private key: take it out")
+    order = _as_shown(order, market)
     return _at_limit(state, draft, order) if draft.rests else order
+
+
+def _as_shown(order: PlaceTrade, market: MarketView) -> PlaceTrade:
+    """The order with the token and the fee that are shown now: nothing else may be signed."""
+    if order.venue is not Venue.EVM or not market.condition_id:
+        return order
+    token = token_shown(market, order.side)
+    return replace(order, token=token, fee_rate_bps=market.fee_rate_bps)
 
 
 def why_no_rest(state: DeskState, venue: Venue) -> str:

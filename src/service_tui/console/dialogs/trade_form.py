@@ -265,6 +265,9 @@ class TradeForm(ModalScreen[PlaceTrade | None]):  # noqa: PLR0904 - one action a
         )
 
         bound = live_order(order, self._quoting.newest)
+        if bound.price is None:
+            self._say_not("no quote bounds the price: wait for one, or set a limit price")
+            return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
             if confirmed and not self._is_done:

@@ -19,6 +19,7 @@ from service_tui.console.dialogs.wallet_text import (
     NOT_LINKED,
     approvals_question,
     approvals_text,
+    challenge_question,
     checklist_text,
     is_unlinked,
     live_question,
@@ -38,6 +39,7 @@ from service_tui.desk.commands_wallet import (
     TAIL,
     AllowReal,
     AskApprovals,
+    AskLink,
     KeepKey,
     LinkWallet,
     LockWallet,
@@ -60,12 +62,6 @@ NARROW: Final = 60
 """Width of the words before they are laid out."""
 
 _READ_ONLY: Final = "this desk is read-only: it changes nothing"
-_LINK: Final = (
-    "The service's challenge is signed with this key, as a text that moves nothing. From then on "
-    "orders and redemptions of your agent are signed here, and the managed wallet is no longer "
-    "used. Agent, API key and history stay."
-)
-
 _ALLOW: Final = (
     "The service then takes orders of this agent for real venues, from this desk and from "
     "whoever else holds its API key. This desk sends none before L and the word LIVE."
@@ -91,6 +87,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         self._now = now
         self._code = ""
         self._asks_approvals = False
+        self._asks_link = False
 
     def compose(self) -> ComposeResult:
         """The words, the code, the keys."""
@@ -113,13 +110,16 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive a newer state; approvals that were asked for are then confirmed."""
-        before = self._wallet.approvals_at
+        before, read = self._wallet.approvals_at, self._wallet.challenge
         self._state, self._now = state, now
         self._show()
         wallet = self._wallet
         if self._asks_approvals and wallet.job is None and wallet.approvals_at != before:
             self._asks_approvals = False
             self._confirm_approvals()
+        if self._asks_link and wallet.job is None and wallet.challenge not in {None, read}:
+            self._asks_link = False
+            self._confirm_link()
 
     @on(events.Resize)
     def _resized(self) -> None:
@@ -214,12 +214,7 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         self._app().push_screen(question, answered)
 
     def action_link(self) -> None:
-        """Link the open key's wallet, once that is confirmed."""
-        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not at first
-            Confirm,
-            Question,
-        )
-
+        """Read the challenge for the open key's wallet; its text is then shown and confirmed."""
         wallet = self._wallet
         if self._is_read_only():
             return
@@ -229,13 +224,25 @@ class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
         if wallet.is_linked and wallet.can_sign:
             self.post_message(Said("this wallet is linked already"))
             return
+        self._asks_link = True
+        self._give(AskLink(wallet.key_address))
+
+    def _confirm_link(self) -> None:
+        from service_tui.console.dialogs.confirm import (  # noqa: PLC0415 - not at first
+            Confirm,
+            Question,
+        )
+
+        read = self._wallet.challenge
+        if read is None:
+            return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
             if confirmed:
-                self._give(LinkWallet(wallet.key_address))
+                self._give(LinkWallet(read.address, read.nonce))
 
-        body = Text.assemble((f"{wallet.key_address}\n\n", "bold"), _LINK)
-        self._app().push_screen(Confirm(Question("Link this wallet?", body, "link")), answered)
+        question = Question("Link this wallet?", challenge_question(read), "link")
+        self._app().push_screen(Confirm(question), answered)
 
     def action_approve(self) -> None:
         """Read the approvals; what is missing is then shown and confirmed."""

@@ -18,7 +18,7 @@ from service_tui.console.redemption_text import (
     key_text,
     labelled,
 )
-from service_tui.desk.records_wallet import CheckView, Ownership, WalletView
+from service_tui.desk.records_wallet import ChallengeView, CheckView, Ownership, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, decimal
 
@@ -37,6 +37,12 @@ _RESTRICTED: Final = (
     "history carry over."
 )
 
+
+_LINK: Final = (
+    "This text is signed with the key of this wallet; it moves nothing. From then on orders and "
+    "redemptions of your agent are signed here, and the managed wallet is no longer used. Agent, "
+    "API key and history stay."
+)
 
 NOT_LINKED: Final = "not linked yet: do not send here"
 """Said of a key's address that the service does not know as the wallet."""
@@ -157,6 +163,16 @@ def approvals_question(wallet: WalletView) -> Text:
         body.append_text(Text.assemble(("\n\neach costs at most  ", "muted"), fee_text(first)))
         body.append_text(Text.assemble(("\ntogether  ", "muted"), f"{decimal(cost):,.4f} POL"))
     return body
+
+
+def challenge_question(read: ChallengeView) -> Text:
+    """The text that is signed to link a wallet, word for word, and what it means."""
+    return Text.assemble(
+        (f"{read.address}\n\n", "bold"),
+        _LINK,
+        ("\n\nthe text, word for word\n", "muted"),
+        read.message,
+    )
 
 
 def pay_text(state: DeskState) -> Text:

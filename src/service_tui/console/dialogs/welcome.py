@@ -25,15 +25,33 @@ class Welcome(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "close", "begin", show=False)]
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_embedded: bool) -> None:
         super().__init__("Welcome", "enter begins")
+        self._is_embedded = is_embedded
 
     def text(self) -> Text:
         """What this is, and how to begin."""
-        return _page()
+        return _page(is_embedded=self._is_embedded)
 
 
-def _page() -> Text:
+_OWN: Final = (
+    ("All money here is simulated.", "bold sim"),
+    (
+        " You start with 10,000 $SIM in a small world that lives on this machine: "
+        "it needs no account, no network, and nothing can be lost but pride. "
+        "It goes on while you are away, and tells you what happened.\n\n"
+    ),
+)
+_REMOTE: Final = (
+    "The markets, the money and the rules are those of the service that you have connected to. ",
+    ("SIM", "bold sim"),
+    " at the top means play money; orders for real money are marked ",
+    ("LIVE", "bold live"),
+    " and have a dialog of their own.\n\n",
+)
+
+
+def _page(*, is_embedded: bool) -> Text:
     page = Text.assemble(
         "This is a desk for prediction markets: questions that end in ",
         ("YES", "bold yes"),
@@ -41,20 +59,15 @@ def _page() -> Text:
         ("NO", "bold no"),
         ". A share of the side that wins pays 1, of the other 0; "
         "the price is what the market believes.\n\n",
-        ("All money here is simulated.", "bold sim"),
-        " You start with 10,000 $SIM in a small world that lives on this machine: "
-        "it needs no account, no network, and nothing can be lost but pride. "
-        "It goes on while you are away, and tells you what happened.\n\n",
+        *(_OWN if is_embedded else _REMOTE),
     )
     for key, does in _FIRST_KEYS:
         page.append_text(Text.assemble(("   "), (key, "bold accent"), f"   {does}\n"))
+    pace = (("p", "accent"), " pauses the world, ", ("< >", "accent"), " change its speed, ")
     page.append_text(
         Text.assemble(
             "\n",
-            ("p", "accent"),
-            " pauses the world, ",
-            ("< >", "accent"),
-            " change its speed, ",
+            *(pace if is_embedded else ()),
             (":", "accent"),
             " finds any market or command by name, ",
             ("q", "accent"),

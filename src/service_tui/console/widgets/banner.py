@@ -14,13 +14,19 @@ from service_tui.console import formats
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.lasting import REAL_MONEY, lasting_words
-from service_tui.desk.records import Phase
+from service_tui.desk.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 SLOW_OPENING_S: Final = 2.0
 """What takes longer says how long it has taken. Source: ux, "Manners"."""
+
+PROBLEM_MAX: Final = 200
+"""Letters of what a service says of its failure; the line itself is cut at its width."""
+
+OPTIONAL: Final = frozenset({Topic.ORDERS, Topic.REACTOR, Topic.RESEARCH, Topic.DETAIL})
+"""What a service or a plan may lack; their own screens say so."""
 
 HALTED: Final = "halted"
 """The word for what is graver than anything else."""
@@ -98,12 +104,31 @@ def lasting_things(
         Lasting("live" if word == REAL_MONEY else "warn", word, said)
         for word, said in lasting_words(state)
     )
-    stale = stale_topic(state, now)
-    if stale is not None and state.service.phase is Phase.ONLINE:
-        topic, age = stale
-        said = f"the {topic.value} are {formats.duration(age)} old; r asks for them now"
-        found.append(Lasting("stale", "stale", said))
+    if state.service.phase is Phase.ONLINE:
+        found.extend(_old(state, now))
     return tuple(found)
+
+
+def _old(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
+    """What is stale, or was never read because its path fails, and why."""
+    failures = state.service.failures
+    stale = stale_topic(state, now)
+    if stale is not None:
+        topic, age = stale
+        said = f"{named(topic)} {formats.duration(age)} old; r asks now"
+        why = formats.plain(failures.get(topic, ""), PROBLEM_MAX).plain
+        yield Lasting("stale", "stale", f"{said}: {why}" if why else said)
+    for topic, problem in failures.items():
+        if topic not in state.seen and topic not in OPTIONAL and not state.from_cache:
+            why = formats.plain(problem, PROBLEM_MAX).plain
+            yield Lasting("warn", "not read", f"{named(topic)} not read: {why}")
+            return
+
+
+def named(topic: Topic) -> str:
+    """A topic as the subject of a sentence, with its verb."""
+    one = not topic.value.endswith("s")
+    return f"the {topic.value} {'is' if one else 'are'}"
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
@@ -144,7 +169,7 @@ def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list
     if service.phase is Phase.OFFLINE:
         since = service.last_ok_at
         lost = f"for {formats.duration(now - since)}" if since is not None else "from the start"
-        why = formats.plain(service.problem, 80).plain or "no answer"
+        why = formats.plain(service.problem, PROBLEM_MAX).plain or "no answer"
         said = f"{lost}: {why}. It is tried again every few seconds; r tries now"
         return [Lasting("loss", "offline", said)]
     waited = now - started_at

@@ -18,6 +18,7 @@ from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,
     TAIL,
+    AskLink,
     KeepKey,
     LinkWallet,
     RemoveKey,
@@ -30,13 +31,19 @@ from service_tui.desk.facts_wallet import WalletSeen
 from service_tui.desk.ports import Ports
 from service_tui.desk.records import Topic
 from service_tui.desk.records_redemption import ChainRunState, RunView
-from service_tui.desk.records_wallet import ApprovalView, Ownership, WalletJob, WalletView
+from service_tui.desk.records_wallet import (
+    ApprovalView,
+    ChallengeView,
+    Ownership,
+    WalletJob,
+    WalletView,
+)
 from service_tui.desk.run_body import Body, frozen, thawed
 from service_tui.desk.run_turn import ASK, CHECK, PREPARED, SIGN
 from service_tui.signing.approvals import Approval, approvals
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.errors import ChainError, SigningError
-from service_tui.signing.link import Challenge, sign_challenge
+from service_tui.signing.link import Challenge, check_challenge, sign_challenge
 from service_tui.signing.policy import Price
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
@@ -173,31 +180,52 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     # -- the account -----------------------------------------------------------------------------
 
-    async def link(self, order: LinkWallet) -> None:
-        """Sign the service's challenge, and trade with this wallet from then on."""
+    async def ask_link(self, order: AskLink) -> None:
+        """Read the service's challenge and check it; it is signed once a person has read it."""
         async with self._doing:
-            self._begin(WalletJob.LINK, "the service's challenge is read and signed")
-            await self._account(lambda: self._link(order.address), "linked")
+            self._begin(WalletJob.LINK, "the service's challenge is read")
+            self._say(replace(self._wallet, challenge=None))
+            try:
+                challenge = await self._challenge(order.address)
+                problem = ""
+            except (ServiceError, SigningError) as error:
+                challenge, problem = None, str(error)
+                self._ports.say(Noticed("bad", f"wallet: {problem}"))
+            self._say(replace(self._wallet, challenge=challenge))
+            self._end(problem)
 
-    async def _link(self, address: str) -> str:
+    async def _challenge(self, address: str) -> ChallengeView:
         signer = self._line.vault.signer_of(address)
         client = self._ports.client
         asked = await client.call(LINK_CHALLENGE, query=ChallengeQuery(address=signer.address))
         body = asked.answer
-        challenge = Challenge(
-            address=body.address,
-            nonce=body.nonce,
-            message=body.message,
-            expires_s=timestamp(body.expires_at),
-        )
-        now = self._ports.now() - (client.skew_s or 0.0)
+        view = ChallengeView(body.address, body.nonce, body.message, timestamp(body.expires_at))
+        check_challenge(_signed_of(view), signer.address, host=client.host, now_s=self._now_there())
+        return replace(view, address=signer.address)
+
+    async def link(self, order: LinkWallet) -> None:
+        """Sign the challenge that was shown, and trade with this wallet from then on."""
+        async with self._doing:
+            shown_one = self._wallet.challenge
+            if shown_one is None or shown_one.nonce != order.nonce:
+                words = "wallet: nothing was signed: read the challenge first"
+                self._ports.say(Noticed("warn", words))
+                return
+            self._begin(WalletJob.LINK, "the service's challenge is signed")
+            # Good for one signature, whatever becomes of it.
+            self._say(replace(self._wallet, challenge=None))
+            await self._account(lambda: self._link(order.address, shown_one), "linked")
+
+    async def _link(self, address: str, read: ChallengeView) -> str:
+        signer, client = self._line.vault.signer_of(address), self._ports.client
+        challenge, now = _signed_of(read), self._now_there()
         signature = await asyncio.to_thread(
             lambda: sign_challenge(challenge, signer, host=client.host, now_s=now)
         )
         request = LinkRequest(
             address=signer.address,
             signature=signature,
-            nonce=body.nonce,
+            nonce=read.nonce,
             confirm_replace_managed=True,
         )
         reply = await client.call(LINK_WALLET, body=request)
@@ -205,6 +233,10 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
             return _tail(reply.answer.error or "the service links no wallet", reply.answer.fix)
         self._say(replace(self._wallet, address=signer.address, ownership=Ownership.EXTERNAL))
         return ""
+
+    def _now_there(self) -> float:
+        """The service's time."""
+        return self._ports.now() - (self._ports.client.skew_s or 0.0)
 
     async def make_credentials(self) -> None:
         """Have the venue's credentials derived, unless they are there."""
@@ -443,6 +475,16 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
 
     def _end(self, problem: str) -> None:
         self._say(replace(self._wallet, job=None, job_words="", problem=problem))
+
+
+def _signed_of(view: ChallengeView) -> Challenge:
+    """What is signed of a challenge that was shown: the same text."""
+    return Challenge(
+        address=view.address,
+        nonce=view.nonce,
+        message=view.message,
+        expires_s=view.expires_at,
+    )
 
 
 def _tail(words: str, fix: str) -> str:

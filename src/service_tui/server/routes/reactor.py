@@ -3,7 +3,7 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import condition_of, slug_of, token_of
+from service_tui.engine.catalogue import condition_of, event_of, slug_of, token_of
 from service_tui.engine.events import (
     BreakerReset,
     Reacted,
@@ -158,6 +158,8 @@ def signal_body(signal: Signal) -> SignalBody:
     taker_side = one.action.value.upper()
     size = decimal(one.shares)
     is_on_chain = one.venue is Venue.EVM
+    neg_risk = event_of(listing) is not None
+    token = token_of(one.market_id, one.side, neg_risk=neg_risk) if is_on_chain else ""
     return SignalBody(
         tx_hash=one.tx_hash,
         signal_id=signal.signal_id,
@@ -176,7 +178,7 @@ def signal_body(signal: Signal) -> SignalBody:
             side=taker_side,
             size=size,
             price=one.price,
-            token=token_of(one.market_id, one.side) if is_on_chain else "",
+            token=token,
             condition_id=condition_of(one.market_id) if is_on_chain else "",
             market_title=listing.question,
             market_slug=slug_of(listing),

@@ -137,15 +137,16 @@ def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBod
     """A quote, or for the deprecated `execute` what the order would be made of."""
     if not request.execute:
         return quote
-    ids = chain_ids(request.market_id, request.venue)
     listing = asked.world.market(request.market_id).listing
+    neg_risk = event_of(listing) is not None
+    ids = chain_ids(request.market_id, request.venue, neg_risk=neg_risk)
     params = OrderParamsBody(
         token_id=ids.token_id_yes if request.side is Side.YES else ids.token_id_no,
         price=quote.avg_price or quote.new_price,
         size=quote.shares_requested,
         side=request.action.value.upper(),
         condition_id=ids.condition_id,
-        neg_risk=ids.condition_id is not None and event_of(listing) is not None,
+        neg_risk=ids.condition_id is not None and neg_risk,
     )
     # ours: nothing is kept of it, so that its name is made of what was asked and when.
     named = f"{asked.agent.agent_id} {asked.now} {request.model_dump_json()}"

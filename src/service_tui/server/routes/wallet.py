@@ -7,6 +7,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
+from service_tui.server.access import EMBEDDED_HOST
 from service_tui.server.contract_calls import approvals_of
 from service_tui.server.link_challenges import (
     AN_HOUR,
@@ -74,7 +75,13 @@ async def challenge(asked: Asked) -> ChallengeBody:
     address = checksummed(asked.query_as(ChallengeQuery).address)
     _scarce(asked, "challenge", AN_HOUR, HOUR_S)
     service = asked.service
-    made = service.challenges.make(asked.agent.agent_id, address, service.new_id(), now=asked.now)
+    made = service.challenges.make(
+        asked.agent.agent_id,
+        address,
+        service.new_id(),
+        host=asked.host or EMBEDDED_HOST,
+        now=asked.now,
+    )
     return ChallengeBody(
         nonce=made.nonce,
         message=made.message,

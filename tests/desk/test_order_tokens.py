@@ -1,0 +1,97 @@
+"""What is signed is what was shown: the token of the condition, the fee, the price."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.desk.faults import breaking, said
+from kit.desk.live_orders import live, placed
+from kit.desk.redeeming import CountingSigner, open_wallet_desk
+from kit.samples.desk import sample_state
+from kit.service.line import line_to
+from kit.service.stage import open_stage
+from kit.service.wallets import market_on_chain, ready
+from service_tui.console.dialogs.live_order import live_question
+from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.live_orders import token_shown
+from service_tui.desk.records import TicketState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints import MARKET
+
+Json = dict[str, Any]
+
+
+def swapped(one: Json) -> Json:
+    yes, no = one["polymarket_token_id"], one["polymarket_no_token_id"]
+    return {"polymarket_token_id": no, "polymarket_no_token_id": yes}
+
+
+def unnamed(**changes: object) -> Callable[[Json], Json]:
+    """Changes to an answer that names no token beside them."""
+    nameless = {"polymarket_token_id": None, "polymarket_no_token_id": None}
+    return lambda _: nameless | changes
+
+
+LIES: dict[str, tuple[Callable[[Json], Json], str]] = {
+    "sides swapped": (swapped, "not that of the condition"),
+    "any token": (lambda _: {"polymarket_token_id": "7"}, "not that of the condition"),
+    "no number": (lambda _: {"polymarket_token_id": "0x7"}, "not that of the condition"),
+    "another condition": (unnamed(polymarket_id="0x" + "ab" * 32), "not the one that was shown"),
+    "no condition": (unnamed(polymarket_id=None), "does not name the condition"),
+    "a word": (unnamed(polymarket_id="condition"), "does not name the condition"),
+    "a fee": (lambda _: {"fee_rate_bps": 9_999}, "the fee is 9999 bps now"),
+    "a tick": (lambda _: {"tick_size": 0.000005}, "no tick of 0.000005"),
+    "a tick of nothing": (lambda _: {"tick_size": 0.0000001}, "no tick of"),
+}
+
+
+async def test_only_what_was_shown_is_signed(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        (stage, line), signer = breaking(whole), CountingSigner()
+        market = market_on_chain(stage)
+        path = MARKET.path.format(market_id=market.market_id)
+        true = await line_to(whole).said(MARKET, path={"market_id": market.market_id})
+        order = PlaceTrade(
+            market.market_id, Side.YES, Action.BUY, Venue.EVM,
+            amount=Micros(30 * ONE), confirmed=True,
+        )  # fmt: skip
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            view = desk.state.markets[market.market_id]
+            assert token_shown(view, Side.YES) == true["market"]["polymarket_token_id"]
+            assert token_shown(view, Side.NO) == true["market"]["polymarket_no_token_id"]
+            for name, (lie, why) in LIES.items():
+                told = true | {"market": true["market"] | lie(true["market"])}
+                line.fault = lambda one, told=told: said(told) if one.url.path == path else None
+                state, words = await placed(desk, stage, order)
+                assert state is not TicketState.DONE, name
+                assert why in words, (name, words)
+            line.fault = lambda _: None
+            state, words = await placed(desk, stage, replace(order, token="7"))  # noqa: S106 - none
+            assert "not the one that was shown" in words
+            if view.fee_rate_bps:
+                state, words = await placed(desk, stage, replace(order, fee_rate_bps=0))
+                assert "0 bps were shown" in words
+            assert signer.count == 0
+            shown = replace(
+                order, token=token_shown(view, Side.YES), fee_rate_bps=view.fee_rate_bps
+            )
+            state, words = await placed(desk, stage, shown)
+            assert state is TicketState.DONE, words
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_the_dialog_shows_token_and_fee(rests: bool) -> None:  # noqa: FBT001 - a case
+    token = "1234567890" + "5" * 58 + "0987654321"
+    order = PlaceTrade(
+        "m-new", Side.YES, Action.BUY, Venue.EVM, amount=Micros(10 * ONE),
+        price=0.5, rests=rests, token=token, fee_rate_bps=200,
+    )  # fmt: skip
+    words = live_question(order, sample_state(), None)._question.body.plain
+    assert "1234567890…0987654321" in words
+    assert "at most 200 bps" in words
