@@ -34,9 +34,8 @@ Row = dict[str, Any]
 def remember_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let memory forget after so few rows that each story reads from storage as well."""
     monkeypatch.setattr(world_room, "CLOSED_KEPT", 2)
-    monkeypatch.setattr(past_positions, "CLOSED_KEPT", 2)
     monkeypatch.setattr(venues_room, "SETTLED_KEPT", 2)
-    monkeypatch.setattr(past_positions, "SETTLED_KEPT", 2)
+    monkeypatch.setattr(past_positions, "PAGE", 3)
     monkeypatch.setattr(world_room, "RESOLVED_KEPT", 5)
 
 

@@ -35,6 +35,7 @@ from service_tui.server.history import (
     past_of,
 )
 from service_tui.server.past_markets import PastMarkets
+from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -72,6 +73,7 @@ class Keeper:
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
+        self._agent_rows = AgentRows(database)
         self._answers = Answers(database)
         self.past = PastMarkets(database, lambda: self.world)
         self.digest = Digest(database)
@@ -174,6 +176,17 @@ class Keeper:
     ) -> list[JournalRow]:
         """Rows of these kinds, of all agents, after a row and oldest first."""
         return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
+
+    async def past_before(
+        self, agent_id: str, kinds: Sequence[str], before: int | None, *, limit: int
+    ) -> list[tuple[int, Past]]:
+        """An agent's past of these kinds before a row, newest first, each with its row's number."""
+
+        def read() -> list[tuple[int, Past]]:
+            rows = self._agent_rows.before(agent_id, kinds, before, limit=limit)
+            return [(row.seq, past_of(row.kind, row.body)) for row in rows]
+
+        return await asyncio.to_thread(read)
 
     async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.
