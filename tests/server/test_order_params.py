@@ -52,6 +52,11 @@ WRONG_SIGNALS: Final[tuple[tuple[dict[str, object], str], ...]] = (
     ({"confidence": "high"}, "confidence"),
     ({"edge": "x"}, "edge"),
     ({"signal_source": 3}, "signal_source"),
+    ({"edge": None}, "edge"),
+    ({"edge": [1]}, "edge"),
+    ({"confidence": True}, "confidence"),
+    ({"other": {"a": 1}}, "other"),
+    ({"other": None}, "other"),
 )
 
 
@@ -61,7 +66,8 @@ async def test_signal_data_of_another_kind_is_refused_by_name(tmp_path: Path) ->
         order = {"market_id": market.market_id, "side": "yes", "amount": 1}
         for data, name in WRONG_SIGNALS:
             said = await line.said(PLACE_TRADE, 422, json=order | {"signal_data": data})
-            assert f"signal_data.{name}" in said["fix"]
+            assert f"signal_data.{name} has to be a " in said["fix"]
+            assert len(said["detail"]) == 1
         fine = {"confidence": 1, "edge": -0.2, "signal_source": "news", "other": "x"}
         assert (await line.said(PLACE_TRADE, json=order | {"signal_data": fine}))["success"]
 
