@@ -63,7 +63,7 @@ ENDS_PAGE: Final = 500
 Ends = dict[str, OrderEnded]
 
 
-class Keeper:
+class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of it)
     """The world of one data directory, and the only way to change it."""
 
     def __init__(
@@ -170,6 +170,21 @@ class Keeper:
             return [past_of(row.kind, row.body) for row in rows], total
 
         return await asyncio.to_thread(read)
+
+    @property
+    def seq(self) -> int:
+        """The row of what happened last, which may be on its way to the disk still."""
+        return self._seq
+
+    async def written(self) -> None:
+        """Wait until what has happened by now is on disk.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        # One writer takes what it is given in order: after this come only later things.
+        await self._database.write(lambda _: None)
+        self.check_whole()
 
     async def rows_of_agents(
         self, after: int, kinds: Sequence[str], *, limit: int

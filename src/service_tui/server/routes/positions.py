@@ -194,27 +194,18 @@ async def positions(asked: Asked) -> PositionsBody:
     )
 
 
-def _by_source(
-    wanted: Venue | str, sums: Mapping[str, SourceSums], held: Sequence[PositionBody]
-) -> dict[str, SourceBody]:
+def _by_source(sums: Mapping[str, SourceSums]) -> dict[str, SourceBody]:
     """Figures by the source tags of the buys; a market with two tags counts for both."""
-    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
-    if wanted in {"all", Venue.SIM}:
-        return {
-            tag: SourceBody(
-                positions=one.positions,
-                exposure=decimal(one.exposure),
-                realized_pnl=decimal(one.realized),
-                unrealized_pnl=decimal(one.unrealized),
-                trade_count=one.trades,
-            )
-            for tag, one in sums.items()
-        }
-    values: dict[str, list[float]] = {}
-    for body in held:
-        for tag in body.sources:
-            values.setdefault(tag, []).append(body.current_value)
-    return {tag: SourceBody(positions=len(own), exposure=sum(own)) for tag, own in values.items()}
+    return {
+        tag: SourceBody(
+            positions=one.positions,
+            exposure=decimal(one.exposure),
+            realized_pnl=decimal(one.realized),
+            unrealized_pnl=decimal(one.unrealized),
+            trade_count=one.trades,
+        )
+        for tag, one in sums.items()
+    }
 
 
 def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
@@ -240,7 +231,9 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     wanted = asked.query_as(PortfolioQuery).venue
     service = asked.service
-    sums = await by_source(service.keeper, service.past, asked.agent.agent_id)
+    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
+    where = Venue.SIM if wanted == "all" else Venue(wanted)
+    sums = await by_source(service.keeper, service.past, asked.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
     world, agent = asked.world, asked.agent
     on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
@@ -279,7 +272,7 @@ async def portfolio(asked: Asked) -> PortfolioBody:
             top_market_pct=values[0] / exposure if exposure else 0.0,
             top_3_markets_pct=min(1.0, sum(values[:3]) / exposure) if exposure else 0.0,
         ),
-        by_source=_by_source(wanted, sums, held),
+        by_source=_by_source(sums),
         warnings=tuple(
             f"{body.question} is closed and awaits its outcome"
             for body in held
