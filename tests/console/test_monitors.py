@@ -751,7 +751,11 @@ async def test_texts_from_outside_are_never_markup() -> None:
 
 def test_the_bar_shows_where_the_mark_is() -> None:
     row = replace(STATE.risk.monitors[1], entry=0.5, stop_pct=0.2, target_pct=0.2)
-    places = {mark: track(replace(row, mark=mark)).plain for mark in (0.4, 0.401, 0.5, 0.599, 0.6)}
+    # A target is measured by what an exit brings: here as much as the mark says.
+    places = {
+        mark: track(replace(row, mark=mark, exit_value=Micros(int(row.shares * mark) + 1))).plain
+        for mark in (0.4, 0.401, 0.5, 0.599, 0.6)
+    }
     assert places[0.4] == "●───┼───┤"
     assert places[0.401] == "├●──┼───┤"
     assert places[0.5] == "├───●───┤"

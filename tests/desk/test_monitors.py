@@ -46,7 +46,12 @@ def test_distances_go_from_the_entry_to_each_end() -> None:
     assert monitor.to_target == 1.0
     assert monitor_of(mark=0.9).to_stop == 1.0
     assert monitor_of(mark=0.1).to_stop == 0.0
-    assert monitor_of(mark=0.6, target_pct=0.5).to_target == pytest.approx(0.6)
+    # A target is measured by what an exit brings a share, not by the mark.
+    hundred = {"shares": Micros(100 * ONE), "target_pct": 0.5, "mark": 0.9}
+    assert monitor_of(**hundred, exit_value=Micros(60 * ONE)).to_target == pytest.approx(0.6)
+    assert monitor_of(**hundred, exit_value=Micros(40 * ONE)).to_target == 1.0
+    assert monitor_of(**hundred, exit_value=Micros(75 * ONE)).to_target == 0.0
+    assert monitor_of(**hundred, exit_value=None).to_target is None
     assert monitor_of(mark=None).to_stop is None
     assert monitor_of(stop_pct=None).stop_price is None
     assert monitor_of(entry=0.0, mark=0.0).to_stop == 0.0

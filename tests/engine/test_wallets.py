@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from service_tui.addresses import checked_address
+from service_tui.engine.chain import managed_address
 from service_tui.engine.codec import decode, dumps, encode
 from service_tui.engine.errors import PriceBeyondLimit
 from service_tui.engine.events import (
@@ -316,3 +317,8 @@ def test_what_is_traded_is_open_for_a_while() -> None:
         for one in settled_in(world.advance(Timestamp(AT + second))):
             market = world.markets.get(one.market_id)
             assert market is None or market.status(world.world_at) is MarketStatus.ACTIVE
+
+
+def test_the_address_of_a_managed_wallet_is_worked_out_once() -> None:
+    first = managed_address("an-agent-of-this-test")
+    assert managed_address("an-agent-of-this-test") is first

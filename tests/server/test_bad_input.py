@@ -618,6 +618,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "source": ("a" * 201,),
         "status": (*WORDS, "open"),
         "limit": (*COUNTS, "100001"),
+        "offset": (*COUNTS, "10000001"),
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     HELD_TRADES: {"status": (*WORDS, "ended")},

@@ -13,12 +13,13 @@ from service_tui.server.routes.table import ROUTES
 from service_tui.terms import Venue
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints import EXECUTABLE_PRICE
+from service_tui.wire.endpoints import EXECUTABLE_PRICE, PLACE_TRADE, SET_MONITOR
 
 INNER: Final = re.compile(
     r"<\w+[.:]|function-|instance of|Traceback|<class|object at 0x|NoneType|\bNone\b|\bTrue\b"
     r"|\b(?:literal|constrained|dict|list|tuple|union|json-or-python|lax-or-strict)\[|\w+\(\)"
     r"|\b(?:dictionary|frozenset|WireModel|[A-Z]\w+(?:Body|Request|Query|Patch))\b|Value error"
+    r"|{[a-z]\w*}"
 )
 
 WRONG: Final[tuple[object, ...]] = ("bogus", -1, {}, [{}], None, True, 1.5)
@@ -71,3 +72,14 @@ async def test_the_executable_price_of_a_sim_market_says_how_to_ask(tmp_path: Pa
         assert said["success"] is False
         assert "trade it on sim" not in said["fix"]
         assert "dry_run" in said["fix"]
+
+
+async def test_a_monitor_without_a_threshold_names_the_call_that_removes_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        market_id = stage.open_markets()[0].market_id
+        order = {"market_id": market_id, "side": "yes", "amount": 10}
+        assert (await line.said(PLACE_TRADE, json=order))["success"]
+        nothing = {"side": "yes", "stop_loss_pct": None}
+        response = await line.ask(SET_MONITOR, path={"market_id": market_id}, json=nothing)
+        assert f"DELETE /api/sdk/positions/{market_id}/monitor?side=yes" in response.text

@@ -1,5 +1,6 @@
 """Positions add up: cash and holdings are what was paid in, and what the rows say was made."""
 
+import asyncio
 import random
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from service_tui.engine import world as world_room
 from service_tui.engine.market import Market
 from service_tui.engine.venues import GRANT
 from service_tui.server import past_positions
+from service_tui.server.by_source import by_source
 from service_tui.server.present import FIRST_CASH
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, micros
@@ -34,9 +36,8 @@ Row = dict[str, Any]
 def remember_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let memory forget after so few rows that each story reads from storage as well."""
     monkeypatch.setattr(world_room, "CLOSED_KEPT", 2)
-    monkeypatch.setattr(past_positions, "CLOSED_KEPT", 2)
     monkeypatch.setattr(venues_room, "SETTLED_KEPT", 2)
-    monkeypatch.setattr(past_positions, "SETTLED_KEPT", 2)
+    monkeypatch.setattr(past_positions, "PAGE", 3)
     monkeypatch.setattr(world_room, "RESOLVED_KEPT", 5)
 
 
@@ -134,15 +135,24 @@ class Story:
         """What the portfolio and the briefing say of each source is what its rows say."""
         told = await self.line.said(PORTFOLIO)
         brief = (await self.line.said(BRIEFING))["venues"]["sim"]["by_skill"]
-        tags = {tag for tag, places in self.bought.items() if {"sim"} & dict(places).keys()}
-        assert told["by_source"].keys() == brief.keys() == tags
-        for tag, sums in told["by_source"].items():
-            own = [row for row in rows if tag in row["sources"] and row["venue"] == "sim"]
-            made = sum(micros(row["pnl"]) for row in own)
-            assert micros(sums["realized_pnl"]) + micros(sums["unrealized_pnl"]) == made
-            assert micros(brief[tag]["total_pnl"]) == made
-            assert micros(sums["exposure"]) == sum(micros(row["current_value"]) for row in own)
-            assert sums["trade_count"] == 1
+        for venue in Venue:
+            mine = await self.line.said(PORTFOLIO, venue=venue.value)
+            tags = {tag for tag, places in self.bought.items() if venue in dict(places)}
+            assert mine["by_source"].keys() == tags
+            if venue is Venue.SIM:
+                assert told["by_source"] == mine["by_source"]
+                assert brief.keys() == tags
+            for tag, sums in mine["by_source"].items():
+                own = [row for row in rows if tag in row["sources"] and row["venue"] == venue]
+                made = sum(micros(row["pnl"]) for row in own)
+                assert micros(sums["realized_pnl"]) + micros(sums["unrealized_pnl"]) == made
+                going_on = [row for row in own if row["outcome"] is None]
+                worth = sum(micros(row["current_value"]) for row in going_on)
+                assert micros(sums["exposure"]) == worth
+                assert sums["trade_count"] == 1
+                if venue is Venue.SIM:
+                    assert micros(brief[tag]["total_pnl"]) == made
+        assert self.stage.sim.service.past.seq == self.stage.sim.service.keeper.seq
         for venue in Venue:
             past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
             count = sum(row["action"] != "redeem" and row["shares"] > 0 for row in past)
@@ -175,3 +185,23 @@ async def test_rows_of_every_venue_add_up_to_what_was_made(
         closed = stage.agent.closed
         closed[:] = [replace(one, sources=None) for one in closed]
         await story.check()
+
+
+async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=1) as stage:
+        keeper, past = stage.sim.service.keeper, stage.sim.service.past
+        line = line_to(stage)
+        soon = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
+        market = next(one for one in soon if one.listing.resolves_at > stage.world.world_at + 30)
+        order = {"market_id": market.market_id, "side": "yes", "amount": 20, "source": "dip"}
+        assert (await line.said(PLACE_TRADE, json=order))["success"]
+        # Applied in memory, and not on disk: whoever asks now waits for the disk.
+        stage.clock._now += market.listing.resolved_at - stage.world.world_at + 1
+        events = stage.world.advance(stage.clock.now())
+        assert not stage.agent.positions
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(keeper.commit(events))
+            reading = tasks.create_task(by_source(keeper, past, stage.agent_id))
+        (sums,) = reading.result().values()
+        assert sums.realized == stage.agent.closed[0].realized
+        assert (sums.trades, sums.positions, past.seq) == (1, 0, keeper.seq)

@@ -159,7 +159,12 @@ async def test_history_and_pruning_read_through_their_indexes(database: Database
         return str(connection.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
 
     of_agent = "SELECT count(*) FROM journal WHERE agent_id = 'a' AND kind IN ('trade')"
-    assert "journal_by_agent" in await database.write(lambda c: plan(c, of_agent))
+    assert "journal_by_kind" in await database.write(lambda c: plan(c, of_agent))
+    page = "SELECT seq FROM journal WHERE agent_id = 'a' AND kind {} ORDER BY seq DESC LIMIT 9"
+    for kinds, index in (("IN ('fill', 'payout')", "by_agent"), ("= 'fill'", "by_kind")):
+        found = await database.write(lambda c, kinds=kinds: plan(c, page.format(kinds)))
+        assert f"journal_{index}" in found
+        assert "TEMP B-TREE" not in found
     assert "journal_of_the_tape" in await database.write(lambda c: plan(c, prune))
 
 

@@ -164,14 +164,15 @@ def test_a_newer_schema_is_left_alone(directory: Path) -> None:
     fill(directory)
     path = directory / DATABASE_FILE
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version=8")
+        connection.execute(f"PRAGMA user_version={SCHEMA.version + 1}")
     before = path.read_bytes()
     for attempt in (open_here, open_for_reading):
         with pytest.raises(
-            NewerSchemaError, match=f"schema 8 and this program knows {SCHEMA.version}"
+            NewerSchemaError,
+            match=f"schema {SCHEMA.version + 1} and this program knows {SCHEMA.version}",
         ) as refused:
             attempt(directory)
-        assert (refused.value.found, refused.value.known) == (8, SCHEMA.version)
+        assert (refused.value.found, refused.value.known) == (SCHEMA.version + 1, SCHEMA.version)
     assert path.read_bytes() == before
 
 
@@ -200,6 +201,8 @@ DROP TABLE chainruns;
 DROP TABLE entries;
 DROP TABLE entriesread;
 DROP TABLE endedmarkets;
+DROP TABLE endedfilled;
+DROP INDEX journal_by_kind;
 PRAGMA user_version=1;
 """
 

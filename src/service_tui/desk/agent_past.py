@@ -8,17 +8,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.client.reply import Reply
 from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import EndedRows, all_positions
 from service_tui.desk.records_fleet import AgentDetailView
 from service_tui.desk.translate import position_views
 from service_tui.desk.translate_fleet import reasoned_trade_view
 from service_tui.wire.endpoints_fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
-from service_tui.wire.positions import PositionsQuery
+from service_tui.wire.positions import PositionsBody, PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
-
-ENDED_MAX: Final = 400
-"""ours: of each venue the newest so many positions in ended markets: an agent may have thousands,
-and an answer has a bound."""
 
 PAST_MAX: Final = 1_000
 """Trades of each agent; more than any plan allows on one day unless somebody raised it."""
@@ -52,7 +50,11 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         if len(reply.answer.trades) < PAGE:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
-    query = PositionsQuery(status="all", limit=ENDED_MAX)
-    held = await ports.client.call(DESK_AGENT_POSITIONS, path={"agent_id": agent_id}, query=query)
-    positions = tuple(view for row in held.answer.positions for view in position_views(row, None))
+
+    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+        path = {"agent_id": agent_id}
+        return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
+
+    held = await all_positions(ask, EndedRows())
+    positions = tuple(view for row in held.rows for view in position_views(row, None))
     return AgentDetailView(agent_id, trades, (), positions=positions)

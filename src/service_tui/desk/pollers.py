@@ -21,6 +21,7 @@ from service_tui.client.errors import (
     UnauthenticatedError,
 )
 from service_tui.client.keys import TRIED_AGAIN_S
+from service_tui.client.reply import Reply
 from service_tui.client.retry import next_delay
 from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import (
@@ -47,6 +48,7 @@ from service_tui.desk.polling_fleet import read_supervision
 from service_tui.desk.polling_orders import read_orders
 from service_tui.desk.polling_wallet import read_redemptions, read_wallet
 from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import all_positions
 from service_tui.desk.rails import DAY_S, next_midnight
 from service_tui.desk.reactor_reading import period_s, read_signals
 from service_tui.desk.records import DetailView, EquityPoint, PositionView, TicketState, Topic
@@ -144,18 +146,17 @@ async def read_markets(ports: Ports, watched: Watched) -> Read:
     return [fact], latency_s
 
 
-EVERYTHING: Final = PositionsQuery(venue="all", status="all", limit=500)
-"""What is held, and so many of each venue that ended last: more is no matter of every few seconds.
-"""
-
-
-async def read_positions(ports: Ports, _: Watched) -> Read:
+async def read_positions(ports: Ports, watched: Watched) -> Read:
     """What is held, and what was."""
-    reply = await ports.client.call(POSITIONS, query=EVERYTHING)
+
+    async def ask(query: PositionsQuery) -> Reply[PositionsBody]:
+        return await ports.client.call(POSITIONS, query=query)
+
+    reply = await all_positions(ask, watched.ended)
     known = ports.state()
     views: list[PositionView] = []
     dropped = reply.dropped
-    for body in reply.answer.positions:
+    for body in reply.rows:
         try:
             views.extend(position_views(body, known.markets.get(body.market_id)))
         except UNTRANSLATABLE:

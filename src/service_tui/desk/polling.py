@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from service_tui.desk.facts import Fact
 from service_tui.desk.ports import Ports
+from service_tui.desk.position_pages import EndedRows
 from service_tui.desk.reactor_reading import ReactorWatch
 
 
@@ -18,7 +19,7 @@ class Watched:
 
     `wants_plain_words`: the service refused the words by which all markets are asked for at once.
     `without_queue`, `without_wallet`, `without_orders`: it has no list of redemptions, tells of no
-    wallet, and has no list of open orders.
+    wallet, and has no list of open orders. `ended` are positions that need no second reading.
     """
 
     market_id: str | None = None
@@ -28,6 +29,7 @@ class Watched:
     without_wallet: bool = False
     without_orders: bool = False
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
+    ended: EndedRows = field(default_factory=EndedRows)
     agent_id: str = ""
     run_id: str = ""
 

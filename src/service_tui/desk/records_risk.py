@@ -84,7 +84,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MonitorView:
-    """Thresholds of one position, with where the mark stands between them.
+    """Thresholds of one position, with where the mark and an exit stand between them.
 
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
     `entry` is the average price paid, None where it is not known; `mark` the price now.
@@ -120,7 +120,7 @@ class MonitorView:
 
     @property
     def target_price(self) -> float | None:
-        """Price of the side at or above which it breaches; at 1 or more it is never reached."""
+        """Exit value a share at or above which it breaches; at 1 or more it is never reached."""
         return target_price(self.entry, self.target_pct)
 
     @property
@@ -130,8 +130,16 @@ class MonitorView:
 
     @property
     def to_target(self) -> float | None:
-        """Distance to the target: 1 at the entry or below, 0 at the target or above."""
-        return _distance(self.mark, self.entry, self.target_price)
+        """Distance of an exit now to the target: 1 at the entry or below, 0 at the target."""
+        # Source: decisions, "Stop and target prices": a target is measured by the exit value.
+        return _distance(self.exit_price, self.entry, self.target_price)
+
+    @property
+    def exit_price(self) -> float | None:
+        """What selling all of it would bring a share; None where it is not known."""
+        if self.exit_value is None or not self.shares:
+            return None
+        return self.exit_value / self.shares
 
     @property
     def exit_pnl(self) -> Micros | None:
@@ -149,13 +157,13 @@ def target_price(entry: float | None, target_pct: float | None) -> float | None:
     return None if entry is None or target_pct is None else entry * (1.0 + target_pct)
 
 
-def _distance(mark: float | None, entry: float | None, end: float | None) -> float | None:
-    """How much of the way from `entry` to `end` is still ahead, 0 to 1."""
-    if mark is None or entry is None or end is None:
+def _distance(price: float | None, entry: float | None, end: float | None) -> float | None:
+    """How much of the way from `entry` to `end` is still ahead of a price, 0 to 1."""
+    if price is None or entry is None or end is None:
         return None
     if entry == end:
         return 0.0
-    return min(1.0, max(0.0, (mark - end) / (entry - end)))
+    return min(1.0, max(0.0, (price - end) / (entry - end)))
 
 
 @dataclass(frozen=True, slots=True)

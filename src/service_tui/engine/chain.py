@@ -11,6 +11,7 @@ of the ledger of its own.
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from service_tui.addresses import checksummed
@@ -105,6 +106,7 @@ class Tx:
         return TxStatus.PENDING if self.mined is None else self.mined.status
 
 
+@lru_cache(maxsize=4_096)
 def managed_address(agent_id: str) -> str:
     """The address of the wallet that the service holds for an agent, the same for ever."""
     # ours: derived from the id, as nobody holds a key of it and no chain knows it.

@@ -225,7 +225,7 @@ class NothingWatched(BadOrder):
     """A change would leave a monitor without a threshold."""
 
     code = "NOTHING_WATCHED"
-    fix = "keep one threshold, or remove the monitor: DELETE /api/sdk/positions/{market_id}/monitor"
+    fix = "keep one threshold, or remove the monitor"
 
 
 class InsufficientBalance(BadOrder):

@@ -115,6 +115,14 @@ class Tape:
             listing = ready[slot, number] = _draw(self.seed, SLOT_BY_INDEX[slot], number)
         return listing
 
+    def find(self, market_id: str, at: Timestamp) -> Listing | None:
+        """The market with this id that was open at a moment; None where none of this tape was."""
+        for slot in SLOT_BY_INDEX.values():
+            for number in numbers_at(self.seed, slot, at):
+                if _market_id(self.seed, slot, number) == market_id:
+                    return self.listing_of(slot.index, number)
+        return None
+
     @staticmethod
     def news(listing: Listing, since: Timestamp, until: Timestamp) -> tuple[NewsItem, ...]:
         """News of a market with since < at <= until, oldest first."""
@@ -198,6 +206,7 @@ def _told(listing: Listing, report: Report) -> NewsItem:
     )
 
 
+@lru_cache(maxsize=_KEPT)
 def _market_id(seed: int, slot: Slot, number: int) -> str:
     """An identity in the shape of a random UUID."""
     high = mix(seed, slot.index, number, crc32(b"identity"))

@@ -295,14 +295,22 @@ def with_remainder(venues: Venues, order: VenueOrder) -> VenueOrder:
     return order._replace(size=free) if is_dust else order
 
 
-def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
-    """Carry out an order: what it meets at once is traded, the rest of a GTC or GTD order rests.
+class Checked(NamedTuple):
+    """An order that a venue takes now: with its remainder, what it gets, and when it dies."""
+
+    order: VenueOrder
+    quoted: VenueQuote
+    expires_at: Timestamp
+
+
+def check(venues: Venues, order: VenueOrder, times: Times) -> Checked:
+    """Ask everything that an order is asked before it is carried out.
 
     Returns:
-        The events, already applied, `OrderPlaced` first; the caller writes them down in one go.
+        What would be carried out; nothing changed.
 
     Raises:
-        Refusal: nothing changed.
+        Refusal: any of the venue's reasons to say no.
     """
     open_book(venues, order.market_id, order.venue, times)
     order = with_remainder(venues, order)
@@ -315,6 +323,19 @@ def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
     if order.agent.leashes:
         slug, size = order.note.skill_slug, order.size
         check_leash(order.agent, slug, order.action, size, approved=order.approved, at=times[0])
+    return Checked(order, quoted, expires_at)
+
+
+def place(venues: Venues, order: VenueOrder, times: Times) -> list[Event]:
+    """Carry out an order: what it meets at once is traded, the rest of a GTC or GTD order rests.
+
+    Returns:
+        The events, already applied, `OrderPlaced` first; the caller writes them down in one go.
+
+    Raises:
+        Refusal: nothing changed.
+    """
+    order, quoted, expires_at = check(venues, order, times)
     placed = _placed(venues, order, quoted, (times, expires_at))
     events: list[Event] = [placed]
     venues.apply(placed)

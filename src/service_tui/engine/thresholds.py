@@ -100,7 +100,12 @@ def _thresholds(
     if "take_profit_pct" in wanted.kept and known is not None:
         target = known.take_profit_pct
     if stop is None and target is None:
-        raise NothingWatched("no threshold would be left: the monitor would watch nothing")
+        spot = wanted.spot
+        removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"
+        raise NothingWatched(
+            "no threshold would be left: the monitor would watch nothing",
+            f"keep one threshold, or remove the monitor: {removes}",
+        )
     return stop, target
 
 

@@ -22,7 +22,7 @@ from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signin
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
-from service_tui.sdk.reads import Reads, venue_of
+from service_tui.sdk.reads import POSITIONS_PAGE, Reads, venue_of
 from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
 from service_tui.sdk.wallets import (
     Approvals,
@@ -286,7 +286,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self._check_live()
         if not self._line.ask(on.AGENT).auto_redeem_enabled:
             return []
-        query = PositionsQuery(venue=Venue.EVM, status="resolved")
+        query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
         return [
             self._redeemed(row.market_id, row.redeemable_side)
             for row in self._line.ask(on.POSITIONS, query=query).positions

@@ -37,6 +37,9 @@ from service_tui.wire.trades import TradesBody, TradesQuery
 
 IDS_MAX: Final = 50
 
+POSITIONS_PAGE: Final = 500
+"""Positions in one answer: a quarter of what a client takes."""
+
 
 class Reads:  # noqa: PLR0904  (one face with the names of the service)
     """The reading half of ServiceClient."""
@@ -147,7 +150,18 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
                 and (source is None or any(source in tag for tag in row.sources))
             ]
         query = PositionsQuery(venue=where, source=source, status=status)
-        return list(self._line.ask(on.POSITIONS, query=query).positions)
+        if status == "active":
+            return list(self._line.ask(on.POSITIONS, query=query).positions)
+        found: list[PositionBody] = []
+        while True:
+            # An old account has more behind it than one answer may be long.
+            page = query.model_copy(update={"limit": POSITIONS_PAGE, "offset": len(found)})
+            rows = self._line.ask(on.POSITIONS, query=page).positions
+            if found and rows[:1] == tuple(found[:1]):
+                return found
+            found += rows
+            if len(rows) != POSITIONS_PAGE:
+                return found
 
     def get_portfolio(self, venue: str | Venue = "all") -> PortfolioBody:
         """Cash, exposure and P&L."""

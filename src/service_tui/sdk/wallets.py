@@ -16,6 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 from service_tui.clock import Clock
 from service_tui.sdk.line import Line
 from service_tui.sdk.opening import Opening
+from service_tui.sdk.reads import POSITIONS_PAGE
 from service_tui.signing.approvals import Approval, approvals, missing
 from service_tui.signing.chain import Answer, Chain, Parameter, Receipt, quantity
 from service_tui.signing.contracts import Contracts
@@ -288,7 +289,7 @@ class OwnWallet:
 
     def _position(self, market_id: str) -> PositionBody:
         rows = self._line.ask(
-            on.POSITIONS, query=PositionsQuery(venue=Venue.EVM, status="all")
+            on.POSITIONS, query=PositionsQuery(venue=Venue.EVM, status="all", limit=POSITIONS_PAGE)
         ).positions
         found = next((row for row in rows if row.market_id == market_id), None)
         if found is None:

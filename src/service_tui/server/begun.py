@@ -13,6 +13,7 @@ from service_tui.clock import Clock
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
 from service_tui.server.access import EMBEDDED_HOST, new_key
+from service_tui.server.filling_in import filled_in
 from service_tui.server.idempotency import recall
 from service_tui.server.keeper import Keeper, begin, restore
 from service_tui.server.service import Service
@@ -71,7 +72,8 @@ async def service_of(
     if found is None:
         keeper = await begin(database, World(settings.seed, now))
     else:
-        keeper = Keeper(database, *found, is_brief=is_brief)
+        world, seq = found
+        keeper = Keeper(database, world, await filled_in(database, world, seq), is_brief=is_brief)
     if settings.speed is not None:
         await keeper.commit(keeper.world.set_speed(settings.speed, now))
     await keeper.advance(now)

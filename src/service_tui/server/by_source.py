@@ -1,4 +1,4 @@
-"""What each source of trades came to on sim: its positions, its P&L and its trades, for ever.
+"""What each source of trades came to on each venue: its positions, P&L and trades, for ever.
 
 Knows the journal's rows and the world. Must not know routes or HTTP.
 Used by the routes of the portfolio and of the briefing. What is over is added up once and kept in
@@ -6,30 +6,43 @@ memory, so that an answer costs the rows since the last one; a restart adds it u
 """
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from typing import Final
 
+from service_tui.engine import codec
 from service_tui.engine.agents import Agent
-from service_tui.engine.events import Fill
+from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
+from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.server.history import FILL, PAYOUT, SOLD_OUT, past_of
+from service_tui.server.history import (
+    FILL,
+    ORDER,
+    ORDER_END,
+    ORDER_FILL,
+    PAYOUT,
+    SETTLED,
+    SOLD_OUT,
+    Past,
+    past_of,
+)
 from service_tui.server.keeper import Keeper
 from service_tui.server.past_positions import ended_of
 from service_tui.storage.journal import JournalRow
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import Micros
+from service_tui.units import Micros, Probability
 
 CHUNK: Final = 1_000
 """Rows added up at one time: some hundredths of a second of a thread."""
 
-KINDS: Final = (FILL, PAYOUT, SOLD_OUT)
-Place = tuple[str, str]
-"""An agent, and a market or a source."""
+KINDS: Final = (FILL, ORDER, ORDER_FILL, ORDER_END, PAYOUT, SETTLED, SOLD_OUT)
+Place = tuple[str, Venue, str]
+"""An agent, a venue, and a market or a source."""
 
 
 @dataclass(slots=True)
 class SourceSums:
-    """One source on sim, $SIM. `positions` are held now; P&L counts what is over as well."""
+    """One source on one venue. `positions` are held now; P&L counts what is over as well."""
 
     positions: int = 0
     exposure: Micros = Micros(0)
@@ -39,47 +52,72 @@ class SourceSums:
 
 
 @dataclass(slots=True)
-class Past:
-    """What is over, by agent and source, up to a row of the journal."""
+class PastSums:
+    """What is over, by agent, venue and source, up to a row of the journal.
+
+    `resting` are orders that have met nothing yet, with who would count their first fill.
+    """
 
     seq: int = 0
     realized: dict[Place, Micros] = field(default_factory=dict[Place, Micros])
     trades: dict[Place, int] = field(default_factory=dict[Place, int])
     open_tags: dict[Place, tuple[str, ...]] = field(default_factory=dict[Place, tuple[str, ...]])
+    resting: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def catch_up(self, keeper: Keeper) -> None:
-        """Take in all that happened since the last time."""
-        async with self.turn:
-            while True:
-                rows = await keeper.rows_of_agents(self.seq, KINDS, limit=CHUNK)
-                await asyncio.to_thread(self._take, rows)
-                if len(rows) < CHUNK:
-                    return
+    async def come_to(self, keeper: Keeper, seq: int) -> None:
+        """Take in all that happened up to a row, which is on disk."""
+        while self.seq < seq:
+            rows = await keeper.rows_of_agents(self.seq, KINDS, limit=CHUNK)
+            await asyncio.to_thread(self._take, [row for row in rows if row.seq <= seq])
+            if len(rows) < CHUNK or rows[-1].seq >= seq:
+                # Nothing of these kinds stands between the last of them and the row itself.
+                self.seq = seq
 
     def _take(self, rows: list[JournalRow]) -> None:
         for row in rows:
-            if row.agent_id is not None and row.market_id is not None:
-                self._add(row.agent_id, row.market_id, row)
+            if row.kind == ORDER_END:
+                self.resting.pop(codec.order_end_of(json.loads(row.body)).order_id, None)
+            elif row.agent_id is not None and row.market_id is not None:
+                self._add(row.agent_id, row.market_id, past_of(row.kind, row.body))
             self.seq = row.seq
 
-    def _add(self, agent_id: str, market_id: str, row: JournalRow) -> None:
-        one, place = past_of(row.kind, row.body), (agent_id, market_id)
-        if isinstance(one, Fill):
-            tag = one.note.source
-            before = self.trades.get((agent_id, tag))
-            # A source that never bought, such as a stop that sells, has no positions of its own.
-            if not tag or (before is None and one.action is not Action.BUY):
-                return
-            self.trades[agent_id, tag] = (before or 0) + 1
-            known = self.open_tags.get(place, ())
-            if one.action is Action.BUY and tag not in known:
-                self.open_tags[place] = (*known, tag)
+    def _add(self, agent_id: str, market_id: str, one: Past) -> None:
+        match one:
+            case Fill():
+                self._count((agent_id, Venue.SIM, market_id), one.action, one.note.source)
+            case OrderPlaced():
+                if one.shares:
+                    self._count((agent_id, one.venue, market_id), one.action, one.note.source)
+                elif one.rests:
+                    self.resting[one.order_id] = one
+            case OrderFilled():
+                order = self.resting.pop(one.order_id, None)
+                if order is not None:
+                    place = (agent_id, order.venue, market_id)
+                    self._count(place, order.action, order.note.source)
+            case _:
+                self._end(agent_id, market_id, one)
+
+    def _count(self, place: Place, action: Action, tag: str) -> None:
+        """Count a trade for its source."""
+        whose = (*place[:2], tag)
+        before = self.trades.get(whose)
+        # A source that never bought, such as a stop that sells, has no positions of its own.
+        if not tag or (before is None and action is not Action.BUY):
             return
+        self.trades[whose] = (before or 0) + 1
+        known = self.open_tags.get(place, ())
+        if action is Action.BUY and tag not in known:
+            self.open_tags[place] = (*known, tag)
+
+    def _end(self, agent_id: str, market_id: str, one: Past) -> None:
+        """Add what a side of a market came to for everybody who bought in it."""
         ended = ended_of(one)
-        if ended is None or ended[0] is not Venue.SIM:
+        if ended is None:
             return
-        closed = ended[1]
+        venue, closed = ended
+        place = (agent_id, venue, market_id)
         tags = closed.sources
         if tags is None:
             # Of an older program: the other side of the market may ask again.
@@ -87,32 +125,71 @@ class Past:
         else:
             self.open_tags.pop(place, None)
         for tag in tags:
-            total = self.realized.get((agent_id, tag), 0) + closed.realized
-            self.realized[agent_id, tag] = Micros(total)
+            total = self.realized.get((agent_id, venue, tag), 0) + closed.realized
+            self.realized[agent_id, venue, tag] = Micros(total)
 
 
-async def by_source(keeper: Keeper, past: Past, agent_id: str) -> dict[str, SourceSums]:
-    """The sums of every source of an agent on sim; a market with two sources counts for both."""
-    await past.catch_up(keeper)
-    sums: dict[str, SourceSums] = {}
-    for (whose, tag), realized in past.realized.items():
-        if whose == agent_id:
-            sums.setdefault(tag, SourceSums()).realized = realized
-    for (whose, tag), trades in past.trades.items():
-        if whose == agent_id:
-            sums.setdefault(tag, SourceSums()).trades = trades
-    _add_open(keeper.world, keeper.world.agents[agent_id], sums)
+async def by_source(
+    keeper: Keeper, past: PastSums, agent_id: str, venue: Venue = Venue.SIM
+) -> dict[str, SourceSums]:
+    """The sums of every source of an agent on a venue, all of one moment.
+
+    Args:
+        keeper: the world and its journal.
+        past: what was added up before; changed here.
+        agent_id: whose.
+        venue: where, so that no sum has two monies in it.
+
+    Returns:
+        The sums by source; a market with two sources counts for both.
+
+    Raises:
+        StorageError: the disk refused what this moment is made of.
+    """
+    async with past.turn:
+        sums: dict[str, SourceSums] = {}
+        # What memory holds, and the rows up to this very moment: nothing is told twice, nor not at
+        # all while a commit is on its way to the disk.
+        seq = keeper.seq
+        _add_open(keeper.world, keeper.world.agents[agent_id], venue, sums)
+        if past.seq < seq:
+            await keeper.written()
+            await past.come_to(keeper, seq)
+        _add_past(past, (agent_id, venue), sums)
     return sums
 
 
-def _add_open(world: World, agent: Agent, sums: dict[str, SourceSums]) -> None:
-    """Add the positions of markets that go on."""
-    for market_id, position in agent.positions.items():
-        price = world.markets[market_id].price()
-        realized = sum(position.realized(side) for side in Side)
-        for tag in agent.sources.get(market_id, ()):
+def _add_past(past: PastSums, wanted: tuple[str, Venue], sums: dict[str, SourceSums]) -> None:
+    for (whose, where, tag), realized in past.realized.items():
+        if (whose, where) == wanted:
             one = sums.setdefault(tag, SourceSums())
-            one.positions += any(position.shares(side) for side in Side)
-            one.exposure = Micros(one.exposure + position.mark_value(price))
             one.realized = Micros(one.realized + realized)
-            one.unrealized = Micros(one.unrealized + position.unrealized(price))
+    for (whose, where, tag), trades in past.trades.items():
+        if (whose, where) == wanted:
+            sums.setdefault(tag, SourceSums()).trades = trades
+
+
+def _add_open(world: World, agent: Agent, venue: Venue, sums: dict[str, SourceSums]) -> None:
+    """Add the positions of markets that go on."""
+    if venue is Venue.SIM:
+        for market_id, position in agent.positions.items():
+            price = world.markets[market_id].price()
+            _add(position, price, agent.sources.get(market_id, ()), sums)
+        return
+    times = (world.at, world.world_at)
+    for holding in world.venues.account(agent.agent_id, venue).holdings.values():
+        if holding.outcome is None:
+            price = Probability(world.venues.price(holding, times))
+            _add(holding.position, price, holding.sources, sums)
+
+
+def _add(
+    position: Position, price: Probability, sources: tuple[str, ...], sums: dict[str, SourceSums]
+) -> None:
+    realized = sum(position.realized(side) for side in Side)
+    for tag in sources:
+        one = sums.setdefault(tag, SourceSums())
+        one.positions += any(position.shares(side) for side in Side)
+        one.exposure = Micros(one.exposure + position.mark_value(price))
+        one.realized = Micros(one.realized + realized)
+        one.unrealized = Micros(one.unrealized + position.unrealized(price))

@@ -35,6 +35,7 @@ from service_tui.server.history import (
     past_of,
 )
 from service_tui.server.past_markets import PastMarkets
+from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -62,7 +63,7 @@ ENDS_PAGE: Final = 500
 Ends = dict[str, OrderEnded]
 
 
-class Keeper:
+class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of it)
     """The world of one data directory, and the only way to change it."""
 
     def __init__(
@@ -72,6 +73,7 @@ class Keeper:
         self.events = EventHub(lambda: self.world, seq)
         self._database = database
         self._journal = Journal(database)
+        self._agent_rows = AgentRows(database)
         self._answers = Answers(database)
         self.past = PastMarkets(database, lambda: self.world)
         self.digest = Digest(database)
@@ -169,11 +171,37 @@ class Keeper:
 
         return await asyncio.to_thread(read)
 
+    @property
+    def seq(self) -> int:
+        """The row of what happened last, which may be on its way to the disk still."""
+        return self._seq
+
+    async def written(self) -> None:
+        """Wait until what has happened by now is on disk.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        # One writer takes what it is given in order: after this come only later things.
+        await self._database.write(lambda _: None)
+        self.check_whole()
+
     async def rows_of_agents(
         self, after: int, kinds: Sequence[str], *, limit: int
     ) -> list[JournalRow]:
         """Rows of these kinds, of all agents, after a row and oldest first."""
         return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
+
+    async def past_before(
+        self, agent_id: str, kinds: Sequence[str], before: int | None, *, limit: int
+    ) -> list[tuple[int, Past]]:
+        """An agent's past of these kinds before a row, newest first, each with its row's number."""
+
+        def read() -> list[tuple[int, Past]]:
+            rows = self._agent_rows.before(agent_id, kinds, before, limit=limit)
+            return [(row.seq, past_of(row.kind, row.body)) for row in rows]
+
+        return await asyncio.to_thread(read)
 
     async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.

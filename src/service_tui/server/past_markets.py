@@ -31,7 +31,7 @@ class PastMarkets:
             # Of a start, or of a world read back: an older program may not have kept them.
             self._seen = world
             ended |= {key: one for key, one in world.markets.items() if one.outcome is not None}
-        return [_kept(market) for market in ended.values()]
+        return [kept_of(market) for market in ended.values()]
 
     async def market(self, market_id: str) -> Market:
         """A market, from storage where memory has forgotten it; MarketNotFound without a trace."""
@@ -69,6 +69,7 @@ def _head_of(market: Market) -> EndedHead:
     )
 
 
-def _kept(market: Market) -> EndedMarket:
+def kept_of(market: Market) -> EndedMarket:
+    """What is written down of a market that has ended."""
     # Nothing changes a market that has ended: its text may be made in the writer's thread.
     return EndedMarket(_head_of(market), lambda: codec.dumps(snapshot.market_fields(market)))

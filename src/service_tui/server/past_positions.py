@@ -10,17 +10,18 @@ from typing import Final
 
 from service_tui.engine.agents import Agent, ClosedPosition
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
-from service_tui.engine.venues import SETTLED_KEPT
-from service_tui.engine.world import CLOSED_KEPT
 from service_tui.server.agent_past import FILLS
 from service_tui.server.history import PAYOUT, SETTLED, SOLD_OUT, Paid, Past, Settled
 from service_tui.server.keeper import Keeper
 from service_tui.storage.journal import History
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 PAGE: Final = 1_000
 """Rows read at one time, so that nobody else waits long."""
+
+Place = tuple[str, Side]
+"""A side of a market."""
 
 Ended = tuple[Venue, ClosedPosition]
 """A side of a market that ended, and where it was held."""
@@ -43,18 +44,16 @@ async def ended_on(
         All of them, with the sources of their buys.
     """
     own = list(reversed(agent.closed)) if venue is Venue.SIM else []
-    known = _in_memory(keeper, agent, venue)
     found = own if limit is None else own[:limit]
-    if known is not None:
-        kinds = (SOLD_OUT, PAYOUT if venue is Venue.SIM else SETTLED)
-        wanted = History(agent.agent_id, kinds)
-        offset = 0
-        while limit is None or len(found) < limit:
-            past, total = await keeper.history(wanted, limit=PAGE, offset=offset)
-            offset += len(past)
-            found += _stored(past, venue, known)
-            if not past or offset >= total:
-                break
+    known = _in_memory(keeper, agent, venue)
+    kinds = (SOLD_OUT, PAYOUT if venue is Venue.SIM else SETTLED)
+    before: int | None = None
+    while limit is None or len(found) < limit:
+        past = await keeper.past_before(agent.agent_id, kinds, before, limit=PAGE)
+        found += _stored([one for _, one in past], venue, known)
+        if len(past) < PAGE:
+            break
+        before = past[-1][0]
     found = await with_sources(keeper, (agent.agent_id, venue), found[:limit])
     return await _with_heads(keeper, found)
 
@@ -70,23 +69,21 @@ async def _with_heads(keeper: Keeper, found: Sequence[ClosedPosition]) -> list[C
     ]
 
 
-def _in_memory(keeper: Keeper, agent: Agent, venue: Venue) -> Collection[str] | None:
-    """Markets of which memory still tells; None where it has forgotten nothing yet."""
+def _in_memory(keeper: Keeper, agent: Agent, venue: Venue) -> Collection[Place]:
+    """Sides of markets of which memory still tells."""
     if venue is Venue.SIM:
-        known = {one.market_id for one in agent.closed}
-        return known if len(agent.closed) >= CLOSED_KEPT else None
+        return {(one.market_id, one.side) for one in agent.closed}
     holdings = keeper.world.venues.account(agent.agent_id, venue).holdings
-    settled = sum(one.outcome is not None for one in holdings.values())
-    return holdings.keys() if settled >= SETTLED_KEPT else None
+    return {(market_id, side) for market_id in holdings for side in Side}
 
 
-def _stored(past: Sequence[Past], venue: Venue, known: Collection[str]) -> list[ClosedPosition]:
+def _stored(past: Sequence[Past], venue: Venue, known: Collection[Place]) -> list[ClosedPosition]:
     return [
         closed
         for one in past
         if (ended := ended_of(one)) is not None
         for where, closed in (ended,)
-        if where is venue and closed.market_id not in known
+        if where is venue and (closed.market_id, closed.side) not in known
     ]
 
 

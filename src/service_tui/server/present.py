@@ -393,6 +393,12 @@ def trade_body(
     )
 
 
+def with_remainder_told(body: TradeBody, taken: Micros) -> TradeBody:
+    """A sale that took along what it would have left behind, saying how much that was."""
+    said = f"{decimal(taken):g} shares are sold with the rest: too few to be sold by themselves"
+    return body.model_copy(update={"warnings": (*body.warnings, said)})
+
+
 _FILLED = TradeBody(
     success=True,
     status=TradeStatus.FILLED,

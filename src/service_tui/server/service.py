@@ -15,7 +15,7 @@ from service_tui.engine.events import Event
 from service_tui.engine.limits import PLANS
 from service_tui.engine.reactor import SIGNAL_TTL_S
 from service_tui.engine.world import World
-from service_tui.server.by_source import Past
+from service_tui.server.by_source import PastSums
 from service_tui.server.claim_codes import ClaimCodes
 from service_tui.server.events import Subscription
 from service_tui.server.idempotency import Promise, Repeats
@@ -67,7 +67,7 @@ class Service:
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
     exchange: Exchange = Exchange.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
-    past: Past = field(default_factory=Past)
+    past: PastSums = field(default_factory=PastSums)
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

@@ -86,6 +86,17 @@ def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -
     return _as_asked(world, request, signed.order, order_hash)
 
 
+def check_ready(world: World, agent: Agent, venue: Venue) -> None:
+    """Refuse what would be refused of any order of the agent, before it is signed.
+
+    Raises:
+        WalletProblem: the wallet that would sign it cannot trade yet.
+    """
+    wallet = world.chain.wallet_of(agent.agent_id)
+    if venue is Venue.EVM and wallet is not None:
+        _check_wallet(wallet, None)
+
+
 def _check_wallet(wallet: Wallet, exchange: Exchange | None) -> None:
     """Refuse what the venue would refuse of any order of this wallet for a generation, or any."""
     if wallet.restricted:

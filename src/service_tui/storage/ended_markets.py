@@ -30,6 +30,7 @@ _HEADS: Final = sqlalchemy.select(
     col(tables.Endedmarkets.resolves_at),
     col(tables.Endedmarkets.resolved_at),
 )
+_FILLED: Final = statement(insert(tables.Endedfilled).prefix_with("OR REPLACE"))
 _CHUNK: Final = 500
 """Ids in one question to the database."""
 
@@ -89,6 +90,17 @@ class EndedMarkets:
             with self._database.reader() as session:
                 found |= {row[0]: row[1] for row in session.connection().execute(query)}
         return found
+
+    def is_filled_in(self) -> bool:
+        """Whether what older programs left out has been made up for."""
+        with self._database.reader() as session:
+            return session.get(tables.Endedfilled, 1) is not None
+
+    async def mark_filled_in(self, seq: int) -> None:
+        """Note that nothing is left out up to a row of the journal."""
+        await self._database.write(
+            lambda connection: connection.execute(_FILLED, {"one": 1, "seq": seq})
+        )
 
 
 def _chunks(market_ids: Collection[str]) -> list[list[str]]:

@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=7,
+    version=8,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -86,6 +86,12 @@ SCHEMA: Final = Schema(
             outcome INTEGER NOT NULL, resolves_at REAL NOT NULL, resolved_at REAL NOT NULL,
             body TEXT NOT NULL, PRIMARY KEY (market_id) ) STRICT""",
         ),
+        7: (
+            """CREATE INDEX journal_by_kind ON journal (agent_id, kind, seq)
+            WHERE agent_id IS NOT NULL""",
+            """CREATE TABLE endedfilled (
+            one INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (one) ) STRICT""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -93,7 +99,8 @@ Version 3 has price alerts.
 Version 4 has the signals of the reactor, and what was chosen for wallets.
 Version 5 has what goes to a chain, step by step.
 Version 6 has a digest of what agents bought.
-Version 7 has markets that ended."""
+Version 7 has markets that ended.
+Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in."""
 
 
 def create(path: Path, *, version: int) -> None:

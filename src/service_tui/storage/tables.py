@@ -40,6 +40,7 @@ class Journal(SQLModel, table=True):
 
     __table_args__ = (
         Index("journal_by_agent", "agent_id", "seq", sqlite_where=_OF_AGENTS),
+        Index("journal_by_kind", "agent_id", "kind", "seq", sqlite_where=_OF_AGENTS),
         Index("journal_by_market", "market_id", "seq", sqlite_where=_OF_AGENTS),
         Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
         _STRICT,
@@ -257,6 +258,15 @@ class Endedmarkets(SQLModel, table=True):
     resolves_at: float = Field(sa_type=REAL)
     resolved_at: float = Field(sa_type=REAL)
     body: str = Field(sa_type=TEXT)
+
+
+class Endedfilled(SQLModel, table=True):
+    """One row: up to which row of the journal ended markets of an older program were filled in."""
+
+    __table_args__ = _STRICT
+
+    one: int = Field(default=1, primary_key=True)
+    seq: int = 0
 
 
 class Use(SQLModel, table=True):

@@ -24,8 +24,10 @@ class PositionsQuery(WireModel):
     venue: AnyVenue | Literal["all"] | None = None
     source: Annotated[str, StringConstraints(max_length=200)] | None = None
     status: Literal["active", "resolved", "closed", "settled", "all"] = "active"
-    # ours: of each venue at most so many rows of resolved markets, newest first; none is all.
+    # ours: a page, as other lists have them. What is held or may be redeemed comes first, then what
+    # ended, newest first. Without a limit all of it is told.
     limit: Annotated[int, Field(ge=0, le=100_000)] | None = None
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
 
 
 class PositionSideBody(WireModel):

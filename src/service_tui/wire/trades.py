@@ -1,12 +1,14 @@
 """Trades on the wire. Source: spec, "Trade"; wire reference, 3.3 to 3.5."""
 
-from collections.abc import Callable
-from typing import Annotated, Final, Literal, Self
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Annotated, Final, Literal, Self, TypeGuard
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
     field_validator,
     model_validator,
@@ -29,7 +31,6 @@ from service_tui.wire.base import (
     SentLine,
     SentProse,
     SignalData,
-    SignalValue,
     WireModel,
 )
 from service_tui.wire.chain import Address
@@ -43,16 +44,23 @@ SIGNAL_BYTES_MAX = 8_192
 """Source: failures, B4."""
 
 
-SIGNAL_FIELDS: Final[tuple[tuple[str, Callable[[SignalValue], bool], str], ...]] = (
-    ("edge", lambda value: not isinstance(value, str), "a number"),
-    (
-        "confidence",
-        lambda value: not isinstance(value, str) and 0 <= value <= 1,
-        "a number from 0 to 1",
-    ),
-    ("signal_source", lambda value: isinstance(value, str), "a text"),
-)
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+SIGNAL_FIELDS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "edge": (_is_number, "a number"),
+    "confidence": (lambda value: _is_number(value) and 0 <= value <= 1, "a number from 0 to 1"),
+    "signal_source": (lambda value: isinstance(value, str), "a text"),
+}
 """The keys with a meaning of their own. Source: spec, "signal_data"."""
+
+_Kind = tuple[Callable[[object], bool], str]
+SIGNAL_FIELD: Final[_Kind] = (
+    lambda value: isinstance(value, str) or _is_number(value),
+    "a text or a number",
+)
+"""Every other key."""
 
 _STATUSES = {status.value: status for status in TradeStatus}
 
@@ -125,11 +133,17 @@ class TradeRequest(WireModel):
         size = sum(len(key.encode()) + len(str(entry).encode()) for key, entry in value.items())
         if len(value) > SIGNAL_KEYS_MAX or size > SIGNAL_BYTES_MAX:
             raise ValueError("signal_data holds at most 64 keys and 8192 bytes")
-        if any(isinstance(entry, bool) for entry in value.values()):
-            raise ValueError("signal_data values are strings or numbers")
-        for name, fits, what in SIGNAL_FIELDS:
-            if name in value and not fits(value[name]):
-                raise ValueError(f"signal_data.{name} is {what}")
+        return value
+
+    @field_validator("signal_data", mode="before")
+    @classmethod
+    def _of_its_kind(cls, value: JsonValue) -> JsonValue:
+        """Name a field of another kind in plain words, not by every kind that was tried."""
+        if isinstance(value, dict):
+            for name, entry in islice(value.items(), SIGNAL_KEYS_MAX):
+                fits, what = SIGNAL_FIELDS.get(name, SIGNAL_FIELD)
+                if not fits(entry):
+                    raise ValueError(f"signal_data.{name} has to be {what}")
         return value
 
     @property

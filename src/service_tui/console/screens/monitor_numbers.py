@@ -39,7 +39,7 @@ def monitor_numbers(row: RiskRow, state: DeskState, now: Timestamp) -> tuple[Exp
         Explanation(
             "target price",
             formats.price(row.target_price),
-            "entry x (1 + target); at or above it all is sold",
+            "entry x (1 + target); all is sold once an exit brings so much a share",
             (entry, ("target", formats.percent(row.target_pct, 2))),
             "worked out here from what the service says (monitors)",
             age,
@@ -51,6 +51,7 @@ def monitor_numbers(row: RiskRow, state: DeskState, now: Timestamp) -> tuple[Exp
             (
                 mark,
                 ("left to the stop", formats.percent(row.to_stop, 0)),
+                ("exit a share", formats.price(row.exit_price)),
                 ("left to the target", formats.percent(row.to_target, 0)),
             ),
             "worked out here",

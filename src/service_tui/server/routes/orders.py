@@ -9,6 +9,7 @@ from service_tui.engine.errors import NoLiquidity, Refusal
 from service_tui.engine.events import OrderEnded, OrderPlaced
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.resting import cancel, cancel_all
+from service_tui.server.present import with_remainder_told
 from service_tui.server.present_venues import order_body, placed_body, venue_quote_body
 from service_tui.server.service import Asked, Routes
 from service_tui.server.signed_orders import Signed
@@ -62,10 +63,12 @@ async def place_on_venue(
     """
     world, keeper = asked.world, asked.service.keeper
     times = (asked.now, world.world_at)
+    orders.open_book(world.venues, order.market_id, order.venue, times)
+    size, order = order.size, orders.with_remainder(world.venues, order)
+    taken = Micros(order.size - size)
     if dry_run:
-        orders.open_book(world.venues, order.market_id, order.venue, times)
-        order = orders.with_remainder(world.venues, order)
-        return venue_quote_body(world, order, orders.quote(world.venues, order, times))
+        body = venue_quote_body(world, order, orders.quote(world.venues, order, times))
+        return with_remainder_told(body, taken) if taken else body
     keeper.check_whole()
     events = orders.place(world.venues, order, times)
     placed = events[0]
@@ -73,7 +76,8 @@ async def place_on_venue(
         raise TypeError("an order begins with its placing")
     if signed is not None:
         events += world.note(OrderSigned(order.agent.agent_id, asked.now, signed.order_hash))
-    return await asked.commit(events, placed_body(world, order, placed))
+    body = placed_body(world, order, placed)
+    return await asked.commit(events, with_remainder_told(body, taken) if taken else body)
 
 
 async def list_open(asked: Asked) -> OrdersBody:

@@ -1,6 +1,9 @@
 """Positions and portfolio of the calling agent."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import chain, islice
 from typing import Final
 
 from service_tui.engine.agents import Agent
@@ -54,22 +57,42 @@ def _open(world: World, agent: Agent) -> list[PositionBody]:
     return sorted(held, key=lambda body: -body.current_value)
 
 
-async def _select(asked: Asked, query: PositionsQuery) -> list[PositionBody]:
-    """Positions of the wanted status."""
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """The rows of a page, and what all that is held came to."""
+
+    rows: list[PositionBody]
+    value: float
+
+
+async def _select(asked: Asked, query: PositionsQuery) -> _Selected:
+    """Positions of the wanted status: what can still change, then what ended, newest first."""
     venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
-    ended = await _ended(asked, query, venues) if query.status != "active" else {}
+    stored = await _ended(asked, query, venues) if query.status != "active" else {}
     # Nothing is awaited from here on: everything is of one moment.
     world, agent = asked.world, asked.agent
-    found: list[PositionBody] = []
+    live: list[PositionBody] = []
+    over: list[list[PositionBody]] = []
     for venue in venues:
         if query.status in {"active", "all"}:
-            found += _held(world, agent, venue)
+            live += _held(world, agent, venue)
         if query.status in {"closed", "all"}:
-            found += _sold(world, agent, venue)
+            live += _sold(world, agent, venue)
         if query.status != "active":
-            over = [*_settled(world, agent, venue), *ended[venue]]
-            found += _of_source(over, query)[: query.limit]
-    return _of_source(found, query)
+            settled = _settled(world, agent, venue)
+            live += [row for row in settled if row.redeemable]
+            over.append([row for row in settled if not row.redeemable] + stored[venue])
+    live = _of_source(live, query)
+    # A merge, no sort: the same rows come first however many are read.
+    ended = merge(*(_of_source(rows, query) for rows in over), key=_age)
+    last = None if query.limit is None else query.offset + query.limit
+    rows = islice(chain(live, ended), query.offset, last)
+    return _Selected(list(rows), sum(row.current_value for row in live if row.outcome is None))
+
+
+def _age(body: PositionBody) -> float:
+    """What puts the newest first."""
+    return -(body.resolved_at or moment(NEVER)).timestamp()
 
 
 def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[PositionBody]:
@@ -88,7 +111,8 @@ async def _ended(
         resolved = asked.world.resolved_count
         for venue in venues:
             # A limit counts rows of the source that is asked for: which those are is not known yet.
-            limit = None if query.source else query.limit
+            is_cut = query.limit is not None and not query.source
+            limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(asked.service.keeper, asked.agent, venue, limit)
             found[venue] = [ended_body(one, venue) for one in past]
         if asked.world.resolved_count == resolved:
@@ -160,8 +184,8 @@ async def positions(asked: Asked) -> PositionsBody:
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
         sim_balance=decimal(world.cash(agent)),
-        positions=tuple(found),
-        total_value=sum(body.current_value for body in found if body.outcome is None),
+        positions=tuple(found.rows),
+        total_value=found.value,
         total_pnl=combined.total,
         sim_pnl=pnl.total,
         polymarket_pnl=evm.total,
@@ -170,27 +194,18 @@ async def positions(asked: Asked) -> PositionsBody:
     )
 
 
-def _by_source(
-    wanted: Venue | str, sums: Mapping[str, SourceSums], held: Sequence[PositionBody]
-) -> dict[str, SourceBody]:
+def _by_source(sums: Mapping[str, SourceSums]) -> dict[str, SourceBody]:
     """Figures by the source tags of the buys; a market with two tags counts for both."""
-    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
-    if wanted in {"all", Venue.SIM}:
-        return {
-            tag: SourceBody(
-                positions=one.positions,
-                exposure=decimal(one.exposure),
-                realized_pnl=decimal(one.realized),
-                unrealized_pnl=decimal(one.unrealized),
-                trade_count=one.trades,
-            )
-            for tag, one in sums.items()
-        }
-    values: dict[str, list[float]] = {}
-    for body in held:
-        for tag in body.sources:
-            values.setdefault(tag, []).append(body.current_value)
-    return {tag: SourceBody(positions=len(own), exposure=sum(own)) for tag, own in values.items()}
+    return {
+        tag: SourceBody(
+            positions=one.positions,
+            exposure=decimal(one.exposure),
+            realized_pnl=decimal(one.realized),
+            unrealized_pnl=decimal(one.unrealized),
+            trade_count=one.trades,
+        )
+        for tag, one in sums.items()
+    }
 
 
 def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVenue | None:
@@ -216,7 +231,9 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     wanted = asked.query_as(PortfolioQuery).venue
     service = asked.service
-    sums = await by_source(service.keeper, service.past, asked.agent.agent_id)
+    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
+    where = Venue.SIM if wanted == "all" else Venue(wanted)
+    sums = await by_source(service.keeper, service.past, asked.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
     world, agent = asked.world, asked.agent
     on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
@@ -255,7 +272,7 @@ async def portfolio(asked: Asked) -> PortfolioBody:
             top_market_pct=values[0] / exposure if exposure else 0.0,
             top_3_markets_pct=min(1.0, sum(values[:3]) / exposure) if exposure else 0.0,
         ),
-        by_source=_by_source(wanted, sums, held),
+        by_source=_by_source(sums),
         warnings=tuple(
             f"{body.question} is closed and awaits its outcome"
             for body in held
@@ -269,7 +286,7 @@ async def expiring(asked: Asked) -> ExpiringsBody:
     hours = asked.query_as(ExpiringQuery).hours
     now = moment(asked.world.world_at)
     rows: list[ExpiringBody] = []
-    for body in await _select(asked, PositionsQuery()):
+    for body in (await _select(asked, PositionsQuery())).rows:
         left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
         if left_s is not None and left_s <= hours * HOUR_S:
             left_s = max(0.0, left_s)

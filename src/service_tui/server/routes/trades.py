@@ -12,19 +12,20 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     Refusal,
 )
-from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
+from service_tui.engine.events import Event, Fill, Note, TradeFailed, TradeHeld
 from service_tui.engine.exchange import Order
 from service_tui.engine.orders import VenueOrder
+from service_tui.engine.orders import check as check_order
 from service_tui.engine.venues import REAL
 from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
-from service_tui.server.present import quote_body, trade_body
+from service_tui.server.present import quote_body, trade_body, with_remainder_told
 from service_tui.server.present_venues import chain_ids
 from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
 from service_tui.server.service import Asked, Routes
-from service_tui.server.signed_orders import verified
+from service_tui.server.signed_orders import check_ready, verified
 from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, TradeStatus, Venue
@@ -97,7 +98,7 @@ async def place(asked: Asked) -> TradeBody:
         unlimited=not asked.service.limits,
         approved=asked.approved,
     )
-    if request.venue is not Venue.SIM and not request.is_quote:
+    if request.venue is not Venue.SIM and (request.execute or not request.dry_run):
         asked.world.market(request.market_id)
         require_claim(asked, request.venue)
     try:
@@ -105,7 +106,7 @@ async def place(asked: Asked) -> TradeBody:
             real = venue_order(asked, request, size)._replace(note=note, approved=asked.approved)
             return await _on_venue(asked, request, real)
         if request.is_quote:
-            return _intended(asked, request, quoted(asked, order))
+            return _asked_on_sim(asked, request, order)
         before = asked.agent.trades_count
         fill = asked.service.keeper.fill(order, asked.now)
     except MarketNotFound as refusal:
@@ -117,12 +118,32 @@ async def place(asked: Asked) -> TradeBody:
         return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
     body = trade_body(asked.world, asked.agent, fill, nudge)
-    return await asked.commit((fill,), body)
+    return await asked.commit((fill,), _with_remainder(body, fill, size))
+
+
+def _with_remainder(body: TradeBody, fill: Fill, size: Micros) -> TradeBody:
+    """The fill of a sale, which may have taken along what it would have left."""
+    if fill.action is Action.BUY or fill.shares <= size:
+        return body
+    return with_remainder_told(body, Micros(fill.shares - size))
+
+
+def _asked_on_sim(asked: Asked, request: TradeRequest, order: Order) -> TradeBody:
+    """A quote of the market maker; for `execute` of what it would take now."""
+    if request.execute:
+        times = (asked.now, asked.world.world_at)
+        asked.world.exchange.check(order._replace(approved=True), "", times)
+    return _intended(asked, request, quoted(asked, order))
 
 
 async def _on_venue(asked: Asked, request: TradeRequest, order: VenueOrder) -> TradeBody:
     """Carry out an order on a book; what a signature says goes before what the request says."""
     if request.is_quote:
+        if request.execute:
+            # What is asked for is there to be signed: all but the signature has to hold by now.
+            check_ready(asked.world, asked.agent, request.venue)
+            times = (asked.now, asked.world.world_at)
+            check_order(asked.world.venues, order._replace(approved=True), times)
         body = await place_on_venue(asked, order, dry_run=True)
         return _intended(asked, request, body)
     signed = verified(asked.world, asked.agent, request, asked.now)
@@ -158,7 +179,10 @@ def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBod
         shares_requested=quote.shares_requested,
         new_price=quote.price_before or quote.new_price,
         simulated=quote.simulated,
-        warnings=("nothing was traded: execute is deprecated and asks for order_params",),
+        warnings=(
+            "nothing was traded: execute is deprecated and asks for order_params",
+            *quote.warnings,
+        ),
         order_params=params,
         intent_id=intent,
         platform=request.venue.value,

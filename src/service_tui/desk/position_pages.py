@@ -1,0 +1,97 @@
+"""Positions page by page: each answer is bounded, and rows that ended for good are read once.
+
+Knows client and wire. Must not know the state.
+Used by the pollers, which keep an `EndedRows` between two readings, and by the details of an agent.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from service_tui.client.reply import Reply
+from service_tui.wire.positions import PositionBody, PositionsBody, PositionsQuery
+
+PAGE: Final = 500
+"""Rows of one answer: about half a megabyte, a quarter of what the client takes."""
+
+LIVE_PAGES_MAX: Final = 40
+"""Pages of one reading. # ours: 20,000 positions that can still change; nobody holds as many."""
+
+FIRST_PAGES: Final = 3
+ENDED_KEPT: Final = FIRST_PAGES * PAGE
+"""ours: ended positions that are shown at most, newest first, whatever their venue: an account may
+have ten thousands, which is a matter for exports."""
+
+Key = tuple[str, str, tuple[str, ...]]
+Ask = Callable[[PositionsQuery], Awaitable[Reply[PositionsBody]]]
+"""Asks for one page."""
+
+
+@dataclass(slots=True)
+class EndedRows:
+    """Rows of an agent that nothing can change any more, newest first, kept between readings."""
+
+    agent_id: str = ""
+    rows: dict[Key, PositionBody] = field(default_factory=dict[Key, PositionBody])
+
+
+@dataclass(slots=True)
+class PositionRows:
+    """One reading: every row, the last answer's other fields, and what could not be read."""
+
+    rows: list[PositionBody]
+    answer: PositionsBody
+    dropped: int
+    latency_s: float | None
+
+
+async def all_positions(ask: Ask, ended: EndedRows) -> PositionRows:
+    """Every position that can still change, and the newest of those that ended.
+
+    Args:
+        ask: asks the service for a page; one that knows no pages answers with everything.
+        ended: what earlier readings have seen end; changed here.
+
+    Returns:
+        The rows, each once.
+
+    Raises:
+        ServiceError: a page was not answered.
+    """
+    found: dict[Key, PositionBody] = {}
+    offset = dropped = 0
+    while True:
+        query = PositionsQuery(venue="all", status="all", limit=PAGE, offset=offset)
+        reply = await ask(query)
+        page = reply.answer.positions
+        if reply.answer.agent_id != ended.agent_id:
+            ended.agent_id, ended.rows = reply.answer.agent_id, {}
+        before = len(found)
+        found |= {key_of(row): row for row in page}
+        dropped += reply.dropped
+        offset += PAGE
+        is_whole = len(page) + reply.dropped != PAGE or len(found) == before
+        pages = FIRST_PAGES if not ended.rows else 1
+        if is_whole or offset >= LIVE_PAGES_MAX * PAGE:
+            break
+        if page and is_final(page[-1]) and offset >= pages * PAGE:
+            break
+    known = {key: row for key, row in found.items() if is_final(row)}
+    if not is_whole:
+        # What is older than these pages was read before, and stays as it was.
+        known |= {key: row for key, row in ended.rows.items() if key not in found}
+    ended.rows = dict(islice(known.items(), ENDED_KEPT))
+    live = [row for row in found.values() if not is_final(row)]
+    return PositionRows([*live, *ended.rows.values()], reply.answer, dropped, reply.latency_s)
+
+
+def key_of(row: PositionBody) -> Key:
+    """What tells one row from all others; a market has one more for a side that was sold whole."""
+    sides = tuple(side.side for side in row.sides)
+    return row.venue, row.market_id, sides or (f"{row.shares_yes > 0}", f"{row.shares_no > 0}")
+
+
+def is_final(row: PositionBody) -> bool:
+    """Whether nothing can change a row any more: it has an outcome, and nothing to take."""
+    return row.outcome is not None and not row.redeemable

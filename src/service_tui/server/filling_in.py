@@ -1,0 +1,204 @@
+"""What older programs did not write down of markets that ended, made up for once.
+
+Knows the journal, the table of ended markets and the world. Must not know HTTP.
+Used when a data directory is opened: the markets come from the seeded tape, their outcomes from
+what was paid out, and sides that were sold whole from the sales. Memory holds a page of them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from service_tui.engine import codec
+from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Payout
+from service_tui.engine.market import Market
+from service_tui.engine.retelling import market_retold
+from service_tui.engine.world import World
+from service_tui.server.agent_past import FILLS
+from service_tui.server.history import (
+    FILL,
+    ORDER,
+    PAYOUT,
+    SETTLED,
+    SOLD_OUT,
+    Paid,
+    Past,
+    Settled,
+    past_of,
+)
+from service_tui.server.past_markets import kept_of
+from service_tui.storage.agent_rows import AgentRows
+from service_tui.storage.database import Database
+from service_tui.storage.ended_markets import EndedMarket, EndedMarkets
+from service_tui.storage.journal import Journal, JournalRow
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Micros, Timestamp
+
+log = logging.getLogger(__name__)
+
+PAGE: Final = 1_000
+"""Rows of trades whose markets are filled in with one write."""
+
+KINDS: Final = (*FILLS, PAYOUT, SETTLED, SOLD_OUT)
+Place = tuple[str, Venue, Side]
+"""Whose, where and which side of a market."""
+
+Sources = dict[tuple[str, Venue], tuple[str, ...]]
+"""Who bought in a market, by agent and venue, oldest first."""
+
+
+@dataclass(slots=True)
+class _Story:
+    """What the journal tells of one market. `told` are sides whose end it tells."""
+
+    realized: dict[Place, int] = field(default_factory=dict[Place, int])
+    opened_at: dict[Place, Timestamp] = field(default_factory=dict[Place, Timestamp])
+    sources: Sources = field(default_factory=Sources)
+    told: set[Place] = field(default_factory=set[Place])
+    orders: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
+    outcome: bool | None = None
+    at: Timestamp = Timestamp(0.0)
+
+    def take(self, agent_id: str, one: Past) -> None:
+        """Take in what happened next."""
+        self.at = max(self.at, one.at)
+        if isinstance(one, Paid | Settled):
+            venue = one.venue if isinstance(one, Settled) else Venue.SIM
+            self.told.add((agent_id, venue, one.payout.side))
+            self.outcome = one.outcome
+        elif isinstance(one, Fill):
+            place = (agent_id, Venue.SIM, one.side)
+            self._trade(place, one.action, one, one.note.source)
+        elif isinstance(one, OrderPlaced):
+            self.orders[one.order_id] = one
+            if one.shares:
+                place = (agent_id, one.venue, one.side)
+                self._trade(place, one.action, one, one.note.source)
+        elif isinstance(one, OrderFilled) and (order := self.orders.get(one.order_id)):
+            place = (agent_id, order.venue, order.side)
+            self._trade(place, order.action, one, order.note.source)
+
+    def _trade(
+        self, place: Place, action: Action, one: Fill | OrderPlaced | OrderFilled, source: str
+    ) -> None:
+        whose = place[:2]
+        if action is Action.SELL:
+            self.realized[place] = self.realized.get(place, 0) + one.realized
+            return
+        self.opened_at.setdefault(place, one.at)
+        known = self.sources.setdefault(whose, ())
+        if source and source not in known:
+            self.sources[whose] = (*known, source)
+
+    def sold_whole(self) -> Iterable[tuple[Venue, Payout]]:
+        """Sides that were bought and of whose end no row tells."""
+        for place, opened_at in self.opened_at.items():
+            if place in self.told:
+                continue
+            agent_id, venue, side = place
+            realized = Micros(self.realized.get(place, 0))
+            nothing = Micros(0)
+            yield (
+                venue,
+                Payout(
+                    agent_id, side, nothing, nothing, nothing, realized, opened_at,
+                    self.sources[place[:2]],
+                ),
+            )  # fmt: skip
+
+
+class _Filling:
+    """One filling in; `seq` is the journal's last row."""
+
+    def __init__(self, database: Database, world: World, seq: int) -> None:
+        self._journal = Journal(database)
+        self._rows = AgentRows(database)
+        self._stored = EndedMarkets(database)
+        self._world = world
+        self._done: set[str] = set()
+        self.seq = seq
+        self.count = 0
+
+    async def page(self, after: int) -> int | None:
+        """Fill in the markets of a page of trades after a row; the last row, None at the end."""
+        trades, markets, rows = await asyncio.to_thread(self._made, after)
+        if markets or rows:
+            await self._journal.append(rows, ended=markets)
+            self.count += len(markets)
+        return trades[-1].seq if len(trades) == PAGE else None
+
+    def _made(self, after: int) -> tuple[list[JournalRow], list[EndedMarket], list[JournalRow]]:
+        trades = self._journal.rows_of_agents(after, (FILL, ORDER), limit=PAGE)
+        seen: dict[str, JournalRow] = {}
+        for row in trades:
+            if row.market_id is not None and row.market_id not in self._done:
+                seen.setdefault(row.market_id, row)
+        known = self._stored.heads(seen)
+        markets: list[EndedMarket] = []
+        rows: list[JournalRow] = []
+        for market_id, row in seen.items():
+            listed = self._world.markets.get(market_id)
+            if market_id in known or (listed is not None and listed.outcome is None):
+                continue
+            story = _Story()
+            for one in self._rows.of_market(market_id, KINDS):
+                story.take(one.agent_id or "", past_of(one.kind, one.body))
+            market = listed or self._retold(market_id, row, story)
+            if market is None:
+                self._done.add(market_id)
+            else:
+                markets.append(kept_of(market))
+            rows += self._sold(market_id, story, market)
+        return trades, markets, rows
+
+    def _retold(self, market_id: str, row: JournalRow, story: _Story) -> Market | None:
+        """The market by the tape; None where this tape never had it."""
+        trade = past_of(row.kind, row.body)
+        if not isinstance(trade, Fill | OrderPlaced):
+            return None
+        listing = self._world.tape.find(market_id, trade.world_at)
+        if listing is None:
+            log.warning("the tape knows no market %s: it stays without its end", market_id)
+            return None
+        outcome = listing.outcome if story.outcome is None else story.outcome
+        return market_retold(listing, outcome=outcome)
+
+    def _sold(self, market_id: str, story: _Story, market: Market | None) -> list[JournalRow]:
+        outcome = story.outcome if market is None else market.outcome
+        if outcome is None:
+            return []
+        made: list[JournalRow] = []
+        for venue, payout in story.sold_whole():
+            self.seq += 1
+            body = codec.dumps([market_id, story.at, outcome, venue.value, payout])
+            made.append(JournalRow(self.seq, story.at, SOLD_OUT, payout.agent_id, market_id, body))
+        return made
+
+
+async def filled_in(database: Database, world: World, seq: int) -> int:
+    """Write down what older programs left out; nothing at any later start.
+
+    Args:
+        database: where it lies.
+        world: the world as it was read.
+        seq: the journal's last row.
+
+    Returns:
+        The journal's last row by now.
+
+    Raises:
+        StorageError: the disk refused; the next start goes on.
+    """
+    stored = EndedMarkets(database)
+    if await asyncio.to_thread(stored.is_filled_in):
+        return seq
+    filling = _Filling(database, world, seq)
+    after: int | None = 0
+    while after is not None:
+        after = await filling.page(after)
+    await stored.mark_filled_in(filling.seq)
+    if filling.count:
+        log.info("%d ended markets of an older program were filled in", filling.count)
+    return filling.seq

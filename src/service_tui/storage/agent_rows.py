@@ -1,0 +1,67 @@
+"""Rows of the journal that belong to agents, read along an index whatever lies around them.
+
+Knows sequence numbers and kinds; what a row means is its writer's business.
+Used by the server, for positions that ended and for what older programs left out.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import select
+from sqlmodel import col
+
+from service_tui.storage import tables
+from service_tui.storage.database import Database
+from service_tui.storage.journal import JournalRow
+
+_ROWS: Final = select(
+    col(tables.Journal.seq),
+    col(tables.Journal.at),
+    col(tables.Journal.kind),
+    col(tables.Journal.agent_id),
+    col(tables.Journal.market_id),
+    col(tables.Journal.body),
+)
+
+
+class AgentRows:
+    """The rows of the agents of one data directory; all reads block."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_market(self, market_id: str, kinds: Sequence[str]) -> list[JournalRow]:
+        """Rows of these kinds about a market, of all agents, oldest first."""
+        journal = tables.Journal
+        query = (
+            _ROWS
+            .where(col(journal.market_id) == market_id)
+            .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
+            .order_by(col(journal.seq))
+        )
+        with self._database.reader() as session:
+            return [JournalRow(*row) for row in session.connection().execute(query)]
+
+    def before(
+        self, agent_id: str, kinds: Sequence[str], before: int | None, *, limit: int
+    ) -> list[JournalRow]:
+        """An agent's rows before a row, newest first, each kind along its index.
+
+        Args:
+            agent_id: whose.
+            kinds: of which kinds.
+            before: the row before which they stand; None for no bound.
+            limit: at most so many.
+
+        Returns:
+            The rows; to skip those that were read already costs nothing.
+        """
+        journal, found = tables.Journal, list[JournalRow]()
+        with self._database.reader() as session:
+            for kind in kinds:
+                query = _ROWS.where(col(journal.agent_id) == agent_id, col(journal.kind) == kind)
+                if before is not None:
+                    query = query.where(col(journal.seq) < before)
+                query = query.order_by(col(journal.seq).desc()).limit(limit)
+                found += [JournalRow(*row) for row in session.connection().execute(query)]
+        return sorted(found, key=lambda row: row.seq, reverse=True)[:limit]

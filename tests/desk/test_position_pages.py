@@ -1,0 +1,94 @@
+"""The desk reads positions in bounded pages, and what has ended for good once."""
+
+from service_tui.client.client import BODY_MAX
+from service_tui.client.reply import Reply
+from service_tui.desk.position_pages import (
+    ENDED_KEPT,
+    FIRST_PAGES,
+    PAGE,
+    EndedRows,
+    all_positions,
+    key_of,
+)
+from service_tui.units import Timestamp
+from service_tui.wire.positions import PositionBody, PositionsBody, PositionSideBody, PositionsQuery
+
+
+def row(number: int, *, ended: bool = True, redeemable: bool = False) -> PositionBody:
+    side = PositionSideBody.model_construct(side="yes")
+    outcome = True if ended else None
+    return PositionBody.model_construct(
+        market_id=f"m{number:06d}", outcome=outcome, redeemable=redeemable, sides=(side,)
+    )
+
+
+class Account:
+    """A service's list of positions; `asked` are the offsets that it was asked for."""
+
+    def __init__(self, rows: list[PositionBody], *, knows_pages: bool = True) -> None:
+        self.rows, self.knows_pages = rows, knows_pages
+        self.agent_id = "a1"
+        self.asked: list[int] = []
+
+    async def ask(self, query: PositionsQuery) -> Reply[PositionsBody]:
+        assert query.limit == PAGE
+        self.asked.append(query.offset)
+        rows = self.rows[query.offset :][: query.limit] if self.knows_pages else self.rows
+        body = PositionsBody.model_construct(agent_id=self.agent_id, positions=tuple(rows))
+        return Reply(body, 0, 0.01, Timestamp(0.0))
+
+    async def read(self, ended: EndedRows) -> list[str]:
+        self.asked.clear()
+        return [key_of(one)[1] for one in (await all_positions(self.ask, ended)).rows]
+
+
+async def test_an_old_account_is_read_in_pages_and_its_past_once() -> None:
+    live = [row(number, ended=False) for number in range(20)]
+    past = [row(100_000 - number) for number in range(10_000)]
+    account, ended = Account([*live, *past]), EndedRows()
+    found = await account.read(ended)
+    assert account.asked == [place * PAGE for place in range(FIRST_PAGES)]
+    assert found == [one.market_id for one in (live + past)[: FIRST_PAGES * PAGE]]
+    # One more has ended: a page tells of it, and what is older is known.
+    account.rows = [*live[1:], row(100_001), *past]
+    again = await account.read(ended)
+    assert account.asked == [0]
+    assert again[:20] == [one.market_id for one in [*live[1:], row(100_001)]]
+    assert again[20:] == [one.market_id for one in past][: len(again) - 20]
+    assert len(again) >= len(found)
+    assert len(ended.rows) <= ENDED_KEPT
+
+
+async def test_what_is_held_is_read_whole_and_what_may_be_redeemed_each_time() -> None:
+    held = [row(number, ended=False) for number in range(2 * PAGE + 7)]
+    waits = [row(5_000, redeemable=True)]
+    account, ended = (
+        Account([*held, *waits, *(row(9_000 + one) for one in range(PAGE))]),
+        EndedRows(),
+    )
+    assert len(await account.read(ended)) == 3 * PAGE
+    account.rows.remove(waits[0])
+    found = await account.read(ended)
+    assert account.asked == [0, PAGE, 2 * PAGE]
+    assert "m005000" not in found
+    assert len(found) == 3 * PAGE
+
+
+async def test_a_service_without_pages_and_another_agent_start_over() -> None:
+    account, ended = (
+        Account([row(number) for number in range(PAGE)], knows_pages=False),
+        EndedRows(),
+    )
+    assert len(await account.read(ended)) == PAGE
+    assert account.asked == [0, PAGE]
+    account.rows = account.rows[:3]
+    assert len(await account.read(ended)) == 3
+    account.agent_id, account.rows = "a2", [row(1)]
+    assert await account.read(ended) == ["m000001"]
+    assert len(ended.rows) == 1
+
+
+def test_a_page_is_far_below_what_the_client_takes() -> None:
+    side = {"shares_yes": 123456.12345, "question": "q" * 160, "sources": ("sdk:some-skill",)}
+    body = PositionBody(market_id="m" * 36, **side).model_dump_json()
+    assert 2 * len(body) * PAGE < BODY_MAX
