@@ -1,8 +1,9 @@
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -11,6 +12,7 @@ from textual.app import App, ComposeResult
 from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
+from kit.console import painting
 from kit.console.snapshot import assert_snapshot, picture
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
@@ -53,6 +55,13 @@ def rows(count: int) -> tuple[Row, ...]:
         Row(f"k{at}", f"row {at}", (at * 37 % 97) / 100, (at % 5 - 2) * 1_500_000)
         for at in range(count)
     )
+
+
+@pytest.fixture(autouse=True)
+def each_frame() -> Generator[None]:
+    """These tests are about what a frame paints."""
+    with painting.each_frame():
+        yield
 
 
 class Bare(App[None]):

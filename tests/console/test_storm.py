@@ -1,6 +1,7 @@
 """Random keys, sizes, mouse and data on the console: it stands whatever comes."""
 
 import random
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import OutOfBounds
 
+from kit.console import painting
 from kit.console.doors import Running, running, seen_before
 from kit.examples import DEPTH
 from kit.samples.desk import sample_state
@@ -18,6 +20,13 @@ from service_tui.units import Timestamp
 KEYS = [*"1234567", *"1234567", "tab", "down", "up", "enter", "escape", "j", "k", "G", "slash", "g"]
 SIZES = [(1, 1), (2, 2), (10, 2), (40, 5), (120, 40), (80, 24), (200, 2), (3, 60)]
 EVENTS = 120 * DEPTH**2
+
+
+@pytest.fixture(autouse=True)
+def each_frame() -> Generator[None]:
+    """A storm is painted frame by frame, as a terminal does it."""
+    with painting.each_frame():
+        yield
 
 
 class Bare(App[None]):

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 import httpx
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kit.desk.faults import Fault, Line, asleep, breaking, ready, until
@@ -40,6 +40,7 @@ PLAYS = st.lists(st.sampled_from([*Step, Step.DEAR_TRADES, Step.TRADES]), min_si
 
 
 @examples(8)
+@example([Step.DEAR_TRADES, Step.DEAR_TRADES, Step.HOUR, Step.DEAR_TRADES])
 @given(PLAYS)
 def test_a_signal_is_mirrored_once_and_the_breaker_is_the_services(play: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as path:
@@ -52,14 +53,20 @@ async def played(path: Path, play: Sequence[Step]) -> None:
         await configure(stage)
         choice = StoredWallet(address=ANN, label="", policy="auto")
         await StoredReactor(stage.database).choose(choice)
+        resumed: set[int] = set()
         for is_end, steps in itertools.groupby(play, lambda step: step is Step.RESTART):
             if not is_end:
-                await run(stage, line, list(steps))
-        await check(stage, line)
+                resumed |= await run(stage, line, list(steps))
+        await check(stage, line, resumed)
 
 
-async def run(stage: Stage, line: Line, steps: list[Step]) -> None:
-    """One life of a desk."""
+async def run(stage: Stage, line: Line, steps: list[Step]) -> set[int]:
+    """One life of a desk.
+
+    Returns:
+        After how many decisions a pause ended with its hour: the count begins again there.
+    """
+    resumed: set[int] = set()
     async with open_test_desk(stage) as desk:
         await until(desk, lambda s: ready(s) and is_read(s), stage)
         for step in steps:
@@ -70,7 +77,10 @@ async def run(stage: Stage, line: Line, steps: list[Step]) -> None:
             await until(desk, is_calm, stage)
             if was_paused and step not in {Step.RESET, Step.HOUR}:
                 assert len(bought(line)) == before
+            if was_paused and step is Step.HOUR:
+                resumed.add(len(await decisions(stage)))
         await until(desk, lambda s: agrees(s.reactor.breaker.failures, stage), stage)
+    return resumed
 
 
 def is_calm(state: DeskState) -> bool:
@@ -115,7 +125,7 @@ async def lose_one(stage: Stage, line: Line) -> None:
     line.fault = lambda _: None
 
 
-async def check(stage: Stage, line: Line) -> None:
+async def check(stage: Stage, line: Line, resumed: set[int]) -> None:
     """Every transaction had one order at most, and one end; the breaker follows from the ends."""
     orders = Counter(one["signal_data"]["tx_hash"] for one in bought(line))
     assert all(count == 1 for count in orders.values())
@@ -126,8 +136,9 @@ async def check(stage: Stage, line: Line) -> None:
         one == "mirrored" for one in await decisions(stage)
     )
     in_a_row = 0
-    for decision in await decisions(stage):
-        in_a_row = in_a_row + 1 if decision == "failed" else 0
+    for at, decision in enumerate(await decisions(stage)):
+        so_far = 0 if at in resumed else in_a_row
+        in_a_row = so_far + 1 if decision == "failed" else 0
         # Those that were on their way when it opened do not count, and no more may leave.
         assert in_a_row < FAILURES_MAX + 4
     assert stage.world.ledger.total() == 0

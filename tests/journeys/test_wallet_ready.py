@@ -45,7 +45,8 @@ async def typed(walk: Session, word: str) -> None:
 
 
 async def confirmed(walk: Session, key: str = "y") -> None:
-    assert isinstance(walk.app.screen, Confirm)
+    # To link, the challenge is read first.
+    await walk.until(lambda _: isinstance(walk.app.screen, Confirm))
     await walk.pilot.pause(2 * ARMED_AFTER_S)
     await walk.press(key)
 

@@ -15,8 +15,13 @@ EXAMPLES: Final = 25
 
 
 def examples(count: int = EXAMPLES, **more: object) -> settings:
-    """Settings for so many examples, times the depth of this run; no example has a deadline."""
-    return settings(max_examples=count * DEPTH, deadline=None, **more)
+    """Settings for so many examples, times the depth of this run; no example has a deadline.
+
+    An ordinary run tries the same examples each time: what fails there was broken by a change.
+    Deep runs draw others each time.
+    """
+    drawn: dict[str, object] = {"derandomize": DEPTH == 1, **more}
+    return settings(max_examples=count * DEPTH, deadline=None, **drawn)
 
 
 def patch() -> None:
