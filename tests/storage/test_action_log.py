@@ -1,7 +1,9 @@
 """The action log: append-only, chained, honest about what was done to it."""
 
+import fcntl
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,36 @@ def test_two_processes_append_to_one_chain(tmp_path: Path) -> None:
         assert line.number == 2 * number + 2
     assert verify(path).problem == ""
     assert verify(path).count == 6
+
+
+def test_two_logs_of_one_file_go_on_from_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    first, second = ActionLog(path), ActionLog(path)
+    numbers = [line.number for log in (first, second) * 4 for line in log.append(ENTRIES[:2])]
+    assert numbers == list(range(1, 17))
+    with path.open("ab") as file:
+        file.write(b'{"hash":"torn')
+    # The torn line counts, and stays on a line of its own.
+    assert [line.number for line in first.append(ENTRIES[:1])] == [18]
+    assert [line.number for line in second.append(ENTRIES[:1])] == [19]
+    # A log that was cut is read from its start again.
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    assert [line.number for line in first.append(ENTRIES[:1])] == [4]
+    assert verify(path).problem == ""
+
+
+def test_a_line_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
+    path = written(tmp_path / "log")
+    whole = path.read_bytes()
+    with ThreadPoolExecutor() as pool, path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(len(whole) - 20)
+        verdict = pool.submit(verify, path)
+        with pytest.raises(TimeoutError):
+            verdict.result(0.1)
+        file.seek(0, os.SEEK_END)
+        file.write(whole[-20:])
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_UN)
+        assert verdict.result(10) == verify(path)
+    assert verify(path).problem == ""

@@ -69,10 +69,7 @@ class ActionLog:
             return self._write(file, entries)
 
     def _write(self, file: BinaryIO, entries: Sequence[Entry]) -> tuple[Line, ...]:
-        if self._last is None or os.fstat(file.fileno()).st_size != self._size:
-            self._count = _count_lines(self._path)
-            self._last = _last_hash(self._path)
-        last = self._last
+        last = self._last_of(os.fstat(file.fileno()).st_size)
         lines: list[str] = []
         made_lines: list[Line] = []
         for number, entry in enumerate(entries, self._count + 1):
@@ -91,6 +88,15 @@ class ActionLog:
         _write_head(self._path, self._count, last)
         return tuple(made_lines)
 
+    def _last_of(self, size: int) -> str:
+        """The hash on which the next line builds; of a log that others lengthened, the new part."""
+        if self._last is not None and size == self._size:
+            return self._last
+        if self._last is None or size < self._size:
+            self._count = self._size = 0
+        self._count += _count_lines(self._path, self._size)
+        return _last_hash(self._path)
+
 
 def verify(path: Path, holds: str = "") -> Verdict:
     """Follow the chain from its first line, and look whether it ends before its head says.
@@ -105,13 +111,21 @@ def verify(path: Path, holds: str = "") -> Verdict:
     Raises:
         OSError: the log cannot be read.
     """
-    head = _head_of(path)
     try:
-        found, at_head, is_held = _followed(path, head, holds)
+        # Not blocking: a pipe that nobody writes to would be waited for for ever.
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
+        head = _head_of(path)
         if head is None:
             raise
         return Verdict(0, START, f"the log is gone; it had {head[0]} entries")
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        # Whoever is writing ends its lines and their head first.
+        fcntl.flock(file, fcntl.LOCK_SH)
+        head = _head_of(path)
+        found, at_head, is_held = _followed(file, head, holds)
     problem = found.problem
     if not problem and head is not None and found.count < head[0]:
         missing = head[0] - found.count
@@ -123,30 +137,28 @@ def verify(path: Path, holds: str = "") -> Verdict:
     return replace(found, problem=problem)
 
 
-def _followed(path: Path, head: tuple[int, str] | None, holds: str) -> tuple[Verdict, str, bool]:
+def _followed(
+    file: BinaryIO, head: tuple[int, str] | None, holds: str
+) -> tuple[Verdict, str, bool]:
     """The chain line by line.
 
     Returns:
         What it comes to, the hash at the line of the head, and whether the hash wanted was met.
     """
     last, count, at_head, is_held = START, 0, START, False
-    # Not blocking: a pipe that nobody writes to would be waited for for ever.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
-        for number, raw in enumerate(file, 1):
-            found = _read(raw)
-            if found is None:
-                torn = f"line {number} is torn, or no entry"
-                return Verdict(count, last, torn), at_head, is_held
-            said, claimed = found
-            if _hash(last, said) != claimed:
-                odd = f"line {number} does not follow from the one before it"
-                return Verdict(count, last, odd), at_head, is_held
-            last, count = claimed, count + 1
-            is_held |= claimed == holds
-            if head is not None and count == head[0]:
-                at_head = last
+    for number, raw in enumerate(file, 1):
+        found = _read(raw)
+        if found is None:
+            torn = f"line {number} is torn, or no entry"
+            return Verdict(count, last, torn), at_head, is_held
+        said, claimed = found
+        if _hash(last, said) != claimed:
+            odd = f"line {number} does not follow from the one before it"
+            return Verdict(count, last, odd), at_head, is_held
+        last, count = claimed, count + 1
+        is_held |= claimed == holds
+        if head is not None and count == head[0]:
+            at_head = last
     return Verdict(count, last), at_head, is_held
 
 
@@ -192,11 +204,12 @@ def _write_head(path: Path, count: int, last: str) -> None:
     draft.replace(head_path(path))
 
 
-def _count_lines(path: Path) -> int:
-    """Lines of a log, a torn last one too; 0 without a log."""
+def _count_lines(path: Path, since: int = 0) -> int:
+    """Lines of a log from a byte on, a torn last one too; 0 without a log."""
     count, end = 0, b"\n"
     try:
         with path.open("rb") as file:
+            file.seek(since)
             while chunk := file.read(1 << 20):
                 count += chunk.count(b"\n")
                 end = chunk[-1:]

@@ -5,6 +5,7 @@ Used by the other files of this room.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, ClassVar, Final
@@ -77,14 +78,21 @@ class OperatorModel(WireModel):
 class NamingModel(WireModel):
     """A change whose unknown names are kept, so that the answer can name them."""
 
+    sister_fields: ClassVar[Mapping[str, str]] = {}
+    """Settings that another call takes: by name, that call."""
+
     model_config = ConfigDict(extra="allow")
 
     def unknown(self) -> dict[str, str]:
         """Each name that nobody reads, and the known one that was most likely meant."""
         known = tuple(type(self).model_fields)
-        names = list(self.model_extra or ())[:UNKNOWN_MAX]
-        near = {name: get_close_matches(name[:LINE_MAX], known, n=1) for name in names}
-        return {name: found[0] if found else "" for name, found in near.items()}
+        elsewhere = {name: call for name, call in self.sister_fields.items() if name not in known}
+        near: dict[str, str] = {}
+        for name in list(self.model_extra or ())[:UNKNOWN_MAX]:
+            found = get_close_matches(name[:LINE_MAX], (*known, *elsewhere), n=1)
+            call = elsewhere.get(found[0]) if found else None
+            near[name] = f"{found[0]} ({call})" if call else "".join(found)
+        return near
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each name that nobody reads."""

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, StringConstraints
 
 from service_tui.terms import Side
+from service_tui.wire.agents import AgentSettingsPatch
 from service_tui.wire.base import (
     AMOUNT_MAX,
     AnyVenue,
@@ -182,6 +183,14 @@ class UserSettingsPatch(NamingModel):
     # Write-only: what is set shows as `solana_wallet_address`; null takes it away.
     bot_solana_wallet: SolanaAddress | None = None
     skill_daily_budget: Positive | None = None
+
+
+_BY_CALL: Final = {
+    **dict.fromkeys(SettingsPatch.model_fields, "POST /api/sdk/settings"),
+    **dict.fromkeys(UserSettingsPatch.model_fields, "PATCH /api/sdk/user/settings"),
+}
+for _patch in (SettingsPatch, UserSettingsPatch, AgentSettingsPatch):
+    _patch.sister_fields = _BY_CALL
 
 
 class SaidSettingsPatch(SettingsPatch):
