@@ -1,12 +1,13 @@
 """Positions and portfolio of the calling agent."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import chain, islice
 from typing import Final
 
-from service_tui.engine.agents import Agent
+from service_tui.engine.agents import Agent, ClosedPosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
@@ -45,6 +46,9 @@ from service_tui.wire.positions import (
 HOUR_S: Final = 3_600.0
 READ_MAX: Final = 5
 """How often the past is read again because markets ended meanwhile."""
+
+AT_ONCE: Final = 200
+"""Rows that are made in one go."""
 
 NEVER: Final = Timestamp(0.0)
 UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
@@ -114,10 +118,19 @@ async def _ended(
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(asked.service.keeper, asked.agent, venue, limit)
-            found[venue] = [ended_body(one, venue) for one in past]
+            found[venue] = await _told(past, venue)
         if asked.world.resolved_count == resolved:
             break
     return found
+
+
+async def _told(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
+    """Rows of what ended; all others have their turn between some of them."""
+    rows: list[PositionBody] = []
+    for start in range(0, len(past), AT_ONCE):
+        rows += [ended_body(one, venue) for one in past[start : start + AT_ONCE]]
+        await asyncio.sleep(0)
+    return rows
 
 
 def _held(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
