@@ -457,8 +457,8 @@ def _log(options: Options, given: argparse.Namespace) -> int:
     except OSError as error:
         raise CannotError(f"{path} cannot be read: {error.strerror}") from error
     if found.problem:
-        raise CannotError(f"{path}: {found.problem}; {found.count} entries before it hold")
-    say(f"{found.count} entries, the chain holds; last hash {found.last_hash}")
+        raise CannotError(f"{path}: {found.problem}; {found.count} before it hold")
+    say(f"{found.count} entries: the chain holds; last hash {found.last_hash}")
     return OK
 
 

@@ -44,6 +44,20 @@ def test_no_file_has_grown_out_of_hand() -> None:
     assert [(path.name, n) for path in FILES if (n := text_of(path).count("\n")) > 520] == []
 
 
+NOUNS = "trade|order|signal|position|market|agent|run|skill|wallet|fill|alert|monitor|day|key"
+UNCOUNTED = re.compile(
+    rf"\{{[^{{}}]*(?:count|len\()[^{{}}]*\}} (?:{NOUNS})s\b(?!.* else )(?! of \{{whose)"
+)
+
+
+def test_things_are_counted_by_the_one_function_that_knows_one_from_many() -> None:
+    # `1 trades`: a count and its noun in one text. Who writes both cases has an `else` there.
+    found = [(path.name, hit) for path in FILES for hit in UNCOUNTED.findall(text_of(path))]
+    # Said of more than one alone.
+    many = {"{len(bare)} positions"}
+    assert [one for one in found if one[1] not in many] == []
+
+
 @pytest.mark.process
 def test_no_secret_stands_in_the_tree() -> None:
     tracked = subprocess.run(

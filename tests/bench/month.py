@@ -90,6 +90,8 @@ async def opened(path: Path, clock: ManualClock, who: tuple[str, str]) -> None:
         await timed(line, "/markets", MARKETS, "markets", limit=100)
         await timed(line, "/trades", TRADES, "trades", limit=100)
         await timed(line, "/positions?status=all", POSITIONS, "positions", status="all")
+        page = {"status": "all", "limit": 500}
+        await timed(line, "/positions?status=all&limit=500", POSITIONS, "positions", **page)
         print(f"after the answers: {memory_mb() - before:+.1f} MB, {memory_mb():.1f} MB in all")
         print(f"markets in memory: {len(stage.world.markets)}")
 

@@ -8,7 +8,7 @@ Used by the console (which makes them) and by the desk's handlers of them.
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from service_tui.terms import Side, Venue
+from service_tui.terms import Side, Venue, counted
 from service_tui.units import Micros, decimal
 
 LIVE_WORD: Final = "LIVE"
@@ -86,7 +86,7 @@ class RedeemAll:
 
     def in_words(self) -> str:
         """The order as a person would say it."""
-        return f"redeem {len(self.keys)} positions"
+        return f"redeem {counted(len(self.keys), 'position')}"
 
 
 @dataclass(frozen=True, slots=True)

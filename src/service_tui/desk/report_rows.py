@@ -10,6 +10,7 @@ from typing import Final
 
 from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
 from service_tui.desk.report import DayReport, MoneyDay, totals
+from service_tui.terms import counted
 from service_tui.units import Micros, decimal
 
 Cell = str | float | int | None
@@ -156,7 +157,7 @@ def _trade(one: ReasonedTradeView) -> str:
 
 
 def _skill(skill: SkillResultView) -> str:
-    said = [f"{skill.trades_count} trades", f"P&L {_sum(skill.pnl, signed=True)}"]
+    said = [counted(skill.trades_count, "trade"), f"P&L {_sum(skill.pnl, signed=True)}"]
     if skill.win_rate is not None:
         said.append(f"{skill.win_rate:.0%} won")
     return ", ".join(said)

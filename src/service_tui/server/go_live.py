@@ -10,7 +10,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
 from service_tui.server.present import claim_url
-from service_tui.terms import Venue
+from service_tui.terms import Venue, counted
 from service_tui.wire.endpoint import (
     SDK,
 )
@@ -67,7 +67,7 @@ def go_live_of(world: World, agent: Agent, address: str, *, since: int) -> GoLiv
         ),
     )
     return GoLiveBody(
-        reason=f"{agent.trades_count} trades on sim",
+        reason=f"{counted(agent.trades_count, 'trade')} on sim",
         sim_trades=agent.trades_count,
         steps=steps if agent.settings.claimed else (claim, *steps),
     )

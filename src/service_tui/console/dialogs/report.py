@@ -17,6 +17,7 @@ from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
 from service_tui.desk.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.report_rows import ALL, REASONS_MAX
 from service_tui.desk.state import DeskState
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 _NAME: Final = 14
@@ -154,7 +155,7 @@ def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
 
 def _skill(skill: SkillResultView, *, masked: bool) -> Text:
     pnl = formats.pnl(skill.pnl, masked=masked)
-    line = Text.assemble(f"{skill.trades_count} trades, ", pnl)
+    line = Text.assemble(f"{counted(skill.trades_count, 'trade')}, ", pnl)
     if skill.win_rate is not None:
         line.append(f", {skill.win_rate:.0%} won")
     return line

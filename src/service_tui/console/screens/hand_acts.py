@@ -28,6 +28,7 @@ from service_tui.desk.commands_fleet import (
 )
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records_fleet import SkillRunState, SkillRunView
+from service_tui.terms import counted
 
 Part = TypeVar("Part")
 
@@ -122,7 +123,7 @@ class HandActs(RowsScreen[Part, AgentView], Generic[Part]):
             if confirmed:
                 self.give(PauseAll(paused=False))
 
-        body = Text(f"All {len(others)} agents may then buy again by themselves.")
+        body = Text(f"{counted(len(others), 'agent')} may then buy again by themselves.")
         self._app().push_screen(Confirm(Question("Resume all?", body, "resume all")), answered)
 
     def action_export(self) -> None:

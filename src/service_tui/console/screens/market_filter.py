@@ -187,7 +187,7 @@ def why_empty(state: DeskState, wanted: MarketFilter) -> str:
         narrowing = [chip.words for chip in wanted.chips() if chip.narrows]
         search = [f"/{wanted.typed}"] if wanted.typed else []
         return (
-            f"None of {len(state.markets):,} markets passes:\n\n"
+            f"No market of {len(state.markets):,} passes:\n\n"
             f"{'   '.join(narrowing + search)}\n\n"
             "esc clears the search, esc again the filters."
         )

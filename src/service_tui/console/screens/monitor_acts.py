@@ -31,7 +31,7 @@ from service_tui.desk.commands import (
     SetPriceAlert,
 )
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
-from service_tui.terms import Action, Mode, Venue
+from service_tui.terms import Action, Mode, Venue, counted
 
 Part = TypeVar("Part")
 
@@ -141,7 +141,7 @@ class MonitorActs(ListsScreen[Part, RiskRow], Generic[Part]):
 
     def _remove_many(self, rows: tuple[MonitorView, ...]) -> None:
         body = Text(
-            f"{len(rows)} positions are then not guarded: nothing sells them. u undoes it.\n"
+            f"Nothing guards or sells {counted(len(rows), 'position')} then. u undoes it.\n"
         )
         lines = tuple(
             Text.assemble(

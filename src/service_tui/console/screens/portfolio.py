@@ -345,7 +345,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
         if total:
-            return f"None of {total:,} positions matches /{self._search}\n\nesc clears the search."
+            return f"No position of {total:,} matches /{self._search}\n\nesc clears the search."
         heard = is_heard(self.state, Topic.POSITIONS)
         if is_closed and (self.state.from_cache or not heard):
             return "Closed positions come with the service's first answer."

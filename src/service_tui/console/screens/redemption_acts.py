@@ -26,6 +26,7 @@ from service_tui.desk.commands_wallet import (
 )
 from service_tui.desk.records_redemption import RedemptionRow, Stage
 from service_tui.desk.records_wallet import Ownership
+from service_tui.terms import counted
 from service_tui.units import Micros, decimal
 
 Part = TypeVar("Part")
@@ -84,9 +85,9 @@ class RedemptionActs(PaneScreen[Part, RedemptionRow], Generic[Part]):
             return
         rows, masked = self.state.redemption.ready, is_private(self.state)
         body = Text.assemble(
-            f"{len(rows)} positions pay ",
+            f"{counted(len(rows), 'position')}, together ",
             sums_text(rows, masked=masked),
-            " together:\n\n",
+            ":\n\n",
         )
         for row in rows:
             pays = paid(row.amount, row.money, masked=masked)

@@ -22,7 +22,7 @@ from service_tui.desk.records_research import (
     SessionView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import SessionState
+from service_tui.terms import SessionState, counted
 from service_tui.units import Timestamp
 
 STATES: Final = {
@@ -249,12 +249,12 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
         return said
     point = view.best if view.best is not None else view.point
     config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
-    where = f"{view.skill} on {view.venue.value}, {view.days} days"
+    where = f"{view.skill} on {view.venue.value}, {counted(view.days, 'day')}"
     said.append(f"{where}, of this desk's agent: ", "heading")
     if not view.total:
         said.append(view.message or "no trades to replay", "warn")
         return said
-    said.append(f"{point.included} of {view.total} trades pass  ")
+    said.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
     said.append_text(formats.pnl(point.pnl, masked=masked))
     said.append(" instead of ", "muted")
     said.append_text(formats.pnl(view.original, masked=masked))
