@@ -506,6 +506,31 @@ async def test_the_first_run_explains_itself_once() -> None:
         assert len(seen.doors.submitted) == 1
 
 
+@pytest.mark.parametrize(
+    ("keys", "front", "dialog"),
+    [
+        (("1",), "portfolio", None),
+        (("0",), "attention", None),
+        (("b",), "markets", "TradeForm"),
+        (("b", "2", "5"), "markets", "TradeForm"),
+        (("question_mark",), "markets", "Help"),
+    ],
+    ids=["1", "0", "b", "b25", "?"],
+)
+async def test_the_keys_that_the_first_page_names_do_what_it_says(
+    keys: tuple[str, ...], front: str, dialog: str | None
+) -> None:
+    async with running(replace(STATE, preferences={}), first="markets") as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, Welcome))
+        await seen.press(*keys)
+        assert SetPreference("welcome", "seen") in seen.doors.submitted
+        assert front in type(seen.app.front).__name__.lower()
+        assert (dialog is None) == (len(seen.app.screen_stack) == 1)
+        assert (dialog or "") in type(seen.app.screen).__name__
+        if "5" in keys:
+            assert "25" in seen.text
+
+
 async def test_the_first_page_of_another_service_speaks_of_no_world_of_its_own() -> None:
     remote = replace(STATE, preferences={}, service=replace(STATE.service, embedded=False))
     async with running(remote) as seen:

@@ -47,6 +47,10 @@ class KeyQueue(App[int]):
         """Whether nobody has typed for a while."""
         return not self._is_busy and asyncio.get_running_loop().time() - self._typed_at >= IDLE_S
 
+    def give_again(self, event: events.Key) -> None:
+        """Give a key once more, next of all: whoever got it makes room for what it opens."""
+        self._typed.appendleft(events.Key(event.key, event.character))
+
     def forget_typed(self) -> None:
         """Drop the keys that have not had their turn."""
         self._typed.clear()

@@ -7,9 +7,11 @@ Used by the app at the first run, and when the operator asks for it.
 from typing import ClassVar, Final
 
 from rich.text import Text
+from textual import events
 from textual.binding import Binding, BindingType
 
 from service_tui.console.dialogs.page import Page
+from service_tui.console.key_queue import KeyQueue
 
 _FIRST_KEYS: Final = (
     ("2", "look at the markets; j and k move, / finds"),
@@ -20,14 +22,28 @@ _FIRST_KEYS: Final = (
 )
 
 
+_PACE_KEYS: Final = ("p", "<", ">")
+_ACTING: Final = frozenset({key for key, _ in _FIRST_KEYS} | {*_PACE_KEYS, ":"})
+"""Keys that the page names and that do what it says: it makes room for them."""
+
+
 class Welcome(Page):
-    """One page; Enter begins."""
+    """One page; Enter begins, and so does each key that it names."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "close", "begin", show=False)]
 
     def __init__(self, *, is_embedded: bool) -> None:
         super().__init__("Welcome", "enter begins")
         self._is_embedded = is_embedded
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave for a key that the page names, which then does what it says."""
+        queue: object = self.app
+        if event.character in _ACTING and isinstance(queue, KeyQueue):
+            event.stop()
+            event.prevent_default()
+            queue.give_again(event)
+            self.dismiss(None)
 
     def text(self) -> Text:
         """What this is, and how to begin."""
