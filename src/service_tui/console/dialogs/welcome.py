@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events
+from textual.app import App
 from textual.binding import Binding, BindingType
 
 from service_tui.console.dialogs.page import Page
@@ -38,7 +39,7 @@ class Welcome(Page):
 
     def on_key(self, event: events.Key) -> None:
         """Leave for a key that the page names, which then does what it says."""
-        queue: object = self.app
+        queue: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         if event.character in _ACTING and isinstance(queue, KeyQueue):
             event.stop()
             event.prevent_default()
