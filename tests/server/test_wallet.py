@@ -226,6 +226,7 @@ ALTERED: Final[dict[str, dict[str, object]]] = {
     "signature": {"signature": "0x" + "11" * 65},
     "fee": {"feeRateBps": "9"},
     "kind": {"signatureType": 2},
+    "newest kind": {"signatureType": 3},
     "expiry": {"expiration": "1"},
     "taker": {"taker": "0x" + "ab" * 20},
 }
