@@ -397,9 +397,11 @@ async def test_faults_on_demand_delay_revert_drop_and_withhold(  # noqa: PLR0915
         assert found["status"] == "0x0"
         assert (await own.report(market, winner, reverted))["status"] == "failed"
         dropped = await send(fault="drop")
+        assert (await own.rpc("eth_getTransactionByHash", dropped))["hash"] == dropped
         nonce = await own.nonce()
         await own.line.wait(5)
         assert await receipt(dropped) is None
+        assert await own.rpc("eth_getTransactionByHash", dropped) is None
         assert await own.nonce() == nonce - 1
         assert stage.world.venues.cash(stage.agent_id, Venue.EVM) == cash
         # The same bytes once more bring it on the chain after all; its receipt is kept back.
