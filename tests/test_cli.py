@@ -433,6 +433,9 @@ def test_the_key_of_the_environment_goes_to_its_own_address_only(
     with pytest.raises(SystemExit, match="1"):
         options(monkeypatch, "--url", "https://b.example", **environ)
     assert "no key for https://b.example" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="1"):
+        options(monkeypatch, "--url", "https://a.example.net", **environ)
+    assert "no key for https://a.example.net" in capsys.readouterr().err
 
 
 def test_an_address_in_the_environment_without_a_key_is_not_opened(

@@ -84,6 +84,12 @@ def test_what_does_not_end_is_given_up(raw: bytes) -> None:
         Frames().feed(raw)
 
 
+def test_the_bound_is_that_of_one_event_and_not_of_the_stream() -> None:
+    frames, whole = Frames(), b"data: " + b"x" * 60_000 + b"\n\n"
+    for _ in range(2 * EVENT_MAX // 60_000):
+        assert len(frames.feed(whole)) == 1
+
+
 # -- the line -----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 from textual.app import App, ComposeResult
-from textual.events import MouseScrollDown
+from textual.events import Click, MouseScrollDown
 from textual.pilot import Pilot
 
 from kit.console import painting
@@ -271,6 +271,20 @@ async def test_a_click_selects_a_double_click_opens_and_the_header_sorts() -> No
         assert app.table.state().falling
         await pilot.click(offset=(5, 11))
         assert selected_key(app) == "k4"
+
+
+async def test_a_double_click_opens_no_row_that_came_between_its_clicks() -> None:
+    app = Bare(rows(9))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.click(offset=(5, 5))
+        assert selected_key(app) == "k4"
+        app.table.show((Row("new", "new", 0.5), *rows(9)))
+        second = {"x": 5, "y": 5, "screen_x": 5, "screen_y": 5, "delta_x": 0, "delta_y": 0}
+        keys = {"button": 1, "shift": False, "meta": False, "ctrl": False}
+        app.table.post_message(Click(app.table, **second, **keys, chain=2))
+        await pilot.pause()
+        assert selected_key(app) == "k3"
+        assert ("opened", "k3") not in app.heard
 
 
 async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:

@@ -227,6 +227,16 @@ async def test_what_is_pasted_as_reasoning_is_plain_or_cleared() -> None:
             assert bool(t.app.said) is (kept == "")
 
 
+async def test_a_paste_over_a_selection_has_the_room_of_what_it_replaces() -> None:
+    async with ticket() as t:
+        t.reasoning.max_length = 8
+        t.reasoning.value = "12345678"
+        t.reasoning.select_all()
+        t.reasoning.post_message(events.Paste("abcdefghij"))
+        await t.pilot.pause()
+        assert t.reasoning.value == "abcdefgh"
+
+
 async def test_a_key_pasted_as_amount_is_cleared_and_said() -> None:
     async with ticket() as t:
         await t.type("25")

@@ -282,3 +282,10 @@ async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
         asked = line.asked(MONITORS.path)
         await stage.clock.advance(60)
         assert 3 <= line.asked(MONITORS.path) - asked <= 6
+
+
+def test_the_order_for_a_monitor_says_its_limits_to_a_tenth_of_a_percent() -> None:
+    asked = SetMonitor("m", Side.YES, Venue.SIM, 0.125, 0.375)
+    assert asked.in_words() == "monitor YES: stop 12.5% down, target 37.5% up"
+    off = SetMonitor("m", Side.NO, Venue.SIM, None, 0.5)
+    assert off.in_words() == "monitor NO: no stop, target 50.0% up"

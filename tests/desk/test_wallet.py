@@ -24,7 +24,7 @@ from service_tui.desk.commands_wallet import (
 )
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import Surroundings
-from service_tui.desk.records_wallet import KeyState, Ownership
+from service_tui.desk.records_wallet import CheckView, KeyState, Ownership, WalletView
 from service_tui.desk.vault import Vault
 from service_tui.server.access import EMBEDDED_HOST
 from service_tui.server.embedded import BASE_URL
@@ -184,3 +184,12 @@ async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> Non
             assert desk.state.wallet.key_state is KeyState.LOCKED
             desk.submit(RemoveKey(address, address[-6:].lower()))
             await until(desk, lambda s: s.wallet.key_state is KeyState.NONE, stage)
+
+
+def test_what_is_not_known_yet_is_missing_too() -> None:
+    checks = tuple(
+        CheckView(name, is_done=is_done, says=name)
+        for name, is_done in (("done", True), ("missing", False), ("unknown", None))
+    )
+    wallet = WalletView(served=checks, ownership=Ownership.MANAGED, live=True)
+    assert [one.name for one in wallet.lacks] == ["missing", "unknown"]

@@ -152,3 +152,17 @@ def test_a_report_that_failed_is_told_again(redeemer: Redeemer) -> None:
     assert (done.success, done.tx_hash) == (True, tx_hash)
     assert redeemer.chain == [tx_hash]
     assert len(set(redeemer.between.sent)) == 1
+
+
+def test_what_every_transaction_of_a_day_may_cost_is_summed_up(redeemer: Redeemer) -> None:
+    own = redeemer.own
+    assert redeemer.redeem().success
+    sent = [
+        tx.sent
+        for tx in own.scene.service.stage.world.chain.txs.values()
+        if tx.sent.sender.lower() == own.signer.address.lower()
+    ]
+    # The approvals, and the redemption after them.
+    assert len(sent) > 1
+    _, spent = own.client._own_wallet()._spent
+    assert spent == sum(each.gas * each.max_fee for each in sent)

@@ -42,7 +42,14 @@ from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Side, Venue
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints import BRIEFING, IMPORT_MARKET, IMPORTABLE, PLACE_TRADE, TRADES
+from service_tui.wire.endpoints import (
+    BRIEFING,
+    IMPORT_MARKET,
+    IMPORTABLE,
+    PLACE_TRADE,
+    POSITIONS,
+    TRADES,
+)
 from service_tui.wire.endpoints_wallet import (
     DESK_CHAIN,
     DESK_PATCH_CHAIN,
@@ -118,6 +125,10 @@ async def test_an_external_wallet_redeems_in_three_steps(  # noqa: PLR0915  (one
         found = await row(own.line, market, winner)
         assert (found["state"], found["won"]) == ("Ready to Redeem", True)
         assert (found["payout"], found["waits_for"]) == (pytest.approx(shares), "client")
+        held = await own.line.said(POSITIONS, venue="evm_venue", status="all")
+        # What waits to be redeemed is among the rows, and no part of what is still held.
+        assert any(one["redeemable"] for one in held["positions"])
+        assert held["total_value"] == 0
         lost = await own.ask_redeem(market, loser)
         assert (lost["success"], lost["error_code"]) == (False, "POSITION_LOST")
         assert lost["lifecycle"] == "Ready to Redeem"
@@ -397,9 +408,11 @@ async def test_faults_on_demand_delay_revert_drop_and_withhold(  # noqa: PLR0915
         assert found["status"] == "0x0"
         assert (await own.report(market, winner, reverted))["status"] == "failed"
         dropped = await send(fault="drop")
+        assert (await own.rpc("eth_getTransactionByHash", dropped))["hash"] == dropped
         nonce = await own.nonce()
         await own.line.wait(5)
         assert await receipt(dropped) is None
+        assert await own.rpc("eth_getTransactionByHash", dropped) is None
         assert await own.nonce() == nonce - 1
         assert stage.world.venues.cash(stage.agent_id, Venue.EVM) == cash
         # The same bytes once more bring it on the chain after all; its receipt is kept back.

@@ -145,6 +145,8 @@ async def test_credentials_want_the_wallets_own_fresh_signature(tmp_path: Path) 
         await own.line.said(DERIVE_CREDENTIALS, 400, json=good | {"poly_nonce": "1"})
         old = own.headers(stage.clock.now() - 3_600)
         await own.line.said(DERIVE_CREDENTIALS, 400, json=old)
+        early = own.headers(stage.clock.now() + 3_600)
+        await own.line.said(DERIVE_CREDENTIALS, 400, json=early)
         for name in good:
             await own.line.said(DERIVE_CREDENTIALS, 422, json=good | {name: "0x"})
             left = {key: value for key, value in good.items() if key != name}
@@ -226,6 +228,7 @@ ALTERED: Final[dict[str, dict[str, object]]] = {
     "signature": {"signature": "0x" + "11" * 65},
     "fee": {"feeRateBps": "9"},
     "kind": {"signatureType": 2},
+    "newest kind": {"signatureType": 3},
     "expiry": {"expiration": "1"},
     "taker": {"taker": "0x" + "ab" * 20},
 }

@@ -272,3 +272,9 @@ def test_an_approval_of_the_list_is_signed_and_no_other() -> None:
         with pytest.raises(PolicyRefusedError):
             policy.approval(approval)
     assert signer.signatures == len(wanted)
+
+
+def test_the_adapters_of_the_second_exchange_stand_where_they_were_published() -> None:
+    # Source: wire reference, 6.1. Each takes the positions of its own kind of market only.
+    assert POLYGON.collateral_adapter == "0xAdA100Db00Ca00073811820692005400218FcE1f"
+    assert POLYGON.neg_risk_collateral_adapter == "0xadA2005600Dec949baf300f4C6120000bDB6eAab"

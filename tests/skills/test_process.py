@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.skills.process import Launch, SkillProcess
-
-pytestmark = pytest.mark.process
-
+from service_tui.skills.process import Launch, SkillProcess, report_of
 
 ESCAPES = """
 import pathlib, subprocess, sys, time
@@ -39,6 +36,7 @@ async def until(is_so: Callable[[], bool]) -> None:
     raise AssertionError("not within a minute")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("ends", ["by itself", "killed"])
 async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, ends: str) -> None:
     script, told = tmp_path / "run.py", tmp_path / "pid"
@@ -56,3 +54,8 @@ async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, 
         await until(lambda: is_gone(escaped))
     finally:
         process.kill()
+
+
+def test_the_newest_report_is_told() -> None:
+    lines = ['{"automaton": {"signals": 1}}', "working", '{"automaton": {"signals": 2}}', "done"]
+    assert report_of(lines) == "signals 2"
