@@ -391,7 +391,7 @@ async def test_removing_many_says_which_and_asks() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("space", "space", "space", "d")
         assert isinstance(view.app.screen, ConfirmMany)
-        assert "3 positions are then not guarded" in view.text
+        assert "Nothing guards or sells 3 positions then" in view.text
         await view.confirm()
         assert len(view.orders) == 3
         assert all(isinstance(each, RemoveMonitor) for each in view.orders)

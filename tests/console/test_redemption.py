@@ -145,7 +145,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         await seen.press("t")
         assert "50.00 USDC.e to " in seen.text
         await seen.press("escape", "T")
-        assert "1 positions pay 50.00 USDC.e together" in " ".join(seen.text.split())
+        assert "1 position, together 50.00 USDC.e:" in " ".join(seen.text.split())
     async with running(state, first="attention", size=(160, 50)) as seen:
         assert "in USDC.e: it pays nothing" in seen.text
 
