@@ -14,6 +14,7 @@ loop.patch()
 
 from kit import clock, examples, markers, once  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
+from kit.terminal import warm  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
 os.environ["TZ"] = "UTC"
@@ -22,6 +23,7 @@ time.tzset()
 clock.patch()
 examples.patch()
 markers.patch()
+warm.patch()
 
 DEEPEST = sys.getrecursionlimit()
 
@@ -36,6 +38,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     markers.starting(item)
+    warm.allow(on=item.get_closest_marker("cold") is None)
     loop.skip_waits(on=not any(item.get_closest_marker(mark) for mark in markers.MARKS))
     loop.patch_toasts()
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
@@ -48,3 +51,4 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_unconfigure() -> None:
     markers.ending()
+    warm.ending()

@@ -20,6 +20,8 @@ from service_tui.wiring.options import Options
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
 ESCAPE = "\x1b"
 
+pytestmark = pytest.mark.cold
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:

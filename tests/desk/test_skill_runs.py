@@ -1,6 +1,7 @@
 """Real processes of skills: how they run, how they misbehave, and that nothing is left of them."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.process
 
 
 BAD = BUNDLED / "misbehaving" / "run.py"
+RUN, OTHER = f"r1-{os.getpid()}", f"r2-{os.getpid()}"
+"""Of this process alone: whoever ends a run ends all of its name on the machine."""
 
 
 @dataclass
@@ -38,10 +41,10 @@ class Hand:
 
     def begin(self, script: Path = BAD, how: str = "loop", pace: Pace = Pace.LOOP) -> None:
         view = SkillRunView(
-            "r1", script.parent.name, "a1", "ada", pace, 30, live=True, state=SkillRunState.STARTING
+            RUN, script.parent.name, "a1", "ada", pace, 30, live=True, state=SkillRunState.STARTING
         )
         own = {"SERVICE_MISBEHAVING_HOW": how}
-        self.runs.begin(view, Launch("r1", self.runs.folder_of("r1"), script, (), own))
+        self.runs.begin(view, Launch(RUN, self.runs.folder_of(RUN), script, (), own))
 
     @property
     def view(self) -> SkillRunView:
@@ -50,7 +53,7 @@ class Hand:
 
     @property
     def output(self) -> str:
-        return "\n".join(tail(self.runs.folder_of("r1")))
+        return "\n".join(tail(self.runs.folder_of(RUN)))
 
     async def until(self, is_so: Callable[[], object], *, step_s: float = 0.0) -> None:
         for _ in range(6_000):
@@ -71,7 +74,7 @@ async def opened(folder: Path) -> AsyncGenerator[Hand]:
     finally:
         await hand.runs.close()
         # What was killed is gone as soon as the kernel has come to it.
-        await hand.until(lambda: not tagged("r1"))
+        await hand.until(lambda: not tagged(RUN))
 
 
 def script(where: Path, text: str) -> Path:
@@ -117,7 +120,7 @@ async def test_an_endless_loop_is_ended_when_it_is_asked_to(tmp_path: Path) -> N
     async with opened(tmp_path) as hand:
         hand.begin(how="loop")
         await hand.until(lambda: "looping" in hand.output)
-        assert hand.runs.stop("r1")
+        assert hand.runs.stop(RUN)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED)
         assert hand.view.exit_code == 0
 
@@ -135,7 +138,7 @@ async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(how="deaf")
         await hand.until(lambda: "deaf" in hand.output)
-        hand.runs.stop("r1")
+        hand.runs.stop(RUN)
         hand.runs.look()
         assert hand.view.state is SkillRunState.STOPPING
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
@@ -146,7 +149,7 @@ async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
 async def test_a_flood_stays_within_its_bound(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(how="flood")
-        log = hand.runs.folder_of("r1") / LOG
+        log = hand.runs.folder_of(RUN) / LOG
         sizes: list[int] = []
 
         def grown() -> bool:
@@ -157,7 +160,7 @@ async def test_a_flood_stays_within_its_bound(tmp_path: Path) -> None:
 
         await hand.until(grown)
         assert max(sizes) <= 16 * 1024 * 1024
-        hand.runs.stop("r1")
+        hand.runs.stop(RUN)
         await hand.until(lambda: not hand.view.state.is_alive, step_s=0.2)
         hand.runs.look()
         assert log.stat().st_size <= 16 * 1024 * 1024 + LOG_MAX
@@ -178,7 +181,7 @@ async def test_children_that_went_away_are_found_and_ended(tmp_path: Path) -> No
         hand.begin(how="children", pace=Pace.ONCE)
         await hand.until(lambda: hand.view.state is SkillRunState.DONE)
         assert "left two behind" in hand.output
-        await hand.until(lambda: not tagged("r1"))
+        await hand.until(lambda: not tagged(RUN))
 
 
 async def test_the_wallets_key_is_not_there_to_be_read(
@@ -199,19 +202,26 @@ async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> Non
         hand.begin(script(tmp_path / "s", count))
         await hand.until(lambda: "3" in hand.output)
         bad = SkillRunView(
-            "r2", "misbehaving", "a2", "bob", Pace.LOOP, 30, live=True, state=SkillRunState.STARTING
+            OTHER,
+            "misbehaving",
+            "a2",
+            "bob",
+            Pace.LOOP,
+            30,
+            live=True,
+            state=SkillRunState.STARTING,
         )
-        folder = hand.runs.folder_of("r2")
+        folder = hand.runs.folder_of(OTHER)
         own = {"SERVICE_MISBEHAVING_HOW": how}
-        hand.runs.begin(bad, Launch("r2", folder, BAD, (), own))
+        hand.runs.begin(bad, Launch(OTHER, folder, BAD, (), own))
         await hand.until(lambda: tail(folder))
         before = len(hand.output)
         await hand.until(lambda: len(hand.output) > before)
         good = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
-        states = {one.state for one in good if one.run_id == "r1"}
+        states = {one.state for one in good if one.run_id == RUN}
         assert states <= {SkillRunState.STARTING, SkillRunState.RUNNING}
-        hand.runs.stop("r2")
-        await hand.until(lambda: not tagged("r2"), step_s=0.2)
+        hand.runs.stop(OTHER)
+        await hand.until(lambda: not tagged(OTHER), step_s=0.2)
 
 
 async def test_the_halt_holds_what_runs_and_what_starts(tmp_path: Path) -> None:
@@ -235,7 +245,7 @@ async def test_a_stopped_run_that_stands_still_ends_all_the_same(tmp_path: Path)
         hand.begin(how="loop")
         await hand.until(lambda: "looping" in hand.output)
         hand.gate.close()
-        hand.runs.stop("r1")
+        hand.runs.stop(RUN)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.1)
 
 
@@ -243,13 +253,13 @@ async def test_what_is_detached_outlives_the_desk_and_is_found_again(tmp_path: P
     first = Hand(tmp_path)
     first.begin(how="loop")
     await first.until(lambda: "looping" in first.output)
-    assert first.runs.detach("r1", detached=True)
+    assert first.runs.detach(RUN, detached=True)
     await first.runs.close()
-    assert len(tagged("r1")) == 1
+    assert len(tagged(RUN)) == 1
     async with opened(tmp_path) as hand:
         hand.runs.remember()
         assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, first.view.pid)
-        hand.runs.stop("r1")
+        hand.runs.stop(RUN)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
 
 
@@ -268,14 +278,14 @@ async def test_a_killed_desk_takes_its_skills_along(tmp_path: Path) -> None:
     await hand.until(lambda: "deaf" in hand.output)
 
     # As the kernel does it when the desk's process is gone: the other end of the line closes.
-    hand.runs._runs["r1"].process.let_go()  # type: ignore[union-attr]
-    await hand.until(lambda: tagged("r1") == [])
+    hand.runs._runs[RUN].process.let_go()  # type: ignore[union-attr]
+    await hand.until(lambda: tagged(RUN) == [])
     await hand.runs.close()
 
 
 async def test_the_end_of_the_output_is_shown_while_somebody_looks(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
-        hand.runs.look_at("r1")
+        hand.runs.look_at(RUN)
         hand.begin(script(tmp_path / "s", "print('one\\x1b[2J two')"), pace=Pace.ONCE)
         await hand.until(lambda: any(isinstance(one, LogTailSeen) and one.tail and one.tail.lines
                                      for one in hand.facts))  # fmt: skip

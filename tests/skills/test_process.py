@@ -43,7 +43,7 @@ async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, 
     script.write_text(ESCAPES)
     words = (str(told), "0" if ends == "by itself" else "60")
     process = SkillProcess.start(
-        Launch("r1", tmp_path / "run", script, words, own={}), dict(os.environ)
+        Launch(f"r{os.getpid()}", tmp_path / "run", script, words, own={}), dict(os.environ)
     )
     try:
         await until(told.exists)

@@ -63,6 +63,7 @@ def test_the_places_of_all_threads_are_written_down_and_the_console_goes_on(data
         assert run.is_as_before()
 
 
+@pytest.mark.cold
 def test_a_closed_terminal_ends_the_program_in_order(data: Path) -> None:
     with own_terminal(data.parent, "--data-dir", str(data), "--speed", "60") as run:
         run.read_until(b"online")

@@ -141,6 +141,7 @@ def an_order(state: DeskState) -> PlaceTrade:
 # -- the process --------------------------------------------------------------------------------
 
 
+@pytest.mark.cold
 async def test_it_serves_agents_until_it_is_ended_and_knows_them_the_next_time(
     tmp_path: Path,
 ) -> None:

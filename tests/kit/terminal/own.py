@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kit.terminal import warm
 from kit.terminal.screen import TerminalScreen
 
 COLUMNS, LINES = 120, 40
@@ -131,10 +132,19 @@ def own_terminal(home: Path, *words: str) -> Iterator[OwnTerminal]:
         "XDG_CONFIG_HOME": str(home / "config"),
         "TERM": "xterm-256color",
     }
-    pid, descriptor = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-        os.execve(sys.executable, [sys.executable, "-m", "service_tui", *words], environ)  # noqa: S606
+    descriptor, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    command = [sys.executable, "-m", "service_tui", *words]
+    pid = warm.start(
+        command, environ, str(Path.cwd()), (side, side, side), session=True, terminal=True
+    )
+    os.close(side)
+    if pid is None:
+        os.close(descriptor)
+        pid, descriptor = pty.fork()
+        if pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+            os.execve(sys.executable, command, environ)  # noqa: S606
     run = OwnTerminal(pid, descriptor)
     try:
         yield run
