@@ -31,12 +31,17 @@ async def wait_for_idle(min_sleep: float = GRAIN_S, max_sleep: float = CPU_MAX_S
     while quiet < TURNS and process_time() - began < max_sleep:
         await asyncio.sleep(0)
         quiet = 0 if ready else quiet + 1
+
+
+async def wait_and_paint(min_sleep: float = GRAIN_S, max_sleep: float = CPU_MAX_S) -> None:
+    """Wait so, and paint what is owed: whoever waits so looks at the console next."""
+    await wait_for_idle(min_sleep, max_sleep)
     painting.at_rest()
 
 
 def patch() -> None:
-    """Have Textual's pilot wait so, where it is used at all."""
-    for name in ("textual.app", "textual.pilot"):
+    """Have Textual wait so, where it is used at all: between two keys, and when it has rested."""
+    for name, waiting in (("textual.app", wait_for_idle), ("textual.pilot", wait_and_paint)):
         module = sys.modules.get(name)
         if module is not None:
-            module.wait_for_idle = wait_for_idle
+            module.wait_for_idle = waiting

@@ -1,9 +1,10 @@
-"""A console without a terminal is painted when it has come to rest, not at each frame before.
+"""A console without a terminal is painted when a test looks at it, not at each frame before.
 
 Nobody sees those frames: Textual throws them away where there is no terminal. What a frame takes
-together stays marked as dirty, and is painted in one go by whoever waits for the console; a fault
-of a widget's painting still fails the test. Pictures are made by Textual itself, whole. The storms
-paint each frame, as a terminal does.
+together stays marked as dirty, and is painted in one go when a test waits for the console to rest,
+and when the console ends: a fault of a widget's painting still fails the test. Between two keys
+typed at once nothing is painted. Pictures are made by Textual itself, whole. The storms paint each
+frame, as a terminal does.
 """
 
 import sys
@@ -48,3 +49,11 @@ def patch() -> None:
         return None
 
     module.Compositor.render_update = render_update
+    app: Any = sys.modules["textual.app"].App
+    close = app._shutdown
+
+    async def shut_down(self: Any) -> None:
+        at_rest()
+        await close(self)
+
+    app._shutdown = shut_down
