@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from service_tui import __version__
-from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of
+from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of, stream_of
 from service_tui.server.routes.table import ROUTES, STREAMS
-from service_tui.server.stream import EventStream
+from service_tui.server.stream import MEDIA_TYPE, EventStream
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
@@ -53,6 +53,8 @@ def _text() -> str:
     for endpoint in (*ROUTES, *STREAMS):
         operation = made["paths"][endpoint.path][endpoint.method.lower()]
         operation.update(description_of(endpoint))
+        if endpoint.streams:
+            operation["responses"]["200"]["content"] = {MEDIA_TYPE: stream_of(endpoint)}
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 

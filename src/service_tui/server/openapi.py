@@ -106,6 +106,22 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, Said]:
     return said
 
 
+def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
+    """The body of a stream, event by event. Source: OpenAPI 3.2, `itemSchema`."""
+    one: Schema = {"$ref": f"#/components/schemas/{endpoint.answers.__name__}"}
+    text: Schema = {"type": "string"}
+    event: Schema = {
+        "type": "object",
+        "required": ["data"],
+        "properties": {
+            "event": text,
+            "id": text,
+            "data": {**text, "contentMediaType": "application/json", "contentSchema": one},
+        },
+    }
+    return {"itemSchema": event}
+
+
 def _first_line(model: type[WireModel]) -> str:
     return (model.__doc__ or "").strip().partition("\n")[0]
 
