@@ -11,7 +11,7 @@ from textual.pilot import OutOfBounds
 
 from kit.console import painting
 from kit.console.doors import Running, running, seen_before
-from kit.examples import DEPTH
+from kit.examples import DEPTH, seeds
 from kit.samples.desk import sample_state
 from service_tui.console import theme
 from service_tui.console.widgets.price_chart import PriceChart
@@ -74,7 +74,7 @@ async def blow(seen: Running, rng: random.Random) -> None:
             await seen.pilot.press(rng.choice(KEYS))
 
 
-@pytest.mark.parametrize("seed", range(2 * DEPTH))
+@pytest.mark.parametrize("seed", seeds(20, few=1))
 async def test_a_storm_of_keys_sizes_mouse_and_data_ends_no_console(seed: int) -> None:
     rng = random.Random(seed)
     async with running(size=(120, 40)) as seen:

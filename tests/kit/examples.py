@@ -14,6 +14,11 @@ EXAMPLES: Final = 25
 """What a property test tries that names no count of its own."""
 
 
+def seeds(count: int, *, few: int = 2) -> range:
+    """Seeds of a test that draws for itself: few in an ordinary run, all in a deep one."""
+    return range(few if DEPTH == 1 else count)
+
+
 def examples(count: int = EXAMPLES, **more: object) -> settings:
     """Settings for so many examples, times the depth of this run; no example has a deadline.
 

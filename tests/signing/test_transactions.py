@@ -8,6 +8,7 @@ from eth_abi.abi import encode
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 
+from kit.examples import seeds
 from service_tui.signing import rlp
 from service_tui.signing.calls import (
     Approve,
@@ -69,7 +70,7 @@ def theirs(transaction: Transaction) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_a_hundred_random_transactions_are_those_of_the_library_to_the_byte(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(100):

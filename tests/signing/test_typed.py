@@ -5,6 +5,7 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
 
+from kit.examples import seeds
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.credentials import TEXT, sign_credentials
@@ -197,7 +198,7 @@ def random_struct(rng: random.Random, _: str) -> TypedData:
     return TypedData(domain, Struct("Any", fields))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_a_hundred_random_messages_are_those_of_the_library_to_the_byte(seed: int) -> None:
     rng = random.Random(seed)
     makers = (random_order, random_authorization, random_struct)
