@@ -19,7 +19,7 @@ from service_tui.console.dialogs.wallet_form import FollowForm, LabelForm
 from service_tui.console.needs import needs
 from service_tui.console.screens.reactor import ReactorScreen
 from service_tui.console.screens.reactor_rows import ReactorRow, key_of
-from service_tui.console.widgets import record_table
+from service_tui.console.widgets import fall
 from service_tui.console.widgets.banner import lasting_things
 from service_tui.desk.commands import AskQuote
 from service_tui.desk.commands_reactor import (
@@ -305,7 +305,7 @@ async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long the machine takes from the fall of the cursor to the key.
-    monkeypatch.setattr(record_table, "DEAD_S", 60.0)
+    monkeypatch.setattr(fall, "DEAD_S", 60.0)
     async with reactor(TWO) as view:
         view.app.bring(with_signals(OTHER))
         await view.pilot.pause()

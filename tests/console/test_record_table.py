@@ -17,7 +17,8 @@ from kit.console.snapshot import assert_snapshot, picture
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
-from service_tui.console.widgets.record_table import DEAD_S, RecordTable, TableState
+from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.units import Micros
 
 SIZE = (80, 12)

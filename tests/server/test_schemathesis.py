@@ -337,6 +337,12 @@ def within_the_grain(case: "Case") -> bool:
     return "Non-multiple" in (getattr(data, "description", None) or "")
 
 
+def cannot_be_sent(case: "Case") -> bool:
+    """An object in a query has no letters of its own: whatever is sent for it is a good text."""
+    values = case.query.values() if isinstance(case.query, dict) else ()
+    return any(isinstance(value, dict) for value in values)
+
+
 def integral(body: Any) -> Any:
     """What a document cannot say: whole numbers are written without a point."""
     if isinstance(body, dict):
@@ -387,7 +393,7 @@ def test_the_document_is_true(
 ) -> None:
     @settings(deadline=None, suppress_health_check=list(HealthCheck), database=None)
     def check(case: "Case") -> None:
-        if within_the_grain(case):
+        if within_the_grain(case) or cannot_be_sent(case):
             return
         help_on(case)
         key = OPERATOR if case.path.startswith("/api/desk") else running.stage.key

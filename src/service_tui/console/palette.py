@@ -101,13 +101,14 @@ class ActionsProvider(DeskProvider):
 
     def candidates(self) -> Iterable[Candidate]:
         """The actions of the screen in front, of lists, and of the app."""
-        found = [_action(key, self._why_not(key)) for key in self._keys()]
+        keys = self._keys()
+        found = [_action(key, self._why_not(key)) for key in keys]
         export = key_named("agents.export")
-        if export not in self._keys():
+        if export not in keys:
             # It needs no row: it is of use from everywhere.
             given = CommandGiven(ExportData())
-            tail = Text(export.tooltip, "muted")
-            found.append(Candidate(export.label, Text("7 W", "accent"), given, tail))
+            shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
+            found.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
         return found
 
     async def discover(self) -> Hits:

@@ -100,13 +100,13 @@ class ChainLine:
             await self.chain.check_chain()
             self._checked = True
 
-    async def built(self, judged: Judged, wallet: str, *, place: int | None = None) -> Transaction:
+    async def built(self, judged: Judged, wallet: str, *, nonce: int) -> Transaction:
         """The transaction of a call that was judged, priced and within every cap.
 
         Args:
             judged: what came through the policy.
             wallet: who pays and signs.
-            place: the nonce that it must take, None for the next free one.
+            nonce: its place among the wallet's transactions, read in the same turn.
 
         Returns:
             What would be signed.
@@ -119,10 +119,8 @@ class ChainLine:
         check_skew(self._ports.client.skew_s or 0.0)
         await self.check()
         price = await self.chain.price(judged, wallet)
-        if place is None:
-            place = (await self.place(wallet)).nonce
         placed = Price(
-            nonce=place,
+            nonce=nonce,
             gas=price.gas,
             max_fee=price.max_fee,
             max_priority_fee=price.max_priority_fee,

@@ -131,11 +131,8 @@ class Desk:
         around.client.last_word = self.ports.gate.last_word
         around.client.troubled = partial(tell_trouble, self.ports)
         self._supervision = Supervision(
-            around.database.path.parent, around.clock, self.ports, self._watched
+            around.database.path.parent, around.clock, self.ports, self._watched, notes=around.notes
         )
-        if around.notes is not None and around.notes != around.database.path.parent:
-            # Beside the holder of a directory: one log for both, which the holder writes, too.
-            self._supervision.log_beside(around.notes)
         self._halting = Halting(
             self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )

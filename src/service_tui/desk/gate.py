@@ -59,7 +59,7 @@ def enters(body: WireModel | None) -> bool:
         case TradeRequest():
             return body.action is Action.BUY and not body.is_quote
         case BatchRequest():
-            return not body.dry_run
+            return not body.is_quote
         case ApproveRequest():
             # It sends another's order out, a buy as a rule.
             return True

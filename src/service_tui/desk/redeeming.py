@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
-from service_tui.desk.chain_line import call_of, shown
+from service_tui.desk.chain_line import Place, call_of, shown
 from service_tui.desk.facts import Noticed
 from service_tui.desk.records import NoticeKind, Topic
 from service_tui.desk.records_redemption import (
@@ -171,9 +171,10 @@ class Redeeming(RunTurn):
                 )
             note = await self._check_chain(asked)
             async with self.line.turn:
-                place = await self._place()
-                transaction = await self.line.built(judged, self.wallet, place=place)
-                gap = (await self.line.place(self.wallet)).gap
+                place = await self.line.place(self.wallet)
+                nonce = await self._own_nonce(place)
+                transaction = await self.line.built(judged, self.wallet, nonce=nonce)
+                gap = place.gap
                 call = priced(
                     shown(transaction, judged, note, gap),
                     self.ports.state().preferences.get(POL_PRICE, ""),
@@ -255,22 +256,21 @@ class Redeeming(RunTurn):
             return False
         return True
 
-    async def _place(self) -> int | None:
-        """The place that an earlier transaction of the same position has, if it may still come.
+    async def _own_nonce(self, place: Place) -> int:
+        """The nonce of an earlier transaction of the same position, if that may still come.
 
-        One of both lands at most: never a second place for one redemption.
+        One of both lands at most: never a second nonce for one redemption.
 
         Returns:
-            The nonce, None where any will do.
+            That nonce, else the next free one.
         """
         last = await asyncio.to_thread(self.line.runs.last_signed, self.subject)
         if last is None or last.nonce is None or last.tx_hash is None:
-            return None
+            return place.nonce
         if await self.line.chain.receipt(last.tx_hash) is not None:
-            return None
-        place = await self.line.place(self.wallet)
+            return place.nonce
         may_come = place.latest <= last.nonce and place.can_come(last.nonce)
-        return last.nonce if may_come or last.nonce == place.nonce else None
+        return last.nonce if may_come else place.nonce
 
     # -- the end ---------------------------------------------------------------------------------
 

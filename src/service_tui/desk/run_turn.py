@@ -302,12 +302,8 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         try:
             receipt = await self.line.confirmed(self.body.run.tx_hash, watch)
             if receipt is None and watch.seen is None and await self._is_dead():
-                await self.settle(
-                    FAILED,
-                    state=ChainRunState.FAILED,
-                    reason=NoReason.REVERTED,
-                    words="another transaction took its place: this one never happens",
-                    fix="begin anew",
+                await self._fail(
+                    "another transaction took its place: this one never happens", "begin anew"
                 )
         except ChainError as error:
             self.show(words=f"sent; {error}")
@@ -318,13 +314,8 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         if receipt.succeeded:
             await self.finish(receipt)
             return
-        await self.settle(
-            FAILED,
-            state=ChainRunState.FAILED,
-            reason=NoReason.REVERTED,
-            words=f"the chain undid it in block {receipt.block}: nothing was done",
-            fix=FIXES[NoReason.REVERTED],
-        )
+        undone = f"the chain undid it in block {receipt.block}: nothing was done"
+        await self._fail(undone, FIXES[NoReason.REVERTED])
         self.ports.say(Noticed("bad", f"undone by the chain: {self.view.question}"))
 
     async def _unconfirmed(self, step: str) -> None:
@@ -380,13 +371,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         """
         if not self.is_stuck or self.step not in {BROADCAST, CONFIRM}:
             return False
-        await self.settle(
-            FAILED,
-            state=ChainRunState.FAILED,
-            reason=NoReason.REVERTED,
-            words="abandoned: its place of the wallet could never come",
-            fix="redeem it anew",
-        )
+        await self._fail("abandoned: its place of the wallet could never come", "redeem it anew")
         return True
 
     async def _resend(self) -> None:
@@ -431,6 +416,11 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         await self.line.runs.settle(self.number, step, frozen(body), now=now)
         self.step, self.body = step, body
         self.say()
+
+    async def _fail(self, words: str, fix: str) -> None:
+        """It was signed, and the chain never carries it out."""
+        reason = NoReason.REVERTED
+        await self.settle(FAILED, state=ChainRunState.FAILED, reason=reason, words=words, fix=fix)
 
     async def _refuse(self, refusal: Refusal) -> None:
         waits = refusal.reason is NoReason.NOT_FINAL

@@ -41,7 +41,9 @@ from service_tui.units import Micros
 class Supervision:
     """The person's hand on the agents, as the desk carries it out."""
 
-    def __init__(self, data_dir: Path, clock: Clock, ports: Ports, watched: Watched) -> None:
+    def __init__(
+        self, data_dir: Path, clock: Clock, ports: Ports, watched: Watched, *, notes: Path | None
+    ) -> None:
         self._ports = ports
         self._watched = watched
         self._data_dir = data_dir
@@ -57,11 +59,9 @@ class Supervision:
         )
         self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
-        self.actions = Actions(data_dir, clock, ports.say)
-
-    def log_beside(self, data_dir: Path) -> None:
-        """Write what is done here into the log of the directory that another process holds."""
-        self.actions = Actions(data_dir, self._clock, self._ports.say, beside=True)
+        # Beside the holder of a directory: one log for both, which the holder writes, too.
+        beside = notes is not None and notes != data_dir
+        self.actions = Actions(notes or data_dir, clock, ports.say, beside=beside)
 
     async def handle(self, command: FleetCommand) -> None:
         """Carry a command out, and say how it went."""

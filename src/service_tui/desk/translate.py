@@ -513,7 +513,9 @@ def filled_words(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> s
 
 def fee_words(fee: Micros | None, action: Action, venue: Venue) -> str:
     """What a real venue took beside the price; a buy pays it on top, a sale is paid less."""
-    if fee is None or fee <= 0:
-        return "fee not told" if fee is None else "no fee"
+    if fee is None:
+        return "fee not told"
+    if fee <= 0:
+        return "no fee"
     how = "on top" if action is Action.BUY else "taken off"
     return f"fee {decimal(fee):,.2f} {MONEY_OF[venue]} {how}"

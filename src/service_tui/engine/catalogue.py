@@ -90,6 +90,12 @@ def event_url(event: Event, home: Venue) -> str:
     return f"https://{HOSTS[home]}/event/{event.slug}"
 
 
+def has_event(listing: Listing) -> bool:
+    """Whether a question is one outcome of an event, so that its market is a negative-risk one."""
+    slot = SLOT_BY_INDEX.get(listing.slot)
+    return slot is not None and slot.event is not None
+
+
 def event_of(listing: Listing) -> Event | None:
     """The event whose outcome a question is; None where it stands alone."""
     slot = SLOT_BY_INDEX.get(listing.slot)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import Book, Resting, Times, resting_of
-from service_tui.engine.catalogue import event_of
+from service_tui.engine.catalogue import has_event
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
     Claimed,
@@ -474,7 +474,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 listing.question,
                 listing.category.value,
                 listing.resolves_at,
-                neg_risk=event_of(listing) is not None,
+                neg_risk=has_event(listing),
             )
             self._closes_at = min(self._closes_at, listing.resolves_at)
         return holding

@@ -196,7 +196,7 @@ def _answering(
             if not may_rehearse:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             body = await _body_of(call, endpoint, speech)
-            rehearses: object = getattr(body, "is_quote", getattr(body, "dry_run", False))
+            rehearses: bool = getattr(body, "is_quote", False)
             if may_rehearse and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
             pairs = _pairs_of(call)

@@ -394,7 +394,9 @@ def trade_body(
 
 
 def with_remainder_told(body: TradeBody, taken: Micros) -> TradeBody:
-    """A sale that took along what it would have left behind, saying how much that was."""
+    """An order that took along what it would have left behind says how much; 0: it is as it was."""
+    if taken <= 0:
+        return body
     said = f"{decimal(taken):g} shares are sold with the rest: too few to be sold by themselves"
     return body.model_copy(update={"warnings": (*body.warnings, said)})
 

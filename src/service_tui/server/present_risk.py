@@ -9,7 +9,7 @@ from typing import Final
 from service_tui.engine import orders
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import Times
-from service_tui.engine.catalogue import event_of
+from service_tui.engine.catalogue import has_event
 from service_tui.engine.errors import Refusal
 from service_tui.engine.exit_values import exit_value, mark_of
 from service_tui.engine.exits import (
@@ -80,7 +80,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
     waits = alert.status is AlertStatus.PENDING
     service = waits and is_for_service(world, alert)
     market = world.markets.get(breach.market_id)
-    neg_risk = None if market is None else event_of(market.listing) is not None
+    neg_risk = None if market is None else has_event(market.listing)
     ids = chain_ids(breach.market_id, breach.venue, neg_risk=neg_risk)
     shares = breach.shares
     if waits:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent, ClosedPosition
 from service_tui.engine.book import Book, Resting, Times, shares_for
-from service_tui.engine.catalogue import condition_of, event_of, token_of, url_of
+from service_tui.engine.catalogue import condition_of, has_event, token_of, url_of
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.exit_values import exit_value
 from service_tui.engine.liquidity import fee_rate_bps, quoted_at, tier_of
@@ -90,7 +90,7 @@ def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
     if listing.home is Venue.SIM:
         return body
     source = {"import_source": listing.home.value, "simulated": True}
-    neg_risk = event_of(listing) is not None
+    neg_risk = has_event(listing)
     ids = chain_ids(body.id, listing.home, neg_risk=neg_risk)
     source |= {
         "fee_rate_bps": fee_rate_bps(listing),
@@ -123,7 +123,7 @@ def with_book(world: World, market: Market, body: MarketBody) -> MarketBody:
 
 def order_body(world: World, order: Resting) -> OrderBody:
     """An open order."""
-    neg_risk = event_of(world.market(order.market_id).listing) is not None
+    neg_risk = has_event(world.market(order.market_id).listing)
     ids = chain_ids(order.market_id, order.venue, neg_risk=neg_risk)
     asked = order.left * order.price // ONE
     return OrderBody(

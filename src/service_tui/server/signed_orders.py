@@ -8,7 +8,7 @@ other. Source: wire reference, 6.2; decisions, "Live orders on evm_venue".
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import event_of, token_of
+from service_tui.engine.catalogue import has_event, token_of
 from service_tui.engine.chain import Wallet
 from service_tui.engine.errors import (
     ApprovalMissing,
@@ -73,7 +73,7 @@ def verified(world: World, agent: Agent, request: TradeRequest, at: Timestamp) -
         raise SignatureMissing("an external wallet trades by its own signature: none was sent")
     try:
         signed = read_order(said.model_dump(by_alias=True, exclude_none=True), exchange)
-        neg_risk = event_of(world.market(request.market_id).listing) is not None
+        neg_risk = has_event(world.market(request.market_id).listing)
         digest = typed_order(signed.order, is_neg_risk=neg_risk).digest()
         _check_signer(signed, wallet, is_neg_risk=neg_risk)
     except MalformedError as error:
@@ -144,7 +144,7 @@ def _check_expiration(order: Order, request: TradeRequest) -> None:
 
 def _as_asked(world: World, request: TradeRequest, order: Order, order_hash: str) -> Signed:
     """Compare what was signed with what was asked for, figure by figure."""
-    neg_risk = event_of(world.market(request.market_id).listing) is not None
+    neg_risk = has_event(world.market(request.market_id).listing)
     if order.token_id != int(token_of(request.market_id, request.side, neg_risk=neg_risk)):
         raise OrderNotAsSigned("signed order refused: its token is another market's or side's")
     buys = request.action is Action.BUY

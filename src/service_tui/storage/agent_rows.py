@@ -5,23 +5,12 @@ Used by the server, for positions that ended and for what older programs left ou
 """
 
 from collections.abc import Sequence
-from typing import Final
 
-from sqlalchemy import select
 from sqlmodel import col
 
 from service_tui.storage import tables
 from service_tui.storage.database import Database
-from service_tui.storage.journal import JournalRow
-
-_ROWS: Final = select(
-    col(tables.Journal.seq),
-    col(tables.Journal.at),
-    col(tables.Journal.kind),
-    col(tables.Journal.agent_id),
-    col(tables.Journal.market_id),
-    col(tables.Journal.body),
-)
+from service_tui.storage.journal import ROWS, JournalRow
 
 
 class AgentRows:
@@ -34,7 +23,7 @@ class AgentRows:
         """Rows of these kinds about a market, of all agents, oldest first."""
         journal = tables.Journal
         query = (
-            _ROWS
+            ROWS
             .where(col(journal.market_id) == market_id)
             .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
             .order_by(col(journal.seq))
@@ -59,7 +48,7 @@ class AgentRows:
         journal, found = tables.Journal, list[JournalRow]()
         with self._database.reader() as session:
             for kind in kinds:
-                query = _ROWS.where(col(journal.agent_id) == agent_id, col(journal.kind) == kind)
+                query = ROWS.where(col(journal.agent_id) == agent_id, col(journal.kind) == kind)
                 if before is not None:
                     query = query.where(col(journal.seq) < before)
                 query = query.order_by(col(journal.seq).desc()).limit(limit)

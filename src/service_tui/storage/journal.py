@@ -44,7 +44,7 @@ _CHUNK: Final = 2000
 _COMPRESSION: Final = 3
 """zlib level. # ours: a third of the time of the default for a tenth more bytes."""
 
-_ROWS: Final = select(
+ROWS: Final = select(
     col(tables.Journal.seq),
     col(tables.Journal.at),
     col(tables.Journal.kind),
@@ -52,6 +52,7 @@ _ROWS: Final = select(
     col(tables.Journal.market_id),
     col(tables.Journal.body),
 )
+"""What a row of the journal is read from, in the order of `JournalRow`."""
 _LAST: Final = select(func.coalesce(func.max(tables.Journal.seq), literal_column("0")))
 _LAST_SQL: Final = statement(_LAST)
 _APPEND: Final = statement(insert(tables.Journal))
@@ -161,7 +162,7 @@ class Journal:
         place = col(tables.Journal.seq)
         while True:
             with self._database.reader() as session:
-                query = _ROWS.where(place > seq).order_by(place).limit(_CHUNK)
+                query = ROWS.where(place > seq).order_by(place).limit(_CHUNK)
                 rows = [JournalRow(*row) for row in session.connection().execute(query)]
             yield from rows
             if len(rows) < _CHUNK:
@@ -172,7 +173,7 @@ class Journal:
         """Rows of these kinds, of all agents, after a row and oldest first."""
         journal = tables.Journal
         query = (
-            _ROWS
+            ROWS
             .where(col(journal.seq) > after)
             .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
             .order_by(col(journal.seq))
@@ -187,7 +188,7 @@ class Journal:
         """An agent's rows, newest first, with the count of all that match."""
         wanted = _wanted(history)
         page = (
-            _ROWS.where(wanted).order_by(col(tables.Journal.seq).desc()).limit(limit).offset(offset)
+            ROWS.where(wanted).order_by(col(tables.Journal.seq).desc()).limit(limit).offset(offset)
         )
         total = select(func.count()).select_from(tables.Journal).where(wanted)
         with self._database.reader() as session:

@@ -102,9 +102,13 @@ class NamingModel(WireModel):
             for name, near in self.unknown().items()
         )
 
+    def sent(self) -> dict[str, object]:
+        """The known names that were sent, null or not."""
+        return self.model_dump(exclude_unset=True, include=set(type(self).model_fields))
+
     def changes(self) -> dict[str, object]:
         """What is to be changed: the known names that were sent with a value."""
-        return self.model_dump(exclude_none=True, include=set(type(self).model_fields))
+        return {name: value for name, value in self.sent().items() if value is not None}
 
 
 class LenientModel(WireModel):

@@ -63,6 +63,11 @@ class BatchRequest(WireModel):
     atomic: bool = False
     max_slippage: Annotated[float, Field(ge=0, le=1)] | None = None
 
+    @property
+    def is_quote(self) -> bool:
+        """Whether nothing is to be carried out."""
+        return self.dry_run
+
 
 class LegBody(WireModel):
     """What became of one buy. `aborted` marks one that failed only because another did.

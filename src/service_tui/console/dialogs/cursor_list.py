@@ -5,7 +5,6 @@ Used by the stored keys and the open orders. As in every table of the desk, no k
 row that has come under the cursor by itself a moment ago.
 """
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Final, Generic, TypeVar
@@ -19,7 +18,7 @@ from textual.screen import ModalScreen
 from service_tui.console.keys import bindings_of, keys_of, shown_key
 from service_tui.console.messages import Said
 from service_tui.console.theme import content
-from service_tui.console.widgets.record_table import DEAD_S
+from service_tui.console.widgets.fall import Fall
 from service_tui.console.widgets.words import Words
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -51,7 +50,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         self.state = state
         self.now = now
         self._place = 0
-        self._fell_at: float | None = None
+        self._fall = Fall()
         self.at = next(iter(self._keys()), "")
 
     @abstractmethod
@@ -85,7 +84,8 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
             self._place = keys.index(self.at)
         elif keys:
             # To the neighbour at its place; a key pressed for the row before hits nobody.
-            self._fell_at = asyncio.get_running_loop().time() if self.at else None
+            if self.at:
+                self._fall.begin()
             self._place = min(self._place, len(keys) - 1)
             self.at = keys[self._place]
         self._show()
@@ -96,9 +96,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
 
     def chosen_or_said(self) -> Row | None:
         """The same, for a key that acts on it; that it is gone is said."""
-        row, fell_at = self.chosen(), self._fell_at
-        if fell_at is not None and asyncio.get_running_loop().time() - fell_at < DEAD_S:
-            row = None
+        row = None if self._fall.is_fresh else self.chosen()
         if row is None and self.at:
             self.post_message(Said(_GONE, "warn"))
         return row
@@ -108,7 +106,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         keys = self._keys()
         if not keys:
             return
-        self._fell_at = None
+        self._fall.end()
         wanted = self._place + (by if self.at in keys else 0)
         self._place = max(0, min(wanted, len(keys) - 1))
         self.at = keys[self._place]

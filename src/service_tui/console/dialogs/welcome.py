@@ -23,9 +23,11 @@ _FIRST_KEYS: Final = (
 )
 
 
-_PACE_KEYS: Final = ("p", "<", ">")
-_ACTING: Final = frozenset({key for key, _ in _FIRST_KEYS} | {*_PACE_KEYS, ":"})
+_ACTING: Final = frozenset({key for key, _ in _FIRST_KEYS} | {":"})
 """Keys that the page names and that do what it says: it makes room for them."""
+
+_PACE: Final = frozenset({"p", "<", ">"})
+"""The same of a world that is ours."""
 
 
 class Welcome(Page):
@@ -40,7 +42,8 @@ class Welcome(Page):
     def on_key(self, event: events.Key) -> None:
         """Leave for a key that the page names, which then does what it says."""
         queue: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        if event.character in _ACTING and isinstance(queue, KeyQueue):
+        acting = _ACTING | _PACE if self._is_embedded else _ACTING
+        if event.character in acting and isinstance(queue, KeyQueue):
             event.stop()
             event.prevent_default()
             queue.give_again(event)

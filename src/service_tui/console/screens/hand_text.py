@@ -22,7 +22,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MONEY_OF, LeashMode
+from service_tui.terms import MONEY_OF, LeashMode, counted
 from service_tui.units import Micros, Timestamp, decimal
 
 _TRADES: Final = 60
@@ -129,13 +129,12 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
 def _result_lines(one: SkillResultView, width: int, *, masked: bool) -> Text:
     """A skill's figures: what it made, how often it won, how sure and right it was, its edge."""
     name = formats.plain(one.skill_slug or "no skill named", 30).plain
-    plural = "" if one.trades_count == 1 else "s"
     head = Text.assemble(
         (name, "bold"),
         ("  realized ", "muted"),
         formats.pnl(one.pnl, masked=masked),
         (f" {MONEY_OF[one.venue]}", "muted"),
-        (f"  {one.trades_count} trade{plural}", "muted"),
+        (f"  {counted(one.trades_count, 'trade')}", "muted"),
     )
     facts = [*_facts(one)]
     if one.win_rate is not None:

@@ -4,9 +4,9 @@ Knows rows through its columns and a key. Must not know what they mean, nor the 
 Used by every screen with a list; the screen hands it rows and asks it for the selected one.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import events, on
@@ -16,12 +16,10 @@ from textual.widget import Widget
 
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.columns import GAP
+from service_tui.console.widgets.fall import Fall
 from service_tui.console.widgets.record_view import RecordView
 
 R = TypeVar("R")
-
-DEAD_S: Final = 0.3
-"""Keys that act do nothing for so long after the cursor has fallen to another row by itself."""
 
 _DOUBLE: Final = 2
 """Clicks that open a row."""
@@ -54,7 +52,6 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     ]
 
     _scroll_wanted: int | None = None
-    _fell_at: float | None = None
 
     class RowMessage(Message):
         """Something about one row of a table; None: about no row."""
@@ -89,8 +86,11 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     @property
     def has_just_fallen(self) -> bool:
         """Whether the cursor's row went and the cursor fell to its neighbour a moment ago."""
-        fell_at = self._fell_at
-        return fell_at is not None and asyncio.get_running_loop().time() - fell_at < DEAD_S
+        return self._fall.is_fresh
+
+    @cached_property
+    def _fall(self) -> Fall:
+        return Fall()
 
     def show(self, rows: Sequence[R]) -> None:
         """Show these rows; a cursor whose row went falls to the neighbour at its place."""
@@ -98,7 +98,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         super().show(rows)
         if before is not None and self._order.cursor_lost and len(self._order):
             self._order.fall_to(before)
-            self._fell_at = asyncio.get_running_loop().time()
+            self._fall.begin()
             self._refresh_row(self._order.index)
             self._follow()
 
@@ -115,7 +115,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def put_cursor(self, row_key: str) -> None:
         """Put the cursor on a row by its key, now or as soon as that row is shown."""
-        self._fell_at = None
+        self._fall.end()
         self._order.put(row_key)
         self._follow()
         self.refresh()
@@ -201,7 +201,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
-        self._fell_at = None
+        self._fall.end()
         move()
         self._refresh_row(before)
         self._refresh_row(self._order.index)

@@ -367,7 +367,8 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         for approval in chosen:
             judged = policy.approval(approval)
             async with self._line.turn:
-                transaction = await self._line.built(judged, signer.address)
+                nonce = (await self._line.place(signer.address)).nonce
+                transaction = await self._line.built(judged, signer.address, nonce=nonce)
             view = RunView(
                 market_id=approval.key,
                 side=Side.YES,

@@ -68,7 +68,7 @@ async def place_on_venue(
     taken = Micros(order.size - size)
     if dry_run:
         body = venue_quote_body(world, order, orders.quote(world.venues, order, times))
-        return with_remainder_told(body, taken) if taken else body
+        return with_remainder_told(body, taken)
     keeper.check_whole()
     events = orders.place(world.venues, order, times)
     placed = events[0]
@@ -77,7 +77,7 @@ async def place_on_venue(
     if signed is not None:
         events += world.note(OrderSigned(order.agent.agent_id, asked.now, signed.order_hash))
     body = placed_body(world, order, placed)
-    return await asked.commit(events, with_remainder_told(body, taken) if taken else body)
+    return await asked.commit(events, with_remainder_told(body, taken))
 
 
 async def list_open(asked: Asked) -> OrdersBody:

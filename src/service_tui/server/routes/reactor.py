@@ -3,7 +3,7 @@
 from typing import Final
 
 from service_tui.engine.agents import Agent
-from service_tui.engine.catalogue import condition_of, event_of, slug_of, token_of
+from service_tui.engine.catalogue import condition_of, has_event, slug_of, token_of
 from service_tui.engine.events import (
     BreakerReset,
     Reacted,
@@ -158,7 +158,7 @@ def signal_body(signal: Signal) -> SignalBody:
     taker_side = one.action.value.upper()
     size = decimal(one.shares)
     is_on_chain = one.venue is Venue.EVM
-    neg_risk = event_of(listing) is not None
+    neg_risk = has_event(listing)
     token = token_of(one.market_id, one.side, neg_risk=neg_risk) if is_on_chain else ""
     return SignalBody(
         tx_hash=one.tx_hash,

@@ -65,14 +65,6 @@ MAY_BE_OFF: Final = frozenset({
 Removed = tuple[RemovedMonitorBody, ...]
 
 
-def _sent(patch: SettingsPatch | UserSettingsPatch) -> dict[str, object]:
-    """The settings that were sent; names that the body does not have are none."""
-    known = type(patch).model_fields
-    return {
-        name: value for name, value in patch.model_dump(exclude_unset=True).items() if name in known
-    }
-
-
 async def _change(asked: Asked, wanted: dict[str, object]) -> Removed:
     """Write down the changes that are named in FIELDS.
 
@@ -134,7 +126,7 @@ async def read(asked: Asked) -> SettingsBody:
 async def write(asked: Asked) -> AllSettingsBody:
     """Change limits and risk defaults; only what is sent changes."""
     patch = asked.body_as(SettingsPatch)
-    removed = await _change(asked, _sent(patch))
+    removed = await _change(asked, patch.sent())
     told = {"monitors_removed": removed, "warnings": patch.warnings()}
     risk = (await read_user(asked)).model_copy(update=told)
     # Both were checked when they were made.
@@ -149,7 +141,7 @@ async def read_user(asked: Asked) -> UserSettingsBody:
 async def write_user(asked: Asked) -> UserSettingsBody:
     """Change risk defaults and safety rails; an explicit null switches a threshold off."""
     patch = asked.body_as(UserSettingsPatch)
-    removed = await _change(asked, _sent(patch))
+    removed = await _change(asked, patch.sent())
     body = user_settings_body(asked.world, asked.agent, asked.now)
     told = {"monitors_removed": removed, "warnings": patch.warnings()}
     return body.model_copy(update=told)

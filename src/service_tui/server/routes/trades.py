@@ -3,7 +3,7 @@
 import hashlib
 from typing import Final
 
-from service_tui.engine.catalogue import event_of
+from service_tui.engine.catalogue import has_event
 from service_tui.engine.errors import (
     CannotWait,
     MarketNotFound,
@@ -12,7 +12,7 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     Refusal,
 )
-from service_tui.engine.events import Event, Fill, Note, TradeFailed, TradeHeld
+from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
 from service_tui.engine.exchange import Order
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.orders import check as check_order
@@ -118,14 +118,9 @@ async def place(asked: Asked) -> TradeBody:
         return await asked.commit(failed, refused_body(asked, request, refusal))
     nudge = go_live_of(asked.world, asked.agent, asked.service.address, since=before)
     body = trade_body(asked.world, asked.agent, fill, nudge)
-    return await asked.commit((fill,), _with_remainder(body, fill, size))
-
-
-def _with_remainder(body: TradeBody, fill: Fill, size: Micros) -> TradeBody:
-    """The fill of a sale, which may have taken along what it would have left."""
-    if fill.action is Action.BUY or fill.shares <= size:
-        return body
-    return with_remainder_told(body, Micros(fill.shares - size))
+    # A buy is sized in money: only a sale leaves shares behind, or takes them along.
+    taken = Micros(fill.shares - size if fill.action is Action.SELL else 0)
+    return await asked.commit((fill,), with_remainder_told(body, taken))
 
 
 def _asked_on_sim(asked: Asked, request: TradeRequest, order: Order) -> TradeBody:
@@ -159,7 +154,7 @@ def _intended(asked: Asked, request: TradeRequest, quote: TradeBody) -> TradeBod
     if not request.execute:
         return quote
     listing = asked.world.market(request.market_id).listing
-    neg_risk = event_of(listing) is not None
+    neg_risk = has_event(listing)
     ids = chain_ids(request.market_id, request.venue, neg_risk=neg_risk)
     params = OrderParamsBody(
         token_id=ids.token_id_yes if request.side is Side.YES else ids.token_id_no,
