@@ -38,6 +38,7 @@ from service_tui.server.past_markets import PastMarkets
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
+from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
 from service_tui.units import Timestamp
@@ -343,4 +344,6 @@ async def begin(database: Database, world: World) -> Keeper:
     keeper = Keeper(database, world, 0)
     body = codec.dumps(snapshot.fields_of(world)).encode()
     await Journal(database).add_snapshot(Snapshot(0, world.at, body))
+    # No older program ever wrote here: its first restart need not look for what one left out.
+    await EndedMarkets(database).mark_filled_in(0)
     return keeper
