@@ -20,7 +20,7 @@ from service_tui.server.present import FIRST_CASH
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, micros
 from service_tui.wire.endpoints import BRIEFING, PLACE_TRADE, PORTFOLIO, POSITIONS, TRADES
-from service_tui.wire.endpoints_wallet import REDEEM
+from service_tui.wire.endpoints_wallet import REDEEM, REDEMPTIONS
 
 RICH: dict[str, object] = {
     "claimed": True,
@@ -127,9 +127,30 @@ class Story:
                 equity = world.venues.equity(account, (self.stage.clock.now(), world.world_at))
                 assert made == equity - GRANT, venue
         await self._check_sources(rows)
+        await self._check_redemptions()
         for tag, places in self.bought.items():
             found = await self.line.said(POSITIONS, venue="all", status="all", source=tag)
             assert {(row["venue"], row["market_id"]) for row in found["positions"]} == places
+
+    async def _check_redemptions(self) -> None:
+        """What was redeemed ever, and what waits, venue for venue."""
+        told = (await self.line.said(REDEMPTIONS))["by_venue"]
+        for venue in (Venue.EVM, Venue.SOL):
+            past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
+            paid = [micros(row["cost"]) for row in past if row["action"] == "redeem"]
+            rows = (await self.line.said(POSITIONS, venue=venue.value, status="resolved"))[
+                "positions"
+            ]
+            waits = [micros(row["current_value"]) for row in rows if row["redeemable"]]
+            sums = told[venue.value]
+            assert (sums["redeemed_count"], micros(sums["redeemed_amount"])) == (
+                len(paid),
+                sum(paid),
+            )
+            assert (sums["redeemable_count"], micros(sums["redeemable_amount"])) == (
+                len(waits),
+                sum(waits),
+            )
 
     async def _check_sources(self, rows: list[Row]) -> None:
         """What the portfolio and the briefing say of each source is what its rows say."""
