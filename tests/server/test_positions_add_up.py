@@ -155,14 +155,15 @@ class Story:
     async def _check_sources(self, rows: list[Row]) -> None:
         """What the portfolio and the briefing say of each source is what its rows say."""
         told = await self.line.said(PORTFOLIO)
-        brief = (await self.line.said(BRIEFING))["venues"]["sim"]["by_skill"]
+        blocks = (await self.line.said(BRIEFING))["venues"]
         for venue in Venue:
             mine = await self.line.said(PORTFOLIO, venue=venue.value)
             tags = {tag for tag, places in self.bought.items() if venue in dict(places)}
             assert mine["by_source"].keys() == tags
             if venue is Venue.SIM:
                 assert told["by_source"] == mine["by_source"]
-                assert brief.keys() == tags
+            brief = blocks[venue.value]["by_skill"]
+            assert brief.keys() == tags
             for tag, sums in mine["by_source"].items():
                 own = [row for row in rows if tag in row["sources"] and row["venue"] == venue]
                 made = sum(micros(row["pnl"]) for row in own)
@@ -171,8 +172,7 @@ class Story:
                 worth = sum(micros(row["current_value"]) for row in going_on)
                 assert micros(sums["exposure"]) == worth
                 assert sums["trade_count"] == 1
-                if venue is Venue.SIM:
-                    assert micros(brief[tag]["total_pnl"]) == made
+                assert micros(brief[tag]["total_pnl"]) == made
         assert self.stage.sim.service.past.seq == self.stage.sim.service.keeper.seq
         for venue in Venue:
             past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
