@@ -310,7 +310,9 @@ async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
             "v2": 12,
         }
         market = market_on_chain(stage)
+        assert (await own.line.said(SETTINGS))["polymarket_allowances_set"] is False
         sent = await own.approve(exchange_version=first)
+        assert (await own.line.said(SETTINGS))["polymarket_allowances_set"] is True
         assert sent == {"v1": 9, "v2": 12}[first]
         wallet = await own.line.said(WALLET)
         assert (wallet["approvals_set"], wallet["approvals_missing"]) == (True, [])
