@@ -110,6 +110,18 @@ def test_a_day_counts_what_happened_since_midnight() -> None:
     assert "a-1" in known_pasts(FULL)
 
 
+def test_an_order_of_which_nothing_was_filled_is_no_buy_and_no_sale() -> None:
+    idle = tuple(
+        traded(trade_id=f"o-{action}", action=action, shares=Micros(0), cost=Micros(0), pnl=None)
+        for action in ("buy", "sell")
+    )
+    pasts = PASTS | {"a-2": replace(PASTS["a-2"], trades=(*idle, *PASTS["a-2"].trades))}
+    assert totals(day_reports(FULL, NOW, pasts)) == totals(day_reports(FULL, NOW, PASTS))
+    (with_idle,) = [one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2"]
+    (without,) = [one for one in day_reports(FULL, NOW, PASTS) if one.agent.agent_id == "a-2"]
+    assert with_idle.monies == without.monies
+
+
 def test_a_sale_that_names_no_skill_belongs_to_the_last_buyer_of_its_side() -> None:
     sold = replace(traded(trade_id="t-9", action="sell", pnl=Micros(-2 * ONE)), skill_slug="")
     earlier = traded(trade_id="t-4", action="buy", pnl=None, at=Timestamp(midnight(NOW) - 9))

@@ -1,6 +1,7 @@
 """Monitors, alerts and exits, one by one and against a full scan."""
 
 import json
+import math
 from collections import Counter
 from contextlib import suppress
 from random import Random
@@ -46,9 +47,10 @@ from service_tui.engine.events import (
     OrderEnded,
     OrderPlaced,
 )
+from service_tui.engine.liquidity import PRICE_HIGH, PRICE_LOW
 from service_tui.engine.market import Market
 from service_tui.engine.monitors import Held, prices_at
-from service_tui.engine.orders import VenueOrder, place, with_remainder
+from service_tui.engine.orders import ORDER_MIN, VenueOrder, place, with_remainder
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
 from service_tui.engine.world import World
@@ -404,6 +406,22 @@ def test_a_sale_takes_along_what_no_order_could_sell() -> None:
         assert sold[0].shares == shares
         assert world.risk.held_on(of_ada(market)).shares == 0
         assert world.risk.monitors_of("ada") == []
+
+
+@pytest.mark.parametrize("left", [10, 50, 1_420, 19_990])
+def test_a_remainder_whose_fee_would_eat_it_is_sold_with_the_rest(left: int) -> None:
+    world = new_world(speed=0, **RICH)
+    market = open_markets(world, Venue.SOL, 12 * HOUR)[0]
+    held = of_ada(market)._replace(venue=Venue.SOL)
+    order_on(world, market, Action.BUY, 10)
+    shares = world.risk.held_on(held).shares
+    order_on(world, market, Action.SELL, (shares - left) / ONE, order_type=OrderType.FOK)
+    assert world.risk.held_on(held).shares == 0
+    # At any price there is, the least order brings more than its fee.
+    least = ORDER_MIN[Venue.SOL]
+    for price in (PRICE_LOW, 500_000, PRICE_HIGH):
+        fee = 10 * math.ceil(least * 0.07 * price * (ONE - price) / ONE / ONE / 10)
+        assert least * price // ONE > fee
 
 
 @pytest.mark.parametrize("side", [YES, NO])

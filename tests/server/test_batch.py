@@ -272,3 +272,13 @@ async def test_max_slippage_binds_each_trade_where_it_is_sent(tmp_path: Path) ->
         for fields in ({}, {"atomic": True}):
             said = await batch(line, [leg(first, 400)], **fields)
             assert (said["success"], said["warnings"]) == (True, [])
+
+
+async def test_a_misspelt_bound_of_a_batch_is_named(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        trades = [{"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}]
+        said = await line.said(BATCH, json={"trades": trades, "max_slipage": 0.0001})
+        assert said["warnings"] == [
+            "unknown field ignored: 'max_slipage', did you mean max_slippage?"
+        ]

@@ -24,6 +24,7 @@ from service_tui.wire.endpoints_fleet import (
 )
 from service_tui.wire.events import EventKind
 from service_tui.wire.fleet import (
+    WAIT_DEFAULT_S,
     ApproveRequest,
     HeldQuery,
     HeldTradeBody,
@@ -241,6 +242,26 @@ async def test_no_more_trades_wait_than_can_be_decided(tmp_path: Path) -> None:
         for _ in range(20):
             assert (await buy(stage, 2.0)).success
         assert (await buy(stage, 2.0)).error_code == "TOO_MANY_HELD"
+
+
+async def test_what_is_not_sent_of_a_leash_stays_and_null_takes_the_budget_off(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        operator, path = Line(stage, OPERATOR), {"agent_id": stage.agent_id}
+        whole = {"mode": "ask", "threshold": 5.0, "daily_budget": 20.0, "wait_s": 120}
+        asked = (
+            (whole, (5.0, 20.0, 120)),
+            ({"mode": "auto"}, (5.0, 20.0, 120)),
+            ({"mode": "auto", "daily_budget": None}, (5.0, None, 120)),
+            ({"mode": "ask", "skill_slug": "gauge"}, (0.0, None, WAIT_DEFAULT_S)),
+        )
+        for body, expected in asked:
+            said = await operator.said(DESK_SET_LEASH, path=path, json=body)
+            assert (said["threshold"], said["daily_budget"], said["wait_s"]) == expected
+        # The client sends the null that takes the budget off.
+        await leash(stage, LeashMode.ASK, daily_budget=7.0)
+        assert (await leash(stage, LeashMode.ASK, daily_budget=None)).daily_budget is None
 
 
 async def test_leash_and_waiting_trades_survive_a_restart(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from service_tui.engine.snapshot import fields_of
 from service_tui.engine.world import World
 from service_tui.server import keeper as keeper_room
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.keeper import restore
+from service_tui.server.keeper import begin, restore
+from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import StorageError, StorageFullError
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
@@ -350,3 +351,10 @@ async def test_who_listens_looks_again_when_a_write_was_cut_off(tmp_path: Path) 
         assert after.seq == told.seq + 1
         assert len(stage.agent.positions) == 1
         assert stage.agent.trades_count == 2
+
+
+async def test_a_new_directory_has_nothing_of_an_older_program_to_fill_in(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with open_directory(tmp_path, clock) as database:
+        await begin(database, World(7, clock.now()))
+        assert EndedMarkets(database).is_filled_in()

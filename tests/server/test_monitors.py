@@ -394,3 +394,16 @@ async def test_the_operator_hears_of_every_agents_alerts_and_no_agent_does(tmp_p
         assert (await line.ask(DESK_NEEDS)).status_code in {401, 403}
         await line.wait(3_601)
         assert await operator.said(DESK_NEEDS) == {"needs": []}
+
+
+async def test_a_misspelt_threshold_is_named(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        market_id = stage.open_markets()[0].market_id
+        await line.said(PLACE_TRADE, json={"market_id": market_id, "side": "yes", "amount": 10})
+        wanted = {"side": "yes", "stop_loss_pct": 0.3, "take_profit": 0.5}
+        said = await line.said(SET_MONITOR, path={"market_id": market_id}, json=wanted)
+        assert (said["stop_loss_pct"], said["take_profit_pct"]) == (0.3, None)
+        assert said["warnings"] == [
+            "unknown field ignored: 'take_profit', did you mean take_profit_pct?"
+        ]

@@ -31,6 +31,8 @@ RICH: dict[str, object] = {
 }
 LATER = """
 DROP INDEX journal_by_kind;
+DROP INDEX journal_by_venue;
+ALTER TABLE journal DROP COLUMN venue;
 DROP TABLE endedfilled;
 DELETE FROM endedmarkets;
 DELETE FROM journal WHERE kind = 'sold_out';

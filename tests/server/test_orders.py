@@ -483,6 +483,11 @@ async def test_portfolio_and_briefing_have_a_block_for_each_venue(tmp_path: Path
         )
         alone = await own.ask("GET", "portfolio?venue=sol_venue")
         assert alone["total"]["positions_count"] == 1
+        assert alone["total_exposure"] == pytest.approx(sol["total_exposure"])
+        # What is asked for narrows the totals; a block tells the truth of its venue all the same.
+        assert alone["evm_venue"] == evm
+        assert alone["positions_count"] == 1
+        assert (await own.ask("GET", "portfolio?venue=sim"))["sol_venue"] == sol
         briefing = await own.ask("GET", "briefing")
         BriefingBody.model_validate_json(dumps(briefing))
         block = briefing["venues"]["evm_venue"]

@@ -182,10 +182,15 @@ async def test_a_misspelt_name_of_an_agent_or_a_reactor_is_named_too(
     [
         (PATCH_USER_SETTINGS, "daily_limit", "sdk_daily_limit (POST /api/sdk/settings)"),
         (POST_SETTINGS, "bot_solana_walet", "bot_solana_wallet (PATCH /api/sdk/user/settings)"),
+        (
+            POST_SETTINGS,
+            "auto_redeem_enabled",
+            "auto_redeem_enabled (PATCH /api/sdk/agents/me/settings)",
+        ),
         (PATCH_AGENT, "max_trade_per_day", "max_trades_per_day (PATCH /api/sdk/user/settings)"),
         (PATCH_AGENT, "max_trade_amount", "sdk_max_trade_amount (POST /api/sdk/settings)"),
     ],
-    ids=["limit", "wallet", "trades", "amount"],
+    ids=["limit", "wallet", "redeem", "trades", "amount"],
 )
 async def test_a_setting_of_another_call_is_named_with_that_call(
     tmp_path: Path, endpoint: Any, sent: str, meant: str

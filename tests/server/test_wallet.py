@@ -18,7 +18,7 @@ from service_tui.signing.book import Exchange
 from service_tui.signing.link import message_digest
 from service_tui.signing.payments import Offer, PaymentPolicy, sign_payment
 from service_tui.signing.signer import LocalSigner
-from service_tui.terms import Plan, Venue
+from service_tui.terms import Plan, Venue, WalletKind
 from service_tui.wire.endpoints import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
 from service_tui.wire.endpoints_desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints_fleet import DESK_SET_LEASH, HELD_TRADES
@@ -310,7 +310,9 @@ async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
             "v2": 12,
         }
         market = market_on_chain(stage)
+        assert (await own.line.said(SETTINGS))["polymarket_allowances_set"] is False
         sent = await own.approve(exchange_version=first)
+        assert (await own.line.said(SETTINGS))["polymarket_allowances_set"] is True
         assert sent == {"v1": 9, "v2": 12}[first]
         wallet = await own.line.said(WALLET)
         assert (wallet["approvals_set"], wallet["approvals_missing"]) == (True, [])
@@ -444,3 +446,16 @@ async def test_a_call_above_the_rate_is_paid_for_exactly_once(tmp_path: Path) ->
             assert (await ask()).status_code == 429
             assert stage.world.chain.pay_balance(own.address) == 995_000
             assert stage.world.ledger.total() == 0
+
+
+async def test_settings_and_wallet_agree_on_the_approvals(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        own = line_to(stage)
+        for claimed in (False, True):
+            for kind in (WalletKind.MANAGED, WalletKind.EXTERNAL):
+                await change(stage, claimed=claimed, wallet=kind)
+                settings, wallet = await own.said(SETTINGS), await own.said(WALLET)
+                assert settings["polymarket_allowances_set"] == wallet["approvals_set"]
+                assert settings["wallet_address"] == wallet["wallet_address"]
+        # Nobody holds a wallet that is not linked yet, and nothing can have been approved for it.
+        assert settings["polymarket_allowances_set"] is False

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from service_tui.storage import journal as journal_room
+from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import KEPT_S, Answer, Answers
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
@@ -315,3 +316,31 @@ async def test_an_answer_is_forgotten_after_a_day(database: Database) -> None:
     await journal.append([], answer=answer("old"))
     assert await answers.forget_old(NOW + KEPT_S) == 1
     assert answers.find("a", "k", now=NOW + KEPT_S) == later
+
+
+async def test_how_positions_ended_is_read_by_venue_along_its_index(database: Database) -> None:
+    def end(seq: int, venue: str, kind: str = "sold_out") -> JournalRow:
+        return JournalRow(seq, NOW + seq, kind, "a", "m", "[]", venue)
+
+    rows = [end(1, "sim"), end(2, "evm"), end(3, "sim"), end(4, "sim", "payout"), row(5)]
+    await Journal(database).append([*rows, end(6, "evm", "settled"), end(7, "sol", "settled")])
+    statements: list[str] = []
+    ends = AgentRows(database)
+
+    def seqs_of(venue: str, *kinds: str, before: int | None = None, limit: int = 9) -> list[int]:
+        found = ends.ends_before(("a", venue), kinds, before, limit=limit)
+        return [one.seq for one in found]
+
+    assert seqs_of("sim", "sold_out", "payout") == [4, 3, 1]
+    assert seqs_of("sim", "sold_out", "payout", before=4) == [3, 1]
+    assert seqs_of("evm", "sold_out", "settled") == [6, 2]
+    assert seqs_of("evm", "sold_out", "settled", limit=1) == [6]
+    with database.reader() as session:
+        driver = session.connection().connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.set_trace_callback(statements.append)
+    seqs_of("evm", "sold_out", before=9)
+    (query,) = {text for text in statements if text.startswith("SELECT journal")}
+    found = await database.write(lambda c: c.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
+    assert "journal_by_venue (agent_id=? AND kind=? AND venue=? AND seq<?)" in str(found)
+    assert "TEMP B-TREE" not in str(found)

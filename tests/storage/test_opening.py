@@ -203,6 +203,8 @@ DROP TABLE entriesread;
 DROP TABLE endedmarkets;
 DROP TABLE endedfilled;
 DROP INDEX journal_by_kind;
+DROP INDEX journal_by_venue;
+ALTER TABLE journal DROP COLUMN venue;
 PRAGMA user_version=1;
 """
 

@@ -1,4 +1,4 @@
-"""What every agent traded lately and why, and what it holds, for an export or a report.
+"""What every agent traded and why, and what it holds and held, for an export or a report.
 
 Knows ports and the endpoints of the fleet. Must not know widgets or files.
 Used by the handler of exports, and by the report of the command line.
@@ -18,10 +18,9 @@ from service_tui.wire.endpoints_fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TR
 from service_tui.wire.positions import PositionsBody, PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
-PAST_MAX: Final = 1_000
-"""Trades of each agent; more than any plan allows on one day unless somebody raised it."""
-
 PAGE: Final = 200
+PAGES_MAX: Final = 10_000
+"""ours: two million trades of an agent, so that an answer without an end comes to one."""
 
 
 async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
@@ -43,11 +42,12 @@ async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
 async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
     """Page by page; a trade that comes meanwhile moves the pages, so that rows are told once."""
     rows: dict[str, TradeRow] = {}
-    for offset in range(0, PAST_MAX, PAGE):
+    for offset in range(0, PAGES_MAX * PAGE, PAGE):
         query = TradesQuery(venue="all", limit=PAGE, offset=offset)
         reply = await ports.client.call(DESK_AGENT_TRADES, path={"agent_id": agent_id}, query=query)
         rows |= {row.id: row for row in reply.answer.trades}
-        if len(reply.answer.trades) < PAGE:
+        # A row that could not be read stood on the page all the same.
+        if len(reply.answer.trades) + reply.dropped < PAGE:
             break
     trades = tuple(reasoned_trade_view(row) for row in rows.values())
 
@@ -55,6 +55,6 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         path = {"agent_id": agent_id}
         return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
 
-    held = await all_positions(ask, EndedRows())
+    held = await all_positions(ask, EndedRows(), whole=True)
     positions = tuple(view for row in held.rows for view in position_views(row, None))
     return AgentDetailView(agent_id, trades, (), positions=positions)

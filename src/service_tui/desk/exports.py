@@ -108,7 +108,9 @@ def position_rows(state: DeskState, pasts: Pasts) -> Rows:
     """What every agent holds, and what it held; the own positions first."""
     own = _own_id(state)
     held = {own: (*state.positions, *state.closed, *state.on_venues)}
-    held |= {one.agent_id: one.positions for one in pasts.values() if one.agent_id != own}
+    # The state keeps the newest of the own ones that ended; what was read for an export is whole.
+    read = [one for one in pasts.values() if one.agent_id != own or one.positions]
+    held |= {one.agent_id: one.positions for one in read}
     return [_position_row(agent_id, one) for agent_id, found in held.items() for one in found]
 
 

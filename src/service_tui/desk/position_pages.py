@@ -23,6 +23,9 @@ ENDED_KEPT: Final = FIRST_PAGES * PAGE
 """ours: ended positions that are shown at most, newest first, whatever their venue: an account may
 have ten thousands, which is a matter for exports."""
 
+WHOLE_PAGES_MAX: Final = 2_000
+"""ours: a million positions, so that an answer without an end comes to one."""
+
 Key = tuple[str, str, tuple[str, ...]]
 Ask = Callable[[PositionsQuery], Awaitable[Reply[PositionsBody]]]
 """Asks for one page."""
@@ -46,12 +49,13 @@ class PositionRows:
     latency_s: float | None
 
 
-async def all_positions(ask: Ask, ended: EndedRows) -> PositionRows:
+async def all_positions(ask: Ask, ended: EndedRows, *, whole: bool = False) -> PositionRows:
     """Every position that can still change, and the newest of those that ended.
 
     Args:
         ask: asks the service for a page; one that knows no pages answers with everything.
         ended: what earlier readings have seen end; changed here.
+        whole: read and keep all of those that ended, however many there are.
 
     Returns:
         The rows, each once.
@@ -73,15 +77,15 @@ async def all_positions(ask: Ask, ended: EndedRows) -> PositionRows:
         offset += PAGE
         is_whole = len(page) + reply.dropped != PAGE or len(found) == before
         pages = FIRST_PAGES if not ended.rows else 1
-        if is_whole or offset >= LIVE_PAGES_MAX * PAGE:
+        if is_whole or offset >= (WHOLE_PAGES_MAX if whole else LIVE_PAGES_MAX) * PAGE:
             break
-        if page and is_final(page[-1]) and offset >= pages * PAGE:
+        if not whole and page and is_final(page[-1]) and offset >= pages * PAGE:
             break
     known = {key: row for key, row in found.items() if is_final(row)}
     if not is_whole:
         # What is older than these pages was read before, and stays as it was.
         known |= {key: row for key, row in ended.rows.items() if key not in found}
-    ended.rows = dict(islice(known.items(), ENDED_KEPT))
+    ended.rows = known if whole else dict(islice(known.items(), ENDED_KEPT))
     live = [row for row in found.values() if not is_final(row)]
     return PositionRows([*live, *ended.rows.values()], reply.answer, dropped, reply.latency_s)
 

@@ -20,7 +20,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MONEY_OF, Action, Venue
+from service_tui.terms import MONEY_OF, Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 DAY_S: Final = 86_400.0
@@ -150,6 +150,9 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
 
 
 _Trades = Sequence[ReasonedTradeView]
+_Place = tuple[str, Side, Venue]
+_Buys = Mapping[_Place, _Trades]
+"""Buys by the side of a market on a venue."""
 
 
 def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
@@ -165,12 +168,14 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
             positions_count=agent.positions_count,
         ),
     }
+    buys = _buys_of(known)
     return tuple(
         _money_day(
             shown[venue],
             agent.day_pnl if venue is Venue.SIM else None,
-            [one for one in trades if one.trade.venue is venue],
-            known,
+            # An order of which nothing was filled is no trade.
+            [one for one in trades if one.trade.venue is venue and one.trade.shares],
+            buys,
         )
         for venue in Venue
         if venue in shown
@@ -183,7 +188,7 @@ def _nothing(venue: Venue) -> VenueMoneyView:
 
 
 def _money_day(
-    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Trades
+    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Buys
 ) -> MoneyDay:
     buys = [one for one in trades if one.trade.action == Action.BUY.value]
     ends = [one for one in trades if one.trade.action != Action.BUY.value]
@@ -206,7 +211,7 @@ def _money_day(
     )
 
 
-def _skills(trades: _Trades, known: _Trades) -> tuple[SkillResultView, ...]:
+def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
     """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
@@ -219,19 +224,24 @@ def _skills(trades: _Trades, known: _Trades) -> tuple[SkillResultView, ...]:
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
-def _slug_of(one: ReasonedTradeView, known: _Trades) -> str:
+def _buys_of(known: _Trades) -> _Buys:
+    """The buys of each side of a market, in the order in which they were told."""
+    found: dict[_Place, list[ReasonedTradeView]] = {}
+    for one in known:
+        if one.trade.action == Action.BUY.value and one.trade.shares:
+            found.setdefault(_place_of(one), []).append(one)
+    return found
+
+
+def _place_of(one: ReasonedTradeView) -> _Place:
+    return one.trade.market_id, one.trade.side, one.trade.venue
+
+
+def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
     """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
     if one.skill_slug or one.trade.action == Action.BUY.value:
         return one.skill_slug
-    trade = one.trade
-    place = (trade.market_id, trade.side, trade.venue)
-    buys = [
-        other
-        for other in known
-        if other.trade.action == Action.BUY.value
-        and other.trade.at <= trade.at
-        and (other.trade.market_id, other.trade.side, other.trade.venue) == place
-    ]
+    buys = [other for other in known.get(_place_of(one), ()) if other.trade.at <= one.trade.at]
     return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
 
 

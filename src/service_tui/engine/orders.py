@@ -46,10 +46,11 @@ from service_tui.engine.rails import check_pace, check_real_spend, check_skill
 from service_tui.engine.resting import Part, meet
 from service_tui.engine.venues import Times, Venues
 from service_tui.terms import Action, OrderType, Side, Venue
-from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
-ORDER_MIN: Final = {Venue.EVM: Micros(5 * ONE), Venue.SOL: SHARE_QUANTUM}
-"""Least shares of one order. Source: spec, "Limits": 5 on the EVM venue."""
+ORDER_MIN: Final = {Venue.EVM: Micros(5 * ONE), Venue.SOL: Micros(20_000)}
+"""Least shares of one order. Source: spec, "Limits": 5 on the EVM venue.
+ours: 0.02 on the Solana venue: they bring more than a fee of 0.00001 at the lowest price, 0.001."""
 
 SIGNED_GRAIN: Final = Micros(10_000)
 """A hundredth of a share: what a signed order counts in. Source: wire reference, 6.2."""

@@ -12,8 +12,9 @@ from typing import Final
 
 from service_tui.engine import codec
 from service_tui.engine.agents import Agent
-from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
+from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Redeemed
 from service_tui.engine.position import Position
+from service_tui.engine.venues import REAL
 from service_tui.engine.world import World
 from service_tui.server.history import (
     FILL,
@@ -21,6 +22,7 @@ from service_tui.server.history import (
     ORDER_END,
     ORDER_FILL,
     PAYOUT,
+    REDEEMED,
     SETTLED,
     SOLD_OUT,
     Past,
@@ -35,7 +37,10 @@ from service_tui.units import Micros, Probability
 CHUNK: Final = 1_000
 """Rows added up at one time: some hundredths of a second of a thread."""
 
-KINDS: Final = (FILL, ORDER, ORDER_FILL, ORDER_END, PAYOUT, SETTLED, SOLD_OUT)
+KINDS: Final = (FILL, ORDER, ORDER_FILL, ORDER_END, PAYOUT, SETTLED, SOLD_OUT, REDEEMED)
+Counted = tuple[int, Micros]
+"""How many, and what they come to."""
+
 Place = tuple[str, Venue, str]
 """An agent, a venue, and a market or a source."""
 
@@ -56,6 +61,7 @@ class PastSums:
     """What is over, by agent, venue and source, up to a row of the journal.
 
     `resting` are orders that have met nothing yet, with who would count their first fill.
+    `redeemed` is how many positions an agent has redeemed on a venue, and what they brought.
     """
 
     seq: int = 0
@@ -63,6 +69,9 @@ class PastSums:
     trades: dict[Place, int] = field(default_factory=dict[Place, int])
     open_tags: dict[Place, tuple[str, ...]] = field(default_factory=dict[Place, tuple[str, ...]])
     resting: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
+    redeemed: dict[tuple[str, Venue], Counted] = field(
+        default_factory=dict[tuple[str, Venue], Counted]
+    )
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def come_to(self, keeper: Keeper, seq: int) -> None:
@@ -96,6 +105,11 @@ class PastSums:
                 if order is not None:
                     place = (agent_id, order.venue, market_id)
                     self._count(place, order.action, order.note.source)
+            case Redeemed():
+                # A losing side may be burned as well, which brings nothing.
+                count, amount = self.redeemed.get((agent_id, one.venue), (0, Micros(0)))
+                added = count + bool(one.payout), Micros(amount + one.payout)
+                self.redeemed[agent_id, one.venue] = added
             case _:
                 self._end(agent_id, market_id, one)
 
@@ -157,6 +171,23 @@ async def by_source(
             await past.come_to(keeper, seq)
         _add_past(past, (agent_id, venue), sums)
     return sums
+
+
+async def redeemed_of(keeper: Keeper, past: PastSums, agent_id: str) -> dict[Venue, Counted]:
+    """What an agent has ever redeemed, by venue.
+
+    Returns:
+        How many positions, and what they brought.
+
+    Raises:
+        StorageError: the disk refused what this moment is made of.
+    """
+    async with past.turn:
+        seq = keeper.seq
+        if past.seq < seq:
+            await keeper.written()
+            await past.come_to(keeper, seq)
+        return {venue: past.redeemed.get((agent_id, venue), (0, Micros(0))) for venue in REAL}
 
 
 def _add_past(past: PastSums, wanted: tuple[str, Venue], sums: dict[str, SourceSums]) -> None:

@@ -173,7 +173,8 @@ class _Filling:
         for venue, payout in story.sold_whole():
             self.seq += 1
             body = codec.dumps([market_id, story.at, outcome, venue.value, payout])
-            made.append(JournalRow(self.seq, story.at, SOLD_OUT, payout.agent_id, market_id, body))
+            who = (payout.agent_id, market_id)
+            made.append(JournalRow(self.seq, story.at, SOLD_OUT, *who, body, venue.value))
         return made
 
 

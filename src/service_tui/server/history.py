@@ -88,18 +88,18 @@ def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     return [event.market_id, event.at, event.outcome, payout]
 
 
-def owned_rows(event: MarketResolved) -> list[tuple[str, Payout, list[object]]]:
-    """What a resolution tells each agent: kind of the row, the payout, and what the row holds."""
+def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[object]]]:
+    """What a resolution tells each agent: kind of row, where, the payout, what the row holds."""
     everywhere = [(Venue.SIM, payout) for payout in event.payouts]
-    found: list[tuple[str, Payout, list[object]]] = []
+    found: list[tuple[str, Venue, Payout, list[object]]] = []
     for venue, payout in (*everywhere, *event.settled):
         settled: list[object] = [event.market_id, event.at, event.outcome, venue.value, payout]
         if not payout.shares:
-            found.append((SOLD_OUT, payout, settled))
+            found.append((SOLD_OUT, venue, payout, settled))
         elif venue is Venue.SIM:
-            found.append((PAYOUT, payout, payout_fields(event, payout)))
+            found.append((PAYOUT, venue, payout, payout_fields(event, payout)))
         else:
-            found.append((SETTLED, payout, settled))
+            found.append((SETTLED, venue, payout, settled))
     return found
 
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final, NoReturn
 
 from service_tui.engine import codec, snapshot
@@ -38,8 +39,10 @@ from service_tui.server.past_markets import PastMarkets
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.database import Database
+from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, Journal, JournalRow, Snapshot
+from service_tui.terms import Venue
 from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)
@@ -192,13 +195,15 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         """Rows of these kinds, of all agents, after a row and oldest first."""
         return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
 
-    async def past_before(
-        self, agent_id: str, kinds: Sequence[str], before: int | None, *, limit: int
+    async def ends_before(
+        self, who: tuple[str, Venue], kinds: Sequence[str], before: int | None, *, limit: int
     ) -> list[tuple[int, Past]]:
-        """An agent's past of these kinds before a row, newest first, each with its row's number."""
+        """How an agent's positions on a venue ended, before a row and newest first, with rows."""
 
         def read() -> list[tuple[int, Past]]:
-            rows = self._agent_rows.before(agent_id, kinds, before, limit=limit)
+            agent_id, venue = who
+            wanted = (agent_id, venue.value)
+            rows = self._agent_rows.ends_before(wanted, kinds, before, limit=limit)
             return [(row.seq, past_of(row.kind, row.body)) for row in rows]
 
         return await asyncio.to_thread(read)
@@ -240,10 +245,10 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):
-            rows += [
-                self._row(event.at, kind, (paid.agent_id, event.market_id), codec.dumps(fields))
-                for kind, paid, fields in owned_rows(event)
-            ]
+            for kind, venue, paid, fields in owned_rows(event):
+                owner = (paid.agent_id, event.market_id)
+                told = self._row(event.at, kind, owner, codec.dumps(fields))
+                rows.append(replace(told, venue=venue.value))
         return rows
 
     def _row(
@@ -343,4 +348,6 @@ async def begin(database: Database, world: World) -> Keeper:
     keeper = Keeper(database, world, 0)
     body = codec.dumps(snapshot.fields_of(world)).encode()
     await Journal(database).add_snapshot(Snapshot(0, world.at, body))
+    # No older program ever wrote here: its first restart need not look for what one left out.
+    await EndedMarkets(database).mark_filled_in(0)
     return keeper

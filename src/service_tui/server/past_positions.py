@@ -49,7 +49,7 @@ async def ended_on(
     kinds = (SOLD_OUT, PAYOUT if venue is Venue.SIM else SETTLED)
     before: int | None = None
     while limit is None or len(found) < limit:
-        past = await keeper.past_before(agent.agent_id, kinds, before, limit=PAGE)
+        past = await keeper.ends_before((agent.agent_id, venue), kinds, before, limit=PAGE)
         found += _stored([one for _, one in past], venue, known)
         if len(past) < PAGE:
             break

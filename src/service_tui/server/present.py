@@ -91,8 +91,9 @@ def _is_approved(world: World, agent: Agent) -> bool:
     """Whether the venue may move the wallet's tokens."""
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
-        # The service holds a managed wallet, and approves for it once the agent is claimed.
-        return agent.settings.claimed
+        # The service holds a managed wallet, and approves for it once the agent is claimed; nobody
+        # holds an external one that is not linked yet.
+        return agent.settings.claimed and agent.settings.wallet is WalletKind.MANAGED
     return any(approvals_set(wallet, approval_keys(exchange)) for exchange in Exchange)
 
 

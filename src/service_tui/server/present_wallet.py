@@ -4,7 +4,7 @@ Knows engine and wire. Must not know routes, HTTP or storage.
 Used by the routes of wallets, redemption and the chain.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
@@ -23,7 +23,7 @@ from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.chain import ChainBody
-from service_tui.wire.redemption import RedemptionBody, RedemptionsBody
+from service_tui.wire.redemption import RedemptionBody, RedemptionsBody, VenueRedemptionsBody
 from service_tui.wire.wallet import CheckBody, VersionBody, WalletBody
 
 STATES: Final = {
@@ -222,12 +222,30 @@ def redemptions_body(world: World, agent: Agent, limit: int) -> RedemptionsBody:
             *(redemption_body(world, slot) for slot in done[:limit]),
         ),
         redeemable_count=len(ready),
-        redeemable_amount=sum(row.payout for row in ready),
-        redeemed_count=sum(slot.won for slot in done),
-        redeemed_amount=decimal(Micros(sum(slot.holding.paid for slot in done if slot.won))),
+        by_venue={venue.value: _ready_on(venue, ready) for venue in REAL},
         auto_redeem_enabled=agent.settings.auto_redeem_enabled,
         paused=pause_of(world, agent),
     )
+
+
+def with_redeemed(
+    body: RedemptionsBody, redeemed: Mapping[Venue, tuple[int, Micros]]
+) -> RedemptionsBody:
+    """The same with what was ever redeemed: how many positions by venue, and their payouts."""
+    by_venue = {
+        venue.value: body.by_venue[venue.value].model_copy(
+            update={"redeemed_count": count, "redeemed_amount": decimal(amount)}
+        )
+        for venue, (count, amount) in redeemed.items()
+    }
+    count = sum(count for count, _ in redeemed.values())
+    return body.model_copy(update={"by_venue": by_venue, "redeemed_count": count})
+
+
+def _ready_on(venue: Venue, ready: Sequence[RedemptionBody]) -> VenueRedemptionsBody:
+    own = [row for row in ready if row.venue is venue]
+    amount = sum(row.payout for row in own)
+    return VenueRedemptionsBody(redeemable_count=len(own), redeemable_amount=amount)
 
 
 def _urgency(row: RedemptionBody) -> tuple[bool, float]:

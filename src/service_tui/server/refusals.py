@@ -71,13 +71,22 @@ _SEGMENTS: Final = re.compile(r"/(?:api|sdk|v\d+)(?=/)")
 _TYPE_NAME: Final = re.compile(r"[\[\](<>]|\A(?:str|int|float|bool|none|nullable)\Z")
 """Parts of a validator's place that name a type, not a field."""
 
+_CHOICE: Final = re.compile(r"Input should be '[^']*'(?:(?:,| or) '[^']*')*\Z")
+"""A message that says which words a field takes."""
+
+Item = tuple[tuple[str | int, ...], str, str]
+"""A field, what is wrong with it, and the kind of fault."""
+
+_ITEMS: Final = r"Input should have at \1 \2"
 _PLAIN: Final = (
     (re.compile(r"<\w+(?:\.\w+)+: ('[^']*')>"), r"\1"),
     (re.compile(r" or instance of \w+"), ""),
     (re.compile(r"a valid dictionary"), "an object"),
     (re.compile(r"\AValue error, "), ""),
     (re.compile(r"\bNone\b"), "null"),
-    (re.compile(r"\bvalid (?:tuple|list)\b"), "valid array"),
+    (re.compile(r"\bvalid (?:tuple|list|set|frozenset)\b"), "valid array"),
+    (re.compile(r"\A\w+ should have at (least|most) (\d+ items?) after validation"), _ITEMS),
+    (re.compile(r" after validation\b"), ""),
 )
 """Words of the validator's own language, and those of the wire."""
 
@@ -154,7 +163,21 @@ def invalid(error: ValidationError, where: str) -> Denied:
         for item in error.errors(include_input=False, include_url=False, include_context=False)
     ]
     # Several kinds of a field that accepts more than one come to the same in plain words.
-    return invalid_items(list(dict.fromkeys(items)))
+    return invalid_items(_in_one_choice(list(dict.fromkeys(items))))
+
+
+def _in_one_choice(items: Sequence[Item]) -> list[Item]:
+    """The same items; a field that is one of several kinds of choices names all of them at once."""
+    found: list[Item] = []
+    for place, message, kind in items:
+        last = found[-1] if found else None
+        if last is not None and last[0] == place and all(map(_CHOICE.match, (last[1], message))):
+            words = [word for one in (last[1], message) for word in re.findall(r"'[^']*'", one)]
+            said = f"Input should be {', '.join(words[:-1])} or {words[-1]}"
+            found[-1] = (place, said, last[2])
+        else:
+            found.append((place, message, kind))
+    return found
 
 
 def _place_of(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -169,7 +192,7 @@ def plain(message: str) -> str:
     return message
 
 
-def invalid_items(items: Sequence[tuple[tuple[str | int, ...], str, str]]) -> Denied:
+def invalid_items(items: Sequence[Item]) -> Denied:
     """A 422 from fields, messages and types."""
     rows = tuple(ValidationItem(loc=loc, msg=msg, type=kind) for loc, msg, kind in items[:50])
     first = rows[0] if rows else None

@@ -31,24 +31,26 @@ class AgentRows:
         with self._database.reader() as session:
             return [JournalRow(*row) for row in session.connection().execute(query)]
 
-    def before(
-        self, agent_id: str, kinds: Sequence[str], before: int | None, *, limit: int
+    def ends_before(
+        self, who: tuple[str, str], kinds: Sequence[str], before: int | None, *, limit: int
     ) -> list[JournalRow]:
-        """An agent's rows before a row, newest first, each kind along its index.
+        """How an agent's positions on a venue ended, newest first, each kind along its index.
 
         Args:
-            agent_id: whose.
+            who: the agent, and the venue that the rows name.
             kinds: of which kinds.
             before: the row before which they stand; None for no bound.
             limit: at most so many.
 
         Returns:
-            The rows; to skip those that were read already costs nothing.
+            The rows; to skip those that were read already, or of another venue, costs nothing.
         """
         journal, found = tables.Journal, list[JournalRow]()
+        agent_id, venue = who
         with self._database.reader() as session:
             for kind in kinds:
                 query = ROWS.where(col(journal.agent_id) == agent_id, col(journal.kind) == kind)
+                query = query.where(col(journal.venue) == venue)
                 if before is not None:
                     query = query.where(col(journal.seq) < before)
                 query = query.order_by(col(journal.seq).desc()).limit(limit)

@@ -11,7 +11,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import (
@@ -77,7 +77,10 @@ _DROP_SNAPSHOT: Final = statement(
 
 @dataclass(frozen=True, slots=True)
 class JournalRow:
-    """One thing that happened. `seq` counts from 1; `at` is seconds since 1970; `body` is JSON."""
+    """One thing that happened. `seq` counts from 1; `at` is seconds since 1970; `body` is JSON.
+
+    `venue` is where a side of a position ended; it is written and looked for, and never read back.
+    """
 
     seq: int
     at: float
@@ -85,6 +88,7 @@ class JournalRow:
     agent_id: str | None
     market_id: str | None
     body: str
+    venue: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +300,7 @@ def _record(row: JournalRow) -> dict[str, int | float | str | None]:
         "agent_id": row.agent_id,
         "market_id": row.market_id,
         "body": row.body,
+        "venue": row.venue,
     }
 
 

@@ -27,7 +27,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=8,
+    version=9,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -92,6 +92,14 @@ SCHEMA: Final = Schema(
             """CREATE TABLE endedfilled (
             one INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (one) ) STRICT""",
         ),
+        8: (
+            "ALTER TABLE journal ADD COLUMN venue TEXT",
+            """UPDATE journal SET venue = json_extract(body, '$[3]')
+            WHERE agent_id IS NOT NULL AND kind IN ('settled', 'sold_out') AND json_valid(body)""",
+            "UPDATE journal SET venue = 'sim' WHERE agent_id IS NOT NULL AND kind = 'payout'",
+            """CREATE INDEX journal_by_venue ON journal (agent_id, kind, venue, seq)
+            WHERE venue IS NOT NULL""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -100,7 +108,8 @@ Version 4 has the signals of the reactor, and what was chosen for wallets.
 Version 5 has what goes to a chain, step by step.
 Version 6 has a digest of what agents bought.
 Version 7 has markets that ended.
-Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in."""
+Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in.
+Version 9 finds how positions ended by venue."""
 
 
 def create(path: Path, *, version: int) -> None:

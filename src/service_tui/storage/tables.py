@@ -15,6 +15,7 @@ from sqlmodel import Field, SQLModel
 
 _STRICT: Final = {"sqlite_strict": True}
 _OF_AGENTS: Final = text("agent_id IS NOT NULL")
+_OF_A_VENUE: Final = text("venue IS NOT NULL")
 OF_THE_TAPE: Final = text("agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')")
 """Rows that may be forgotten once two snapshots hold what they did: the crowd's, and the comings
 and goings of markets. What an agent was paid stands in rows of its own."""
@@ -36,12 +37,16 @@ MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 
 
 class Journal(SQLModel, table=True):
-    """What happened in the sim. `agent_id` is None for what happened to nobody's account."""
+    """What happened in the sim. `agent_id` is None for what happened to nobody's account.
+
+    `venue` is where a side of a position ended; None in every other row.
+    """
 
     __table_args__ = (
         Index("journal_by_agent", "agent_id", "seq", sqlite_where=_OF_AGENTS),
         Index("journal_by_kind", "agent_id", "kind", "seq", sqlite_where=_OF_AGENTS),
         Index("journal_by_market", "market_id", "seq", sqlite_where=_OF_AGENTS),
+        Index("journal_by_venue", "agent_id", "kind", "venue", "seq", sqlite_where=_OF_A_VENUE),
         Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
         _STRICT,
     )
@@ -52,6 +57,7 @@ class Journal(SQLModel, table=True):
     agent_id: str | None = Field(default=None, sa_type=TEXT)
     market_id: str | None = Field(default=None, sa_type=TEXT)
     body: str = Field(sa_type=TEXT)
+    venue: str | None = Field(default=None, sa_type=TEXT)
 
 
 class Snapshots(SQLModel, table=True):

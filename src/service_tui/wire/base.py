@@ -76,7 +76,10 @@ class OperatorModel(WireModel):
 
 
 class NamingModel(WireModel):
-    """A change whose unknown names are kept, so that the answer can name them."""
+    """A body whose unknown names are kept, so that the answer can name them."""
+
+    has: ClassVar[str] = "setting"
+    """What its fields are called in a warning."""
 
     sister_fields: ClassVar[Mapping[str, str]] = {}
     """Settings that another call takes: by name, that call."""
@@ -98,7 +101,8 @@ class NamingModel(WireModel):
         """A sentence for each name that nobody reads."""
         # Source: decisions, "Unknown names in a settings body".
         return tuple(
-            f"unknown setting ignored: {name[:80]!r}" + (f", did you mean {near}?" if near else "")
+            f"unknown {self.has} ignored: {name[:80]!r}"
+            + (f", did you mean {near}?" if near else "")
             for name, near in self.unknown().items()
         )
 

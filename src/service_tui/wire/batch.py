@@ -1,6 +1,6 @@
 """Several buys in one call. Source: wire reference, 2.3."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
@@ -14,6 +14,7 @@ from service_tui.wire.base import (
     Identifier,
     Line,
     Money,
+    NamingModel,
     Price,
     SentLine,
     WireModel,
@@ -45,13 +46,15 @@ _ATOMIC_ON_SIM: JsonDict = {
 }
 
 
-class BatchRequest(WireModel):
+class BatchRequest(NamingModel):
     """1 to 30 buys; `atomic` means all or none.
 
     `max_slippage` binds each trade where it is sent, probability points above the price before the
     batch. Source: decisions, "Slippage of a batch".
     """
 
+    # ours: a misspelt bound binds nothing, so that the answer names it.
+    has: ClassVar[str] = "field"
     model_config = ConfigDict(json_schema_extra=_ATOMIC_ON_SIM)
 
     trades: Annotated[

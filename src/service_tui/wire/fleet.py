@@ -4,7 +4,7 @@ ours: the spec has no such endpoints. All but one stand under `/api/desk/` and w
 key; with its own key an agent asks what became of the trades that it was told are `submitted`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -50,11 +50,13 @@ WAIT_DEFAULT_S = 300
 
 
 class LeashRequest(OperatorModel):
-    """How free an agent is, or one of its skills. It replaces what stood there before.
+    """How free an agent is, or one of its skills. A field that is not sent stays as it is.
 
     A buy above `threshold` waits in `ask`; `daily_budget` is money of buys since midnight UTC,
     null for none. `wait_s` is how long a trade waits before it is refused.
     """
+
+    says_null: ClassVar[bool] = True
 
     mode: LeashMode
     skill_slug: Slug = ""

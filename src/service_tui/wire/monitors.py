@@ -15,6 +15,7 @@ from service_tui.wire.base import (
     Line,
     Moment,
     Money,
+    NamingModel,
     Prose,
     WireModel,
 )
@@ -37,9 +38,11 @@ _ONE_AT_LEAST: JsonDict = {
 """For the document of the service."""
 
 
-class MonitorRequest(WireModel):
+class MonitorRequest(NamingModel):
     """Thresholds of one side of a position; what is left out stays, and null removes it."""
 
+    # ours: a misspelt threshold watches nothing, so that the answer names it.
+    has: ClassVar[str] = "field"
     model_config = ConfigDict(json_schema_extra=_ONE_AT_LEAST)
 
     side: Side
@@ -103,6 +106,8 @@ class MonitorSetBody(MonitorBody):
 
     success: bool = True
     message: Line = ""
+    # ours: names in the body that nobody reads.
+    warnings: tuple[Line, ...] = ()
 
 
 class MonitorsBody(LenientModel):

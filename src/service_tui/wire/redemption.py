@@ -119,14 +119,27 @@ class RedemptionBody(LenientModel):
     simulated: bool = False
 
 
-class RedemptionsBody(LenientModel):
-    """ours: the queue: what waits first, then what is redeemed, newest first."""
+class VenueRedemptionsBody(WireModel):
+    """What waits to be redeemed on one venue, and all that ever was, in its own money."""
 
-    redemptions: tuple[RedemptionBody, ...] = ()
     redeemable_count: Count = 0
     redeemable_amount: Amount = 0.0
     redeemed_count: Count = 0
     redeemed_amount: Amount = 0.0
+
+
+class RedemptionsBody(LenientModel):
+    """ours: the queue: what waits first, then what is redeemed, newest first.
+
+    The list has the newest redeemed ones; `by_venue` counts all. No sum has two monies in it.
+    """
+
+    redemptions: tuple[RedemptionBody, ...] = ()
+    redeemable_count: Count = 0
+    redeemed_count: Count = 0
+    by_venue: dict[str, VenueRedemptionsBody] = Field(
+        default_factory=dict[str, VenueRedemptionsBody]
+    )
     auto_redeem_enabled: bool = True
     # Why auto-redeem stands still, null while it does not: too little gas.
     paused: Line | None = None

@@ -188,6 +188,7 @@ class UserSettingsPatch(NamingModel):
 _BY_CALL: Final = {
     **dict.fromkeys(SettingsPatch.model_fields, "POST /api/sdk/settings"),
     **dict.fromkeys(UserSettingsPatch.model_fields, "PATCH /api/sdk/user/settings"),
+    "auto_redeem_enabled": "PATCH /api/sdk/agents/me/settings",
 }
 for _patch in (SettingsPatch, UserSettingsPatch, AgentSettingsPatch):
     _patch.sister_fields = _BY_CALL

@@ -105,7 +105,7 @@ async def place_batch(asked: Asked) -> BatchBody:
         results=rows,
         total_cost=decimal(Micros(sum(micros(row.cost) for row in rows))),
         failed_count=failed,
-        warnings=_warnings(request, rows),
+        warnings=(*request.warnings(), *_warnings(request, rows)),
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
         dry_run=request.dry_run,
         balance=decimal(_cash(asked, request.venue)),

@@ -146,7 +146,7 @@ def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[Atten
     return tuple(rows)
 
 
-def _venue_block(asked: Asked, venue: Venue) -> VenueBlock | None:
+def _venue_block(asked: Asked, venue: Venue, sums: Mapping[str, SourceSums]) -> VenueBlock | None:
     """One real venue at a glance; unclaimed agents get only sim."""
     world, agent = asked.world, asked.agent
     if not agent.settings.claimed:
@@ -167,6 +167,7 @@ def _venue_block(asked: Asked, venue: Venue) -> VenueBlock | None:
         positions_needing_attention=_venue_attention(held, moment(world.world_at)),
         actions=_redeem_prompt(venue, account.redeemable_count()),
         redeemable_count=account.redeemable_count(),
+        by_skill=_by_skill(sums),
         pnl_as_of=pnl.as_of,
         reserved=decimal(world.venues.reserved(agent.agent_id, venue)),
         simulated=True,
@@ -204,7 +205,10 @@ async def briefing(asked: Asked) -> BriefingBody:
     query = asked.query_as(BriefingQuery)
     versions = query.versions()
     packages = await asyncio.to_thread(installed, asked.service.skill_folders)
-    sums = await by_source(asked.service.keeper, asked.service.past, asked.agent.agent_id)
+    service, agent_id = asked.service, asked.agent.agent_id
+    sums = {
+        venue: await by_source(service.keeper, service.past, agent_id, venue) for venue in Venue
+    }
     # After the waits: everything else is of one moment.
     world, agent = asked.world, asked.agent
     since = timestamp(query.since) if query.since else Timestamp(asked.now - DAY_S)
@@ -223,9 +227,9 @@ async def briefing(asked: Asked) -> BriefingBody:
         positions_count=len(agent.held()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
-        by_skill=_by_skill(sums),
+        by_skill=_by_skill(sums[Venue.SIM]),
     )
-    real = {venue: _venue_block(asked, venue) for venue in REAL}
+    real = {venue: _venue_block(asked, venue, sums[venue]) for venue in REAL}
     evm = real[Venue.EVM]
     news = risk_news(world, agent, (asked.now, world.world_at), since)
     prompts = tuple(action for one in real.values() if one is not None for action in one.actions)

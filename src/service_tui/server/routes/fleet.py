@@ -10,6 +10,7 @@ from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
 from service_tui.engine.exchange import Order
 from service_tui.engine.holding import check_leash, spent_of
+from service_tui.engine.leash import Leash
 from service_tui.server.refusals import Denied, denied, invalid_items
 from service_tui.server.routes import outcomes, positions, trades
 from service_tui.server.service import Asked, Routes
@@ -85,16 +86,29 @@ async def set_leash(asked: Asked) -> LeashBody:
     """Put an agent, or one of its skills, on a leash; what waits already still waits."""
     agent = asked.world.agent(asked.path["agent_id"])
     wanted = asked.body_as(LeashRequest)
-    threshold = _money("threshold", wanted.threshold)
-    budget = None
-    if wanted.daily_budget is not None:
-        budget = _money("daily_budget", wanted.daily_budget)
+    leash = _leash_of(wanted, agent.leashes.get(wanted.skill_slug))
     event = LeashSet(
-        agent.agent_id, asked.now, wanted.skill_slug, wanted.mode, threshold, budget, wanted.wait_s
-    )
+        agent.agent_id, asked.now, wanted.skill_slug,
+        leash.mode, leash.threshold, leash.budget, leash.wait_s,
+    )  # fmt: skip
     asked.service.keeper.check_whole()
     await asked.service.keeper.commit(asked.world.note(event))
     return _leash_body(asked, asked.world.agent(agent.agent_id), wanted.skill_slug)
+
+
+def _leash_of(wanted: LeashRequest, before: Leash | None) -> Leash:
+    """The leash that is asked for: what was not sent stays as it was before."""
+    # ours: as monitors do, so that a change of the mode takes no budget off.
+    threshold, wait_s = _money("threshold", wanted.threshold), wanted.wait_s
+    budget = None
+    if wanted.daily_budget is not None:
+        budget = _money("daily_budget", wanted.daily_budget)
+    if before is not None:
+        sent = wanted.model_fields_set
+        threshold = threshold if "threshold" in sent else before.threshold
+        budget = budget if "daily_budget" in sent else before.budget
+        wait_s = wait_s if "wait_s" in sent else before.wait_s
+    return Leash(wanted.mode, threshold, budget, wait_s)
 
 
 def _money(name: str, value: float) -> Micros:

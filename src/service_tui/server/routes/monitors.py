@@ -50,7 +50,9 @@ async def write(asked: Asked) -> MonitorSetBody:
     body = monitor_body(asked.world, monitor, times_of(asked))
     await keeper.commit((event,))
     said = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
-    return MonitorSetBody.model_construct(**dict(body), success=True, message=said)
+    return MonitorSetBody.model_construct(
+        **dict(body), success=True, message=said, warnings=request.warnings()
+    )
 
 
 async def delete(asked: Asked) -> MonitorRemovedBody:

@@ -227,7 +227,7 @@ def _bucket(asked: Asked, venue: Venue, held: list[PositionBody]) -> PortfolioVe
     if not agent.settings.claimed:
         return None
     pnl = venue_pnl(asked, venue)
-    own = [body.current_value for body in held if body.venue is venue]
+    own = [body.current_value for body in held]
     return PortfolioVenue(
         balance=decimal(venues.cash(agent.agent_id, venue)),
         pnl=pnl.total,
@@ -249,14 +249,15 @@ async def portfolio(asked: Asked) -> PortfolioBody:
     sums = await by_source(service.keeper, service.past, asked.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
     world, agent = asked.world, asked.agent
-    on_sim = _open(world, agent) if wanted in {"all", Venue.SIM} else []
-    held = list(on_sim)
-    for venue in REAL:
-        if wanted in {"all", venue}:
-            held += venue_positions(world, agent, venue, UNSETTLED)
+    on_sim = _open(world, agent)
+    by_venue = {Venue.SIM: on_sim} | {
+        venue: venue_positions(world, agent, venue, UNSETTLED) for venue in REAL
+    }
+    # What is asked for narrows the totals; each block tells of all that its venue holds.
+    held = [row for venue, rows in by_venue.items() if wanted in {"all", venue} for row in rows]
     values = sorted((body.current_value for body in held), reverse=True)
     exposure = sum(values)
-    evm, sol = (_bucket(asked, venue, held) for venue in REAL)
+    evm, sol = (_bucket(asked, venue, by_venue[venue]) for venue in REAL)
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     cash = decimal(world.cash(agent))

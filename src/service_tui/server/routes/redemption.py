@@ -25,7 +25,8 @@ from service_tui.engine.redemption import (
 )
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
-from service_tui.server.present_wallet import STATES, redemptions_body
+from service_tui.server.by_source import redeemed_of
+from service_tui.server.present_wallet import STATES, redemptions_body, with_redeemed
 from service_tui.server.relay import ADAPTER_KEY, GAS_MAX, gas_needed
 from service_tui.server.routes.chain import settle
 from service_tui.server.service import Asked, Routes
@@ -243,7 +244,9 @@ async def read(asked: Asked) -> RedemptionsBody:
     """Every side of every position on a real venue, by how far it is."""
     await settle(asked)
     limit = asked.query_as(RedemptionsQuery).limit
-    return redemptions_body(asked.world, asked.agent, limit)
+    service = asked.service
+    redeemed = await redeemed_of(service.keeper, service.past, asked.agent.agent_id)
+    return with_redeemed(redemptions_body(asked.world, asked.agent, limit), redeemed)
 
 
 ROUTES: Final[Routes] = {
