@@ -1,4 +1,4 @@
-"""The doors of the program: console, serve, halt, resume, login, keys, demo, doctor; exit codes.
+"""The doors of the program, one function each; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -462,6 +462,21 @@ def _log(options: Options, given: argparse.Namespace) -> int:
     return OK
 
 
+def _keep(options: Options, given: argparse.Namespace) -> int:
+    """Copy the database, put a copy in its place, or check all that is kept."""
+    from service_tui.storage.errors import StorageError  # noqa: PLC0415
+    from service_tui.wiring.keeping import Asked, said  # noqa: PLC0415
+
+    words = vars(given)
+    wanted = (words.get(name) for name in ("folder", "to", "file", "empty"))
+    try:
+        lines, is_well = said(options.data_dir, Asked(given.door, *wanted))
+    except StorageError as error:
+        raise CannotError(str(error)) from error
+    say(*lines)
+    return OK if is_well else CANNOT
+
+
 def _report(options: Options, given: argparse.Namespace) -> int:
     """A day's summary of each agent, to read, to send or to keep."""
     from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
@@ -507,4 +522,7 @@ _DOORS: Final = {
     "log": _log,
     "report": _report,
     "export": _export,
+    "backup": _keep,
+    "restore": _keep,
+    "verify": _keep,
 }

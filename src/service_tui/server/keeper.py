@@ -299,16 +299,16 @@ def restore(database: Database) -> tuple[World, int] | None:
     journal = Journal(database)
     snapshots = journal.snapshots()
     for found in snapshots:
-        world = _world_in(found)
+        world = world_in(found)
         if world is not None:
-            return world, _replay(journal, world, found.seq)
+            return world, replay(journal, world, found.seq)
         journal.keep_aside(found.seq, found.body)
     if snapshots:
         raise DamagedRowsError("no snapshot of the sim can be read")
     return None
 
 
-def _world_in(found: Snapshot) -> World | None:
+def world_in(found: Snapshot) -> World | None:
     """The world of a snapshot, None where it makes no sense."""
     try:
         return snapshot.world_of(json.loads(found.body, parse_constant=_refuse_constant))
@@ -323,9 +323,19 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of ours")
 
 
-def _replay(journal: Journal, world: World, seq: int) -> int:
-    """Let everything after row `seq` happen again; the number of the last row."""
+def replay(journal: Journal, world: World, seq: int, *, until: int | None = None) -> int:
+    """Let everything after row `seq` happen again, up to row `until` or the last.
+
+    Returns:
+        The number of the last row.
+
+    Raises:
+        DamagedRowsError: a row makes no sense.
+        NewerJournalError: a newer program wrote it.
+    """
     for row in journal.rows_after(seq):
+        if until is not None and row.seq > until:
+            break
         seq = row.seq
         if row.kind in REPEATED:
             continue
@@ -334,7 +344,8 @@ def _replay(journal: Journal, world: World, seq: int) -> int:
         except NewerJournalError:
             raise
         except _SENSELESS as error:
-            raise DamagedRowsError(f"row {seq} of the journal makes no sense: {error}") from error
+            odd = f"row {seq} of the journal makes no sense: {error}"
+            raise DamagedRowsError(odd, seq=seq) from error
     return seq
 
 
