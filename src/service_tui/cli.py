@@ -444,21 +444,12 @@ def _skills(options: Options, given: argparse.Namespace) -> int:
 
 def _log(options: Options, given: argparse.Namespace) -> int:
     """Follow the chain of the action log, and say whether it holds."""
-    from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
+    from service_tui.wiring.log_door import LogDoorError, followed  # noqa: PLC0415
 
-    path = options.data_dir / FILE
     try:
-        found = verify(path, given.holds)
-    except FileNotFoundError:
-        if given.holds:
-            raise CannotError(f"{path} is not there: no line has the hash {given.holds}") from None
-        say(f"0 entries: nothing has been logged in {options.data_dir} yet")
-        return OK
-    except OSError as error:
-        raise CannotError(f"{path} cannot be read: {error.strerror}") from error
-    if found.problem:
-        raise CannotError(f"{path}: {found.problem}; {found.count} before it hold")
-    say(f"{found.count} entries: the chain holds; last hash {found.last_hash}")
+        say(followed(options.data_dir, given.holds))
+    except LogDoorError as error:
+        raise CannotError(str(error)) from error
     return OK
 
 

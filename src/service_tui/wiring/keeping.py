@@ -10,11 +10,12 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.console.doors import Act, Choice
+from service_tui.console.doors import Act, Choice, DeskClosedError
 from service_tui.server.books import books_of
 from service_tui.storage import restoring
 from service_tui.storage.action_log import FILE, verify
@@ -162,9 +163,9 @@ def choices_for(error: CorruptDatabaseError) -> tuple[Choice, ...]:
         if rest is not None:
             missing = f"; missing: {rest.missing}" if rest.missing else ""
             told = f"{what}, {rest.reach}{missing}\n{rest.path}"
-            offered.append(Choice("restore", told, _restores(data_dir, rest.path)))
+            offered.append(Choice("restore", told, _act(partial(restore, data_dir, rest.path))))
     told = "a new desk with nothing in it; the damaged one stays where it is kept"
-    offered.append(Choice("begin anew", told, lambda: begin_anew(data_dir)))
+    offered.append(Choice("begin anew", told, _act(partial(begin_anew, data_dir))))
     return tuple(offered)
 
 
@@ -177,8 +178,16 @@ def words_for(error: CorruptDatabaseError) -> str:
     return f"nothing goes on before you choose: {', or '.join(acts)} for a new desk"
 
 
-def _restores(data_dir: Path, source: Path) -> Act:
-    return lambda: restore(data_dir, source)
+def _act(do: Act) -> Act:
+    """The same, but what cannot be done is said in the words of a closed desk."""
+
+    def act() -> tuple[str, ...]:
+        try:
+            return do()
+        except StorageError as error:
+            raise DeskClosedError(str(error), "start again to choose another way") from error
+
+    return act
 
 
 @contextmanager
