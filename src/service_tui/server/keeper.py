@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Final, NoReturn
 
 from service_tui.engine import codec, snapshot
@@ -82,6 +83,10 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         # here for a moment leaves that to the next one that stays.
         self._snapshot_seq = seq if is_brief else 0
         self._failed: StorageError | None = None
+        # Up to which row memory is known to be on disk, and whether it may hold what was refused.
+        self._written_seq = seq
+        self._is_ahead = False
+        self._refusals = 0
         self._reading_back = asyncio.Lock()
 
     async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
@@ -102,9 +107,11 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
             raise
         except StorageError as error:
             # Who came later met only the gap that the first failure left: all are told of that one.
-            if self._failed is None:
-                self._failed = error
+            self._distrust(error)
             self.check_whole()
+        if rows:
+            # Of what is written at the same moment the first to be told may not be the first row.
+            self._written_seq = max(self._written_seq, rows[-1].seq)
         heads = [row.seq for row in rows if row.kind not in REPEATED]
         self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
@@ -149,8 +156,12 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
 
     def distrust(self) -> None:
         """Let nothing build upon memory before it is read back: a call broke off half-way."""
-        if self._failed is None:
-            self._failed = StorageError("a call broke off half-way")
+        self._distrust(StorageError("a call broke off half-way"))
+
+    def _distrust(self, error: StorageError) -> None:
+        self._failed = self._failed or error
+        self._is_ahead = True
+        self._refusals += 1
 
     def check_whole(self) -> None:
         """Refuse while memory is ahead of the disk.
@@ -175,6 +186,29 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
     def seq(self) -> int:
         """The row of what happened last, which may be on its way to the disk still."""
         return self._seq
+
+    async def on_disk(self) -> int:
+        """Wait until memory holds nothing that is not on disk; what was refused is taken back.
+
+        Whoever reads waits before and after: what a reading is made of stood on disk if both answer
+        the same.
+
+        Returns:
+            How often something has been refused so far.
+
+        Raises:
+            StorageError: what is on disk cannot be read.
+        """
+        if self._written_seq < self._seq and not self._is_ahead:
+            seq = self._seq
+            with suppress(StorageError):
+                await self.written()
+                self._written_seq = max(self._written_seq, seq)
+        if self._is_ahead:
+            async with self._reading_back:
+                if self._failed is not None and self._is_ahead:
+                    await self._take_from_disk(self._failed)
+        return self._refusals
 
     async def written(self) -> None:
         """Wait until what has happened by now is on disk.
@@ -279,11 +313,15 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
             log.info("the world was read back at row %d", self._seq)
 
     async def _take_from_disk(self, failure: StorageError) -> None:
+        with suppress(StorageError):
+            # What was given to the writer before may still arrive.
+            await self._database.write(lambda _: None)
         found = await asyncio.to_thread(restore, self._database)
         if found is None:
             raise failure
         self.world, self._seq = found
-        self._snapshot_seq = self._seq
+        self._snapshot_seq = self._written_seq = self._seq
+        self._is_ahead = False
 
 
 def restore(database: Database) -> tuple[World, int] | None:
