@@ -107,7 +107,7 @@ def test_an_alert_is_told_by_the_briefing_or_with_the_monitors() -> None:
     assert "alerts.csv" in files(without(Topic.BRIEFING))
     left_out = without(Topic.BRIEFING, Topic.MONITORS)
     assert "alerts.csv" not in files(left_out)
-    assert "Not known: alerts." in day(left_out)
+    assert "Not known: alerts." in files_of(left_out, NOW, {})["day.md"]
 
 
 def test_trades_that_were_not_read_are_no_noughts() -> None:

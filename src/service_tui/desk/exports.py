@@ -236,8 +236,9 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
         "positions": position_rows(state, pasts),
         **{name: table(state) for name, table in TABLES.items()},
     }
-    files = {"day.md": day_in_markdown(state, now, pasts), "day.csv": as_csv(day)}
     unread = unread_tables(state)
+    left_out = f"\nNot known: {', '.join(unread)}.\n" if unread else ""
+    files = {"day.md": day_in_markdown(state, now, pasts) + left_out, "day.csv": as_csv(day)}
     for name, rows in tables.items():
         # An empty file says that there is none.
         if rows or name not in unread:
@@ -257,19 +258,17 @@ def unread_tables(state: DeskState) -> tuple[str, ...]:
 def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
-    waiting = f"{len(state.supervision.held)} trades wait for approval."
-    if not is_heard(state, Topic.FLEET):
-        waiting = "Which trades wait for approval is not known."
-    unread = unread_tables(state)
-    left_out = [f"Not known: {', '.join(unread)}.", ""] if unread else []
+    waiting = len(state.supervision.held)
+    is_known = is_heard(state, Topic.FLEET)
     told = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
         report_table(reports),
         "",
-        waiting,
+        f"{waiting} trades wait for approval."
+        if is_known
+        else "Which trades wait for approval is not known.",
         "",
-        *left_out,
         report_markdown(reports),
     ]
     return "\n".join(told)

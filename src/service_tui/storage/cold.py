@@ -12,7 +12,7 @@ from pathlib import Path
 
 from service_tui.storage.errors import StorageError
 from service_tui.storage.lock import holder_of
-from service_tui.storage.wal import look
+from service_tui.storage.wal import log_of, look
 
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
@@ -53,7 +53,10 @@ def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
 
 def _has_damaged_log(path: Path) -> bool:
     """Whether to leave a database as it is: to read it would rewrite the index of its log."""
+    if not log_of(path).exists():
+        return False
     try:
-        return bool(look(path).damage) and holder_of(path.parent) is None
+        # While somebody holds it, its log changes as it is looked at.
+        return holder_of(path.parent) is None and bool(look(path).damage)
     except (OSError, StorageError):
         return True

@@ -138,6 +138,8 @@ class CorruptDatabaseError(StorageError):
         if had.rest is not None:
             rest = had.rest
             said.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
+        elif had.backup is not None:
+            said.append("nothing is left of it that goes further than a backup")
         else:
             said.append("nothing is left of it that is whole")
         if had.backup is not None:

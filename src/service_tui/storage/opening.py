@@ -117,7 +117,8 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
             is_in_use = holder_of(directory) is not None
             return inspect(path, known=schema.version, timeout_s=timeout_s, is_in_use=is_in_use)
     except DamageFound as damage:
-        raise StorageError(f"{path} is damaged ({damage}); open it for writing once") from damage
+        todo = "the next start keeps it aside and asks what goes on"
+        raise StorageError(f"{path} is damaged ({damage}); {todo}") from damage
 
 
 @contextmanager
