@@ -449,3 +449,21 @@ async def test_a_reading_on_the_way_of_which_something_is_refused_begins_again(
             await turns()
             answers.set()
             assert await asked == (10_000 - 5 * len(done), len(done), len(done))
+
+
+async def test_what_nobody_waited_for_and_was_refused_is_read_by_nobody(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        caller(stage) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        await fill_the_disk(stage)
+        with slow_disk(stage) as answers:
+            order = order_of(stage)._replace(note=Note(reasoning=LONG * 9))
+            place = stage.sim.service.keeper.place(order, stage.clock.now())
+            placed = tasks.create_task(place)
+            await turns()
+            placed.cancel()
+            await turns()
+            answers.set()
+            assert await told(client) == (10_000, 0, 0)

@@ -85,7 +85,7 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         self._failed: StorageError | None = None
         # Up to which row memory is known to be on disk, and whether it may hold what was refused.
         self._written_seq = seq
-        self._is_ahead = False
+        self._is_ahead = self._is_unsure = False
         self._refusals = 0
         self._reading_back = asyncio.Lock()
 
@@ -102,7 +102,8 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         try:
             await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
         except asyncio.CancelledError:
-            # It is written all the same: whoever listens has to look again.
+            # It is written all the same, or refused: whoever listens or reads has to look again.
+            self._is_unsure = True
             self.events.start_over(self._seq, self.world.at)
             raise
         except StorageError as error:
@@ -203,12 +204,19 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
             seq = self._seq
             with suppress(StorageError):
                 await self.written()
+                await self._ask_after(seq)
                 self._written_seq = max(self._written_seq, seq)
         if self._is_ahead:
             async with self._reading_back:
                 if self._failed is not None and self._is_ahead:
                     await self._take_from_disk(self._failed)
         return self._refusals
+
+    async def _ask_after(self, seq: int) -> None:
+        """Distrust memory where a row is not on disk whose writer did not wait for its end."""
+        if self._is_unsure and await asyncio.to_thread(self._journal.last_seq) < seq:
+            self._distrust(StorageError("the disk refused what nobody waited for"))
+        self._is_unsure = False
 
     async def written(self) -> None:
         """Wait until what has happened by now is on disk.
