@@ -36,6 +36,7 @@ examples:
   service-tui demo --screenshot DIR          make the pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui skills list                    strategy packages; also install, check, new, run
+  service-tui backup                         copy the database; also restore FILE, verify
   service-tui doctor                         say what is where, and what is wrong
 """
 
@@ -60,6 +61,10 @@ def check(parser: Parser, given: argparse.Namespace) -> None:
         parser.error(f"{given.door} changes the service: no --read-only")
     if given.door == "autoresearch" and given.skill and given.word not in {"reset", "off"}:
         parser.error("autoresearch takes nothing, status, reset [SKILL], off [SKILL], or a SKILL")
+    if given.door == "backup" and given.folder and given.to:
+        parser.error("DIR and --to FILE name two places: give one of them")
+    if given.door == "restore" and given.empty and given.file:
+        parser.error("FILE and --empty are two wishes: give one of them")
     if given.door == "login" and given.url is None:
         parser.error("login needs the address of the service: --url https://host")
 
@@ -155,13 +160,9 @@ def parser_of(environment: Environment) -> Parser:
     _add_skills(
         doors.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
-    logs = doors.add_parser("log", help="the action log: verify its chain", allow_abbrev=False)
-    _add_common(logs)
-    logs.add_argument("act", choices=("verify",))
-    logs.add_argument(
-        "--holds", metavar="HASH", default="", help="a hash that you kept: the log must have it"
-    )
+    _add_log(doors.add_parser)
     _add_reports(doors.add_parser)
+    _add_keeping(doors.add_parser)
     return parser
 
 
@@ -171,6 +172,16 @@ def _add_agent(door: Callable[..., Parser]) -> None:
     _add_common(agent)
     agent.add_argument("act", choices=("retire", "readmit"))
     agent.add_argument("name", metavar="NAME", help="name or id of the agent")
+
+
+def _add_log(door: Callable[..., Parser]) -> None:
+    """The door to the action log."""
+    logs = door("log", help="the action log: verify its chain", allow_abbrev=False)
+    _add_common(logs)
+    logs.add_argument("act", choices=("verify",))
+    logs.add_argument(
+        "--holds", metavar="HASH", default="", help="a hash that you kept: the log must have it"
+    )
 
 
 def _add_reports(door: Callable[..., Parser]) -> None:
@@ -189,6 +200,37 @@ def _add_reports(door: Callable[..., Parser]) -> None:
     )
     _add_common(export)
     export.add_argument("folder", metavar="DIR", type=Path)
+
+
+def _add_keeping(door: Callable[..., Parser]) -> None:
+    """The three doors to copies of the database."""
+    backup = door(
+        "backup",
+        help="copy the database, also while it is in use",
+        description="Copies the database while it is in use: the world, trades and settings. "
+        "Keys and the action log are no part of it.",
+        allow_abbrev=False,
+    )
+    _add_common(backup)
+    backup.add_argument(
+        "folder",
+        metavar="DIR",
+        type=Path,
+        nargs="?",
+        help="where to (default: beside the daily copies)",
+    )
+    backup.add_argument("--to", metavar="FILE", type=Path, help="a new file")
+    restore = door(
+        "restore",
+        help="put a copy in the place of the database, which is kept; lists the copies",
+        allow_abbrev=False,
+    )
+    _add_common(restore)
+    restore.add_argument("file", metavar="FILE", type=Path, nargs="?", help="default: list them")
+    restore.add_argument("--empty", action="store_true", help="begin a new desk instead")
+    _add_common(
+        door("verify", help="check database, journal, ledger and action log", allow_abbrev=False)
+    )
 
 
 def _add_skills(skills: Parser) -> None:

@@ -1,4 +1,4 @@
-"""The doors of the program: console, serve, halt, resume, login, keys, demo, doctor; exit codes.
+"""The doors of the program, one function each; exit codes.
 
 Knows wiring and config. Must not know how a desk or a service works.
 Used by __main__. Codes: 0 done, 1 cannot, 2 wrong words, 70 a bug of ours, 130 ctrl+c.
@@ -444,22 +444,28 @@ def _skills(options: Options, given: argparse.Namespace) -> int:
 
 def _log(options: Options, given: argparse.Namespace) -> int:
     """Follow the chain of the action log, and say whether it holds."""
-    from service_tui.storage.action_log import FILE, verify  # noqa: PLC0415
+    from service_tui.wiring.log_door import LogDoorError, followed  # noqa: PLC0415
 
-    path = options.data_dir / FILE
     try:
-        found = verify(path, given.holds)
-    except FileNotFoundError:
-        if given.holds:
-            raise CannotError(f"{path} is not there: no line has the hash {given.holds}") from None
-        say(f"0 entries: nothing has been logged in {options.data_dir} yet")
-        return OK
-    except OSError as error:
-        raise CannotError(f"{path} cannot be read: {error.strerror}") from error
-    if found.problem:
-        raise CannotError(f"{path}: {found.problem}; {found.count} before it hold")
-    say(f"{found.count} entries: the chain holds; last hash {found.last_hash}")
+        say(followed(options.data_dir, given.holds))
+    except LogDoorError as error:
+        raise CannotError(str(error)) from error
     return OK
+
+
+def _keep(options: Options, given: argparse.Namespace) -> int:
+    """Copy the database, put a copy in its place, or check all that is kept."""
+    from service_tui.storage.errors import StorageError  # noqa: PLC0415
+    from service_tui.wiring.keeping import Asked, said  # noqa: PLC0415
+
+    words = vars(given)
+    wanted = (words.get(name) for name in ("folder", "to", "file", "empty"))
+    try:
+        lines, is_well = said(options.data_dir, Asked(given.door, *wanted))
+    except StorageError as error:
+        raise CannotError(str(error)) from error
+    say(*lines)
+    return OK if is_well else CANNOT
 
 
 def _report(options: Options, given: argparse.Namespace) -> int:
@@ -507,4 +513,7 @@ _DOORS: Final = {
     "log": _log,
     "report": _report,
     "export": _export,
+    "backup": _keep,
+    "restore": _keep,
+    "verify": _keep,
 }

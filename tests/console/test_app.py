@@ -16,8 +16,9 @@ from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.dialogs import confirm
 from service_tui.console.dialogs.confirm import Confirm
+from service_tui.console.dialogs.go_on import GoOn
 from service_tui.console.dialogs.welcome import Welcome
-from service_tui.console.doors import DeskClosedError
+from service_tui.console.doors import Choice, DeskClosedError
 from service_tui.console.messages import CommandGiven, Copied, GoTo, Said
 from service_tui.console.outbox import OPENING, Outbox
 from service_tui.console.palette import (
@@ -167,6 +168,48 @@ async def test_a_desk_that_stays_shut_leaves_what_was_known_to_read() -> None:
         assert "in use by process 7" in seen.toasts[0]
         await seen.press("q")
         assert seen.app.return_code == 0
+
+
+async def test_a_desk_that_cannot_be_opened_as_it_is_asks_how_it_goes_on() -> None:
+    acted: list[str] = []
+    ways = tuple(
+        Choice(label, f"as it was, {label}", lambda label=label: (acted.append(label) or label,))
+        for label in ("restore", "begin anew")
+    )
+
+    def refuse(doors: RecordingDoors) -> None:
+        doors.refuses = DeskClosedError("the database is damaged", "choose", ways)
+
+    async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        assert "the database is damaged" in seen.text
+        assert "as it was, begin anew" in seen.text
+        # Left, it stays closed and nothing is done; what is no way is none.
+        await seen.press("9")
+        assert isinstance(seen.app.screen, GoOn)
+        await seen.press("escape")
+        await seen.until(lambda: "DESK CLOSED" in seen.text)
+        assert not acted
+    async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        seen.doors.refuses = None
+        await seen.press("2")
+        await seen.until(lambda: seen.doors.is_open and "DESK CLOSED" not in seen.text)
+        assert acted == ["begin anew"]
+
+
+async def test_a_way_that_cannot_be_gone_says_why() -> None:
+    def fails() -> tuple[str, ...]:
+        raise DeskClosedError("the copy is gone", "start again")
+
+    def refuse(doors: RecordingDoors) -> None:
+        ways = (Choice("restore", "a copy", fails),)
+        doors.refuses = DeskClosedError("the database is damaged", "choose", ways)
+
+    async with running(STATE, initial=cached(), prepare=refuse, waits=False) as seen:
+        await seen.until(lambda: isinstance(seen.app.screen, GoOn) and seen.app.screen.is_armed)
+        await seen.press("1")
+        await seen.until(lambda: "the copy is gone; start again" in seen.text)
 
 
 async def test_a_desk_that_ends_by_itself_says_so() -> None:

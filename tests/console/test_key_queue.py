@@ -96,3 +96,11 @@ def test_an_escape_and_the_key_behind_it_are_two_keys(sent: str, keys: list[str]
     parser = KeyParser()
     assert [one.key for one in parser.feed(sent) if isinstance(one, events.Key)] == keys
     assert vars(linux_driver)["XTermParser"] is KeyParser
+
+
+async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
+    async with running(STATE) as seen:
+        await seen.press("1")
+    assert not seen.app.screen_stack
+    await seen.app._settle()
+    assert seen.app.return_code in {None, 0}

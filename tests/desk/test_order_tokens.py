@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.desk.faults import breaking, said
+from kit.desk.faults import breaking, said, until
 from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, open_wallet_desk
 from kit.samples.desk import sample_state
@@ -16,8 +16,9 @@ from kit.service.stage import open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.console.dialogs.live_order import live_question
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.live_orders import token_shown
+from service_tui.desk.live_orders import _with_worst, token_shown, worst_price
 from service_tui.desk.records import TicketState
+from service_tui.desk.sending import request_of
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints import MARKET
@@ -95,3 +96,87 @@ def test_the_dialog_shows_token_and_fee(rests: bool) -> None:  # noqa: FBT001 - 
     words = live_question(order, sample_state(), None)._question.body.plain
     assert "1234567890…0987654321" in words
     assert "at most 200 bps" in words
+
+
+def a_sale(shares: int) -> PlaceTrade:
+    """A sale as an exit or a halt makes it: nobody has seen a quote."""
+    return PlaceTrade(
+        "m-1", Side.YES, Action.SELL, Venue.EVM, shares=Micros(shares * ONE), everything=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "side", "price", "worst"),
+    [
+        (Action.SELL, Side.YES, 0.6, 0.3),
+        (Action.SELL, Side.NO, 0.6, 0.2),
+        (Action.BUY, Side.YES, 0.6, 0.8),
+        (Action.BUY, Side.NO, 0.6, 0.7),
+    ],
+)
+def test_a_price_that_nobody_saw_is_bound_by_the_one_shown(
+    action: Action, side: Side, price: float, worst: float
+) -> None:
+    state = replace(sample_state(), positions=(), on_venues=())
+    market = replace(next(iter(state.markets.values())), market_id="m-1", price=price)
+    state = replace(state, markets={"m-1": market})
+    order = replace(a_sale(1), action=action, side=side)
+    assert worst_price(state, order) == pytest.approx(worst)
+    assert worst_price(replace(state, markets={}), order) is None
+
+
+async def test_a_sale_without_a_quote_goes_for_no_price_that_one_answer_made_up(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        await ready(whole)
+        (stage, line), signer = breaking(whole), CountingSigner()
+        market = market_on_chain(stage)
+        path = MARKET.path.format(market_id=market.market_id)
+        buy = PlaceTrade(
+            market.market_id, Side.YES, Action.BUY, Venue.EVM,
+            amount=Micros(30 * ONE), confirmed=True,
+        )  # fmt: skip
+        async with open_wallet_desk(stage, signer) as desk:
+            await live(desk, stage)
+            true = await line_to(whole).said(MARKET, path={"market_id": market.market_id})
+            dear = true | {"market": true["market"] | {"best_ask": 0.99}}
+            line.fault = lambda one: said(dear) if one.url.path == path else None
+            state, words = await placed(desk, stage, buy)
+            assert state is not TicketState.DONE
+            assert "without a quote" in words
+            line.fault = lambda _: None
+            assert signer.count == 0
+            state, words = await placed(desk, stage, buy)
+            assert state is TicketState.DONE, words
+            key = f"{market.market_id}:yes"
+            known = await until(desk, lambda s: s.redemption.row(key), stage)
+            held = known.redemption.row(key).shares
+            sale = replace(
+                buy, action=Action.SELL, amount=Micros(0), shares=held, everything=True,
+                confirmed=True,
+            )  # fmt: skip
+            signed = signer.count
+            true = await line_to(whole).said(MARKET, path={"market_id": market.market_id})
+            cheap = true | {"market": true["market"] | {"best_bid": 0.001}}
+            line.fault = lambda one: said(cheap) if one.url.path == path else None
+            state, words = await placed(desk, stage, sale)
+            assert state is not TicketState.DONE
+            assert "the book names 0.001 a share" in words
+            assert signer.count == signed
+            line.fault = lambda _: None
+            state, words = await placed(desk, stage, sale)
+            assert state is TicketState.DONE, words
+
+
+def test_who_signs_for_a_managed_wallet_is_told_the_bound() -> None:
+    market = replace(next(iter(sample_state().markets.values())), market_id="m-1", price=0.61)
+    state = replace(sample_state(), positions=(), on_venues=(), markets={"m-1": market})
+    order = a_sale(10)
+    request = request_of(order, dry_run=False, client_ref="r")
+    assert _with_worst(state, order, request).price == pytest.approx(0.31)
+    # What was confirmed stays, and the market maker of sim has prices of its own.
+    named = request.model_copy(update={"price": 0.6})
+    assert _with_worst(state, order, named).price == 0.6
+    played = request.model_copy(update={"venue": Venue.SIM})
+    assert _with_worst(state, order, played).price is None

@@ -4,6 +4,7 @@ import random
 import resource
 import shutil
 import sqlite3
+import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.codec import dumps
+from service_tui.engine.events import Note
 from service_tui.engine.exchange import Order
 from service_tui.engine.snapshot import fields_of
 from service_tui.engine.world import World
@@ -26,6 +28,8 @@ from service_tui.storage.errors import StorageError, StorageFullError
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints import (
+    AGENT,
+    HEALTH,
     PATCH_AGENT,
     PLACE_TRADE,
     POSITIONS,
@@ -358,3 +362,116 @@ async def test_a_new_directory_has_nothing_of_an_older_program_to_fill_in(tmp_pa
     async with open_directory(tmp_path, clock) as database:
         await begin(database, World(7, clock.now()))
         assert EndedMarkets(database).is_filled_in()
+
+
+async def told(client: httpx.AsyncClient) -> tuple[float, int, int]:
+    """What is left, positions and trades, as three calls tell them."""
+    balance = (await client.get(AGENT.path)).json()["balance"]
+    positions = (await client.get(POSITIONS.path)).json()["positions"]
+    trades = (await client.get(TRADES.path)).json()["total_count"]
+    return balance, len(positions), trades
+
+
+async def test_what_was_refused_is_read_by_nobody(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
+        await fill_the_disk(stage)
+        done, _ = await trade_until_full(stage, client)
+        # Nobody has tried anew since: what was refused is in memory, and not on disk.
+        assert await told(client) == (10_000 - 5 * len(done), len(done), len(done))
+        assert (await buy(stage, client)).status_code == 503
+        assert await told(client) == (10_000 - 5 * len(done), len(done), len(done))
+        await make_room(stage)
+        await tick(stage)
+        assert (await buy(stage, client, 50)).json()["success"] is True
+        assert await told(client) == (9_995 - 5 * len(done), len(done) + 1, len(done) + 1)
+
+
+@contextmanager
+def slow_disk(stage: Stage) -> Generator[threading.Event]:
+    """A disk that has not answered yet."""
+    answers, begun = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        begun.set()
+        answers.wait(60)
+
+    stage.database.submit(hold)
+    begun.wait(60)
+    try:
+        yield answers
+    finally:
+        answers.set()
+
+
+async def turns(count: int = 50) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_on_its_way_to_the_disk_is_waited_for(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        caller(stage) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        with slow_disk(stage) as answers:
+            place = stage.sim.service.keeper.place(order_of(stage), stage.clock.now())
+            tasks.create_task(place)
+            await turns()
+            assert stage.world.cash(stage.agent) == 9_995 * ONE
+            asked = tasks.create_task(told(client))
+            quote = {"market_id": stage.open_markets()[1].market_id, "side": "yes", "amount": 5}
+            rehearsal = client.post(PLACE_TRADE.path, json=quote | {"dry_run": True})
+            rehearsed = tasks.create_task(rehearsal)
+            await turns()
+            assert not asked.done()
+            assert not rehearsed.done()
+            assert (await client.get(HEALTH.path)).status_code == 200
+            answers.set()
+            assert await asked == (9_995, 1, 1)
+            assert (await rehearsed).json()["balance"] == 9_990
+
+
+async def test_a_reading_on_the_way_of_which_something_is_refused_begins_again(
+    tmp_path: Path,
+) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        caller(stage) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        await fill_the_disk(stage)
+        done, _ = await trade_until_full(stage, client)
+        await make_room(stage)
+        await tick(stage)
+        await fill_the_disk(stage)
+        with slow_disk(stage) as answers:
+            order = order_of(stage, index=50)._replace(note=Note(reasoning=LONG * 9))
+
+            async def place() -> None:
+                with pytest.raises(StorageError):
+                    await stage.sim.service.keeper.place(order, stage.clock.now())
+
+            tasks.create_task(place())
+            asked = tasks.create_task(told(client))
+            await turns()
+            answers.set()
+            assert await asked == (10_000 - 5 * len(done), len(done), len(done))
+
+
+async def test_what_nobody_waited_for_and_was_refused_is_read_by_nobody(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        caller(stage) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        await fill_the_disk(stage)
+        with slow_disk(stage) as answers:
+            order = order_of(stage)._replace(note=Note(reasoning=LONG * 9))
+            place = stage.sim.service.keeper.place(order, stage.clock.now())
+            placed = tasks.create_task(place)
+            await turns()
+            placed.cancel()
+            await turns()
+            answers.set()
+            assert await told(client) == (10_000, 0, 0)

@@ -25,6 +25,7 @@ from service_tui.storage.errors import (
 )
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database, open_for_reading
+from service_tui.storage.restoring import begin_anew
 from service_tui.storage.schema import SCHEMA, Schema
 
 NOW = 1_800_000_000.0
@@ -42,6 +43,7 @@ import sys
 from pathlib import Path
 from service_tui.storage.lock import DataDirLock
 from service_tui.storage.opening import open_database
+from service_tui.storage.restoring import begin_anew
 from service_tui.storage.schema import SCHEMA, Schema
 directory = Path(sys.argv[1])
 lock = DataDirLock.acquire(directory, pid=1, now=0.0)
@@ -90,6 +92,12 @@ def open_here(directory: Path, schema: Schema = SCHEMA) -> Database:
     finally:
         lock.release()
     return database
+
+
+def begin_here_anew(directory: Path) -> None:
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    begin_anew(lock, now=NOW)
+    lock.release()
 
 
 def count(path: Path, table: str = "preferences") -> int:
@@ -286,6 +294,9 @@ def test_what_is_no_database_is_kept_and_named(
     assert refused.value.kept_as.read_bytes() == content
     assert refused.value.backups == ()
     assert "there is no backup yet" in str(refused.value)
+    with pytest.raises(CorruptDatabaseError, match=reason):
+        open_here(directory)
+    begin_here_anew(directory)
     open_here(directory).close(NOW)
 
 
@@ -300,7 +311,7 @@ def test_a_truncated_database_is_kept_and_its_backup_offered(directory: Path) ->
         open_here(directory)
     assert refused.value.kept_as.read_bytes() == cut
     assert refused.value.backups == (backup,)
-    assert f"copy {backup} to {path}" in str(refused.value)
+    assert f"newest whole backup: {backup}" in str(refused.value)
     shutil.copy2(backup, path)
     open_here(directory).close(NOW)
     assert count(path) == 400
@@ -337,6 +348,7 @@ def test_a_log_without_its_database_is_kept(directory: Path, tmp_path: Path) -> 
         open_here(directory)
     kept = refused.value.kept_as
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == log
+    begin_here_anew(directory)
     open_here(directory).close(NOW)
     assert count(path) == 0
 

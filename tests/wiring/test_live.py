@@ -366,8 +366,8 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     damaged = path.read_bytes()[:5_000]
     path.write_bytes(damaged)
     error = await why_closed(asked)
-    assert str(backup) in error.sentence
-    assert "restore" in error.sentence
+    assert f"newest whole backup: {backup}" in error.sentence
+    assert f"restore {backup} --data-dir {asked.data_dir}" in error.fix
     (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
     assert kept.read_bytes() == damaged
     path.write_bytes(backup.read_bytes())
@@ -414,11 +414,40 @@ async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
     assert not findings(asked)[1]
     error = await why_closed(asked)
     (backup,) = asked.data_dir.glob("backups/*.sqlite3")
-    assert f"to restore, copy {backup} to {path}" in error.sentence
+    assert f"newest whole backup: {backup}" in error.sentence
+    assert f"restore {backup} --data-dir {asked.data_dir}" in error.fix
+    assert str(await why_closed(asked)) == str(error)
     (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
     assert str(kept) in error.sentence
     path.write_bytes(backup.read_bytes())
     path.chmod(0o600)
+    async with started(asked) as start:
+        await start.go()
+    assert len(agents_of(tmp_path)) == 1
+
+
+async def test_a_damaged_page_after_an_end_in_order_is_no_dead_end(tmp_path: Path) -> None:
+    asked = options(tmp_path)
+    path = asked.data_dir / DATABASE_FILE
+    async with started(asked) as start:
+        await start.go(lambda s: ready(s) and list(asked.data_dir.glob("backups/*.sqlite3")))
+    with closing(connect(path)) as database:
+        (root,) = database.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'snapshots'"
+        ).fetchone()
+    raw = bytearray(path.read_bytes())
+    size = int.from_bytes(raw[16:18], "big")
+    raw[(root - 1) * size : root * size] = b"\xff" * size
+    path.write_bytes(raw)
+    error = await why_closed(asked)
+    (kept,) = asked.data_dir.glob(f"{DATABASE_FILE}.corrupt-*Z")
+    assert str(kept) in error.sentence
+    assert "newest whole backup" in error.sentence
+    assert not path.exists()
+    # It asks until somebody chooses, and begins nothing new by itself.
+    assert str(await why_closed(asked)) == str(error)
+    assert not findings(asked)[1]
+    error.choices[0].act()
     async with started(asked) as start:
         await start.go()
     assert len(agents_of(tmp_path)) == 1

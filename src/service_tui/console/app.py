@@ -14,7 +14,7 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.doors import DeskClosedError, OpenDesk
+from service_tui.console.doors import Choice, DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
 from service_tui.console.hand_keys import HandKeys
 from service_tui.console.keys import Key, action_name, bindings_of
@@ -154,6 +154,8 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             self._desk_closed("the desk has ended: start the program again")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
+            if closed.choices:
+                self._ask_how_to_go_on(closed)
         finally:
             self._outbox.close(self._shut or "the desk is closing")
             self._desk_gone.set()
@@ -162,6 +164,27 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         self._shut = why
         self._outbox.close(why)
         self.show_state()
+
+    def _ask_how_to_go_on(self, closed: DeskClosedError) -> None:
+        from service_tui.console.dialogs.go_on import GoOn  # noqa: PLC0415 - hardly ever
+
+        def chosen(way: Choice | None) -> None:
+            if way is not None:
+                self.run_worker(self._go_on(way), name="desk", group="desk", exclusive=True)
+
+        self.push_screen(GoOn(closed.sentence, closed.choices), chosen)
+
+    async def _go_on(self, way: Choice) -> None:
+        """Do what was chosen, and open the desk again."""
+        self._desk_closed("the desk is being made ready")
+        try:
+            told = await asyncio.to_thread(way.act)
+        except DeskClosedError as closed:
+            self._desk_closed(str(closed))
+            return
+        self.say("; ".join(told))
+        self._desk_closed("")
+        await self._follow()
 
     def take(self, state: DeskState) -> None:
         """Show a newer state of the desk."""

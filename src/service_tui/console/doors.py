@@ -6,6 +6,7 @@ Used by the app; wiring hands it something that opens the real one, a test somet
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from service_tui.desk.commands import Command
@@ -33,15 +34,37 @@ OpenDesk = Callable[[], AbstractAsyncContextManager[DeskDoors]]
 """Opens a desk when entered and closes it, within two seconds, when left."""
 
 
+Act = Callable[[], tuple[str, ...]]
+"""Does what was chosen, off the event loop, and tells it in lines; DeskClosedError where it cannot.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to go on with a desk that cannot be opened as it is.
+
+    Args:
+        label: what its button says.
+        told: what it means, in lines.
+        act: does it; the desk is opened again afterwards.
+    """
+
+    label: str
+    told: str
+    act: Act
+
+
 class DeskClosedError(Exception):
     """A desk that cannot be opened; the console goes on with what was known before.
 
     Args:
         sentence: what happened, to which thing, without a full stop.
         fix: what the person can do about it.
+        choices: ways to go on, best first; a console asks which.
     """
 
-    def __init__(self, sentence: str, fix: str) -> None:
+    def __init__(self, sentence: str, fix: str, choices: tuple[Choice, ...] = ()) -> None:
         super().__init__(f"{sentence}; {fix}" if fix else sentence)
         self.sentence = sentence
         self.fix = fix
+        self.choices = choices

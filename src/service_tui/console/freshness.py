@@ -4,9 +4,17 @@ Knows the desk's state. Must not know a clock: `now` is wall time, handed in.
 Used by screens, dialogs and bars; how old data is, and whether to trade on it, says the desk.
 """
 
+from typing import Final
+
+from service_tui.desk.freshness import is_heard
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+__all__ = ["NOT_YET", "counted", "if_none", "is_heard", "is_private", "not_told", "world_now"]
+
+NOT_YET: Final = "not known yet"
+"""In the place of "none", as long as the service has not told."""
 
 
 def world_now(state: DeskState, now: Timestamp) -> Timestamp:
@@ -21,14 +29,14 @@ def is_private(state: DeskState) -> bool:
     return state.preferences.get("privacy") == "on"
 
 
-def is_heard(state: DeskState, topic: Topic) -> bool:
-    """True once the service has answered for a topic: before that an empty list says nothing."""
-    return topic in state.seen
-
-
 def not_told(what: str) -> str:
     """What stands in the place of rows while the service is there and has not told of them."""
     return f"Not known yet: the service has not told of its {what}.\n\nr asks now."
+
+
+def if_none(state: DeskState, said: str, *topics: Topic) -> str:
+    """What is said of an empty list: that it is empty only once all it is made of was told."""
+    return said if is_heard(state, *topics) else NOT_YET
 
 
 def counted(number: int, *, heard: bool) -> str:

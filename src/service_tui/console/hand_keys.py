@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from textual import on
 
+from service_tui.console.freshness import is_heard
 from service_tui.console.halt_keys import HaltKeys
 from service_tui.console.messages import ApprovalWanted, Said
 from service_tui.desk.commands_fleet import ApproveHeld, ReadDay, RefuseHeld
+from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import HeldView
 
 
@@ -21,7 +23,10 @@ class HandKeys(HaltKeys):
         """The waiting trade with the nearest deadline; decided, the key brings the next one."""
         held = self.desk_state.supervision.held
         if not held:
-            self.post_message(Said("no trade waits for you", "info"))
+            none = "no trade waits for you"
+            if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
+                none = "which trades wait for you is not known yet: the service has not told"
+            self.post_message(Said(none, "info"))
             return
         self._decide(held[0])
 

@@ -87,6 +87,10 @@ class KeyQueue(App[int]):
         if self._patience is not None:
             self._patience.stop()
             self._patience = None
+        if not self.screen_stack:
+            # The console has ended since: nobody takes the next key.
+            self._typed.clear()
+            return
         if not self._is_ready() and self._waited_s < SETTLE_S:
             self._waited_s += LOOK_AGAIN_S
             self.set_timer(LOOK_AGAIN_S, self._settle)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from service_tui.desk.records import PositionView
+from service_tui.desk.freshness import is_heard
+from service_tui.desk.records import PositionView, Topic
 from service_tui.desk.records_fleet import ReasonedTradeView
 from service_tui.desk.report import DayReport, Pasts, day_reports
 from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
@@ -219,6 +220,15 @@ TABLES: Final[Mapping[str, Callable[[DeskState], Rows]]] = {
 """What can be exported of the state alone, by the name of its file."""
 
 
+_SOURCES: Final[Mapping[str, tuple[Topic, ...]]] = {
+    "positions": (Topic.POSITIONS,),
+    "alerts": (Topic.MONITORS, Topic.BRIEFING),
+    "approvals": (Topic.FLEET,),
+    "experiments": (Topic.RESEARCH,),
+}
+"""Any of which tells what stands in a table; trades are read by agent, and say it themselves."""
+
+
 def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
     """Every file of an export, by its name."""
     day = agent_rows(state, pasts, now)
@@ -228,22 +238,38 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
         "positions": position_rows(state, pasts),
         **{name: table(state) for name, table in TABLES.items()},
     }
-    files = {"day.md": day_in_markdown(state, now, pasts), "day.csv": as_csv(day)}
+    unread = unread_tables(state)
+    left_out = f"\nNot known: {', '.join(unread)}.\n" if unread else ""
+    files = {"day.md": day_in_markdown(state, now, pasts) + left_out, "day.csv": as_csv(day)}
     for name, rows in tables.items():
-        files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
+        # An empty file says that there is none.
+        if rows or name not in unread:
+            files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
     return files
+
+
+def unread_tables(state: DeskState) -> tuple[str, ...]:
+    """Tables of which the service has not told: nothing in them means nothing."""
+    return tuple(
+        name
+        for name, sources in _SOURCES.items()
+        if not any(is_heard(state, topic) for topic in sources)
+    )
 
 
 def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
     waiting = len(state.supervision.held)
+    is_known = is_heard(state, Topic.FLEET)
     told = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",
         "",
         report_table(reports),
         "",
-        f"{waiting} trades wait for approval.",
+        f"{waiting} trades wait for approval."
+        if is_known
+        else "Which trades wait for approval is not known.",
         "",
         report_markdown(reports),
     ]

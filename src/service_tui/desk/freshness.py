@@ -27,6 +27,16 @@ _PHASES: Final = {
 }
 
 
+def is_heard(state: DeskState, *topics: Topic) -> bool:
+    """True once the service has answered for all topics: before that an empty list says nothing."""
+    return all(topic in state.seen for topic in topics)
+
+
+def leashes_known(state: DeskState) -> bool:
+    """True once no leash means that an agent is free; of another service this desk keeps them."""
+    return not state.service.embedded or is_heard(state, Topic.FLEET)
+
+
 def age_s(state: DeskState, topic: Topic, now: Timestamp) -> float | None:
     """Seconds since the service last answered for a topic, >= 0; None if it never did."""
     seen = state.seen.get(topic)

@@ -33,6 +33,9 @@ from service_tui.wire.markets import MarketBody
 from service_tui.wire.signed_order import SignedOrderBody
 from service_tui.wire.trades import TradeRequest
 
+HALFWAY: Final = 0.5
+"""How much of the way to nothing, or to one, a price may go that nobody saw in a quote. # ours."""
+
 SALT_DIGITS: Final = 13
 """Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
 
@@ -165,14 +168,14 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     """
     wallet = ports.state().wallet
     if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
-        return request
+        return _with_worst(ports.state(), order, request)
     if order.action is Action.BUY:
         # The day's limits hang on the time; a sale is never kept back for it.
         check_skew(ports.client.skew_s or 0.0)
     signer = ports.vault.signer_of(wallet.address)
     reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
     market = reply.answer.market
-    price = _bound(order, market)
+    price = _bound(ports.state(), order, market)
     wish = OrderWish(
         token_id=_token(ports.state(), order, market),
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
@@ -257,14 +260,60 @@ def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     return market.fee_rate_bps
 
 
-def _bound(order: PlaceTrade, market: MarketBody) -> int:
-    """The worst price that is signed, millionths, on a tick: what was confirmed, else the book's.
+def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
+    """What a share may trade at where nobody saw a quote: halfway from what was shown to nothing.
+
+    # ours: a sale of the desk must pass in a falling market, and not at a price that one answer
+    made up. What is shown is polled, so that after a true fall the next try passes.
+
+    Returns:
+        The least price of a sale, the highest of a buy; None where no price was ever shown.
+    """
+    held = (*state.positions, *state.on_venues)
+    marks = (one.mark_price for one in held if one.key == order.holding and not one.is_closed)
+    market = state.markets.get(order.market_id)
+    shown = next(marks, None if market is None else market.price_of(order.side))
+    if shown is None:
+        return None
+    return shown * HALFWAY if order.action is Action.SELL else 1.0 - (1.0 - shown) * HALFWAY
+
+
+def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request of an order that others sign, with its bound where it names none."""
+    worst = worst_price(state, order)
+    if request.venue is Venue.SIM or request.price is not None or worst is None:
+        return request
+    market = state.markets.get(order.market_id)
+    tick = Micros(10_000) if market is None else market.tick
+    price = _on_tick(round(worst * ONE), tick, buys=order.action is Action.BUY)
+    return request.model_copy(update={"price": price / ONE})
+
+
+def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
+    """Refuse the book's price where it is too far from the one that was shown."""
+    worst = worst_price(state, order)
+    is_buy = order.action is Action.BUY
+    if worst is None or (price <= worst if is_buy else price >= worst):
+        return
+    than = "more" if is_buy else "less"
+    said = f"the book names {price:.3f} a share, {than} than the {worst:.3f} that may be taken"
+    raise PolicyRefusedError(Rule.PRICE, f"{said} without a quote: look again")
+
+
+def _on_tick(millionths: int, tick: int, *, buys: bool) -> int:
+    """Never above what is wanted on a buy, never below it on a sale."""
+    return millionths // tick * tick if buys else -(-millionths // tick) * tick
+
+
+def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The worst price that is signed, on a tick: what was confirmed, else the book's.
 
     Returns:
         Millionths of the money for a share.
 
     Raises:
-        PolicyRefusedError: there is nobody on the other side of the book.
+        PolicyRefusedError: there is nobody on the other side of the book, or a price far from the
+            one that was shown.
     """
     buys, yes = order.action is Action.BUY, order.side is Side.YES
     best = market.best_ask if buys is yes else market.best_bid
@@ -275,11 +324,11 @@ def _bound(order: PlaceTrade, market: MarketBody) -> int:
     price = order.price
     if price is None and best is not None:
         price = best if yes else 1.0 - best
+        _refuse_made_up(state, order, price)
     tick = max(1, round(market.tick_size * ONE))
     wanted = round((price or 0.0) * ONE)
     if order.rests and wanted % tick:
         # It would rest at another price than the one that was confirmed.
         said = f"the price lies between two ticks: they are {decimal(Micros(tick)):g} now"
         raise PolicyRefusedError(Rule.TICK, said)
-    # Never above what was confirmed on a buy, never below it on a sale.
-    return wanted // tick * tick if buys else -(-wanted // tick) * tick
+    return _on_tick(wanted, tick, buys=buys)

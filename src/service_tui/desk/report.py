@@ -11,6 +11,8 @@ from typing import Final
 
 from service_tui.desk.agent_health import leash_mode, spend_of
 from service_tui.desk.fleet import AgentView, VenueMoneyView
+from service_tui.desk.freshness import is_heard, leashes_known
+from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import (
     AgentDetailView,
     HeldView,
@@ -24,6 +26,7 @@ from service_tui.terms import MONEY_OF, Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 DAY_S: Final = 86_400.0
+UNREAD: Final = "its trades were not read"
 
 Pasts = Mapping[str, AgentDetailView]
 """What agents traded, by their ids, as far as it was read."""
@@ -65,7 +68,8 @@ class DayReport:
     `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
     where the agent ever traded with it. `spent` is what counts against the budget that binds, and
     that budget, None where there is none: a budget counts all money alike. `leash` is the strictest
-    that binds. `decisions` counts, by word, what became of trades that waited.
+    that binds, known only where `leash_known`. `decisions` counts, by word, what became of trades
+    that waited.
     """
 
     agent: AgentView
@@ -78,6 +82,7 @@ class DayReport:
     runs: tuple[SkillRunView, ...]
     problem: str = ""
     spent: tuple[Micros, Micros | None] = (Micros(0), None)
+    leash_known: bool = True
 
 
 def midnight(now: Timestamp) -> Timestamp:
@@ -98,7 +103,10 @@ def known_pasts(state: DeskState) -> dict[str, AgentDetailView]:
     found: dict[str, AgentDetailView] = {}
     if state.account is not None:
         own = tuple(ReasonedTradeView(trade, trade.skill_slug) for trade in state.trades)
-        found[state.account.agent_id] = AgentDetailView(state.account.agent_id, own, ())
+        unread = "" if is_heard(state, Topic.TRADES) else UNREAD
+        found[state.account.agent_id] = AgentDetailView(
+            state.account.agent_id, own, (), problem=unread
+        )
     found |= {past.agent_id: past for past in state.supervision.pasts}
     if state.supervision.detail is not None and state.supervision.detail.agent_id not in found:
         found[state.supervision.detail.agent_id] = state.supervision.detail
@@ -144,8 +152,9 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
         leash=leash_mode(agent, view),
         spent=spend_of(agent, view),
+        leash_known=leashes_known(state),
         runs=view.runs_of(agent.agent_id),
-        problem=past.problem if past is not None else "its trades were not read",
+        problem=past.problem if past is not None else UNREAD,
     )
 
 

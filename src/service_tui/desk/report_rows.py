@@ -35,9 +35,9 @@ def _row(one: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
         "name": one.agent.name,
         "status": "paused" if one.agent.paused else one.agent.status.value,
         "plan": one.agent.plan.value,
-        "leash": "free" if one.leash is None else one.leash.mode.value,
+        "leash": _leash(one),
         "money": day.money,
-        **_figures(day),
+        **_figures(day, is_read=not one.problem),
         "best": _pnl_of(day.best),
         "worst": _pnl_of(day.worst),
         # A budget counts the money of every venue alike.
@@ -53,18 +53,27 @@ def _row(one: DayReport, day: MoneyDay) -> Mapping[str, Cell]:
     }
 
 
-def _figures(day: MoneyDay) -> Mapping[str, Cell]:
-    """What can be summed over agents."""
-    return {
-        "equity": decimal(day.equity),
-        "day_pnl": None if day.day_pnl is None else decimal(day.day_pnl),
-        "total_pnl": decimal(day.total_pnl),
-        "positions": day.positions,
+def _leash(one: DayReport) -> str | None:
+    if one.leash is None:
+        return "free" if one.leash_known else None
+    return one.leash.mode.value
+
+
+def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
+    """What can be summed over agents; of trades that were not read nothing is known."""
+    traded: Mapping[str, Cell] = {
         "buys": day.buys,
         "bought": decimal(day.bought),
         "sales": day.sales,
         "sold": decimal(day.sold),
         "realized": decimal(day.realized),
+    }
+    return {
+        "equity": decimal(day.equity),
+        "day_pnl": None if day.day_pnl is None else decimal(day.day_pnl),
+        "total_pnl": decimal(day.total_pnl),
+        "positions": day.positions,
+        **(traded if is_read else dict.fromkeys(traded)),
     }
 
 
@@ -93,7 +102,11 @@ _COLUMNS: Final = (
 
 def report_table(reports: Sequence[DayReport]) -> str:
     """A table of the agents; its last lines are the sums, one for each money."""
-    sums = [{"name": ALL, "money": day.money, **_figures(day)} for day in totals(reports)]
+    is_read = not any(one.problem for one in reports)
+    sums = [
+        {"name": ALL, "money": day.money, **_figures(day, is_read=is_read)}
+        for day in totals(reports)
+    ]
     lines = [
         f"| {' | '.join(_COLUMNS)} |",
         f"|{'---|' * len(_COLUMNS)}",

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NoReturn
 
@@ -85,6 +86,10 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         # here for a moment leaves that to the next one that stays.
         self._snapshot_seq = seq if is_brief else 0
         self._failed: StorageError | None = None
+        # Up to which row memory is known to be on disk, and whether it may hold what was refused.
+        self._written_seq = seq
+        self._is_ahead = self._is_unsure = False
+        self._refusals = 0
         self._reading_back = asyncio.Lock()
 
     async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
@@ -100,14 +105,17 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         try:
             await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
         except asyncio.CancelledError:
-            # It is written all the same: whoever listens has to look again.
+            # It is written all the same, or refused: whoever listens or reads has to look again.
+            self._is_unsure = True
             self.events.start_over(self._seq, self.world.at)
             raise
         except StorageError as error:
             # Who came later met only the gap that the first failure left: all are told of that one.
-            if self._failed is None:
-                self._failed = error
+            self._distrust(error)
             self.check_whole()
+        if rows:
+            # Of what is written at the same moment the first to be told may not be the first row.
+            self._written_seq = max(self._written_seq, rows[-1].seq)
         heads = [row.seq for row in rows if row.kind not in REPEATED]
         self.events.publish(list(zip(heads, events, strict=True)))
         if self._seq - self._snapshot_seq >= SNAPSHOT_ROWS:
@@ -152,8 +160,12 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
 
     def distrust(self) -> None:
         """Let nothing build upon memory before it is read back: a call broke off half-way."""
-        if self._failed is None:
-            self._failed = StorageError("a call broke off half-way")
+        self._distrust(StorageError("a call broke off half-way"))
+
+    def _distrust(self, error: StorageError) -> None:
+        self._failed = self._failed or error
+        self._is_ahead = True
+        self._refusals += 1
 
     def check_whole(self) -> None:
         """Refuse while memory is ahead of the disk.
@@ -178,6 +190,36 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
     def seq(self) -> int:
         """The row of what happened last, which may be on its way to the disk still."""
         return self._seq
+
+    async def on_disk(self) -> int:
+        """Wait until memory holds nothing that is not on disk; what was refused is taken back.
+
+        Whoever reads waits before and after: what a reading is made of stood on disk if both answer
+        the same.
+
+        Returns:
+            How often something has been refused so far.
+
+        Raises:
+            StorageError: what is on disk cannot be read.
+        """
+        if self._written_seq < self._seq and not self._is_ahead:
+            seq = self._seq
+            with suppress(StorageError):
+                await self.written()
+                await self._ask_after(seq)
+                self._written_seq = max(self._written_seq, seq)
+        if self._is_ahead:
+            async with self._reading_back:
+                if self._failed is not None and self._is_ahead:
+                    await self._take_from_disk(self._failed)
+        return self._refusals
+
+    async def _ask_after(self, seq: int) -> None:
+        """Distrust memory where a row is not on disk whose writer did not wait for its end."""
+        if self._is_unsure and await asyncio.to_thread(self._journal.last_seq) < seq:
+            self._distrust(StorageError("the disk refused what nobody waited for"))
+        self._is_unsure = False
 
     async def written(self) -> None:
         """Wait until what has happened by now is on disk.
@@ -284,11 +326,15 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
             log.info("the world was read back at row %d", self._seq)
 
     async def _take_from_disk(self, failure: StorageError) -> None:
+        with suppress(StorageError):
+            # What was given to the writer before may still arrive.
+            await self._database.write(lambda _: None)
         found = await asyncio.to_thread(restore, self._database)
         if found is None:
             raise failure
         self.world, self._seq = found
-        self._snapshot_seq = self._seq
+        self._snapshot_seq = self._written_seq = self._seq
+        self._is_ahead = False
 
 
 def restore(database: Database) -> tuple[World, int] | None:
@@ -304,16 +350,16 @@ def restore(database: Database) -> tuple[World, int] | None:
     journal = Journal(database)
     snapshots = journal.snapshots()
     for found in snapshots:
-        world = _world_in(found)
+        world = world_in(found)
         if world is not None:
-            return world, _replay(journal, world, found.seq)
+            return world, replay(journal, world, found.seq)
         journal.keep_aside(found.seq, found.body)
     if snapshots:
         raise DamagedRowsError("no snapshot of the sim can be read")
     return None
 
 
-def _world_in(found: Snapshot) -> World | None:
+def world_in(found: Snapshot) -> World | None:
     """The world of a snapshot, None where it makes no sense."""
     try:
         return snapshot.world_of(json.loads(found.body, parse_constant=_refuse_constant))
@@ -328,9 +374,19 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of ours")
 
 
-def _replay(journal: Journal, world: World, seq: int) -> int:
-    """Let everything after row `seq` happen again; the number of the last row."""
+def replay(journal: Journal, world: World, seq: int, *, until: int | None = None) -> int:
+    """Let everything after row `seq` happen again, up to row `until` or the last.
+
+    Returns:
+        The number of the last row.
+
+    Raises:
+        DamagedRowsError: a row makes no sense.
+        NewerJournalError: a newer program wrote it.
+    """
     for row in journal.rows_after(seq):
+        if until is not None and row.seq > until:
+            break
         seq = row.seq
         if row.kind in REPEATED:
             continue
@@ -339,7 +395,8 @@ def _replay(journal: Journal, world: World, seq: int) -> int:
         except NewerJournalError:
             raise
         except _SENSELESS as error:
-            raise DamagedRowsError(f"row {seq} of the journal makes no sense: {error}") from error
+            odd = f"row {seq} of the journal makes no sense: {error}"
+            raise DamagedRowsError(odd, seq=seq) from error
     return seq
 
 

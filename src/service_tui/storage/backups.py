@@ -9,6 +9,7 @@ import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,8 @@ from service_tui.storage.schema import sync_directory
 KEPT_DAYS: Final = 7
 """Source: failures, F-15."""
 
-_DIRECTORY: Final = "backups"
+FOLDER: Final = "backups"
+"""Where the copies lie, below the data directory."""
 _DAILY: Final = re.compile(r"desk-\d{4}-\d\d-\d\d\.sqlite3")
 
 
@@ -32,7 +34,7 @@ def back_up_daily(directory: Path, *, now: float) -> Path | None:
     Returns:
         The new copy, None where the day has one already.
     """
-    copy = directory / _DIRECTORY / f"desk-{datetime.fromtimestamp(now, UTC):%Y-%m-%d}.sqlite3"
+    copy = directory / FOLDER / f"desk-{datetime.fromtimestamp(now, UTC):%Y-%m-%d}.sqlite3"
     if copy.exists():
         return None
     _copy(directory / DATABASE_FILE, copy)
@@ -48,7 +50,7 @@ def back_up_before_migration(directory: Path, *, version: int, now: float) -> Pa
     Returns:
         The copy, named after the schema version in it.
     """
-    copy = directory / _DIRECTORY / f"desk-schema-{version}-{stamp(now)}.sqlite3"
+    copy = directory / FOLDER / f"desk-schema-{version}-{stamp(now)}.sqlite3"
     _copy(directory / DATABASE_FILE, copy)
     return copy
 
@@ -59,15 +61,24 @@ def back_up_without_log(directory: Path, *, now: float) -> Path:
     Returns:
         The copy.
     """
-    copy = directory / _DIRECTORY / f"desk-without-log-{stamp(now)}.sqlite3"
+    copy = directory / FOLDER / f"desk-without-log-{stamp(now)}.sqlite3"
     _copy(directory / DATABASE_FILE, copy)
     return copy
 
 
 def backups_of(directory: Path) -> tuple[Path, ...]:
     """Every whole copy, newest first."""
-    copies = (directory / _DIRECTORY).glob("desk-*.sqlite3")
+    copies = (directory / FOLDER).glob("desk-*.sqlite3")
     return tuple(sorted(copies, key=lambda path: path.stat().st_mtime, reverse=True))
+
+
+def new_copy(directory: Path, what: str, *, now: float) -> Path:
+    """A name that no copy has yet, in the folder of the copies, which is made."""
+    folder = directory / FOLDER
+    private_directory(folder)
+    name = f"desk-{what}-{stamp(now)}"
+    names = chain((name,), (f"{name}-{number}" for number in count(2)))
+    return next(path for one in names if not (path := folder / f"{one}.sqlite3").exists())
 
 
 def stamp(now: float) -> str:
@@ -75,11 +86,12 @@ def stamp(now: float) -> str:
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _copy(database: Path, copy: Path) -> None:
-    """Make `copy`, whole or not at all, readable by us alone and complete without a log."""
-    # A directory that was removed while in use must not come back without what was in it.
-    database.stat()
-    private_directory(copy.parent)
+def copy_whole(database: Path, copy: Path) -> None:
+    """Make `copy`, whole or not at all, readable by us alone and complete without a log.
+
+    Safe while others write. Meets `sqlite3.Error` and `OSError`; then nothing is left behind. The
+    folder is that of the caller, who has made sure of it.
+    """
     unfinished = copy.with_name(f"{copy.name}.part")
     unfinished.unlink(missing_ok=True)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -97,6 +109,13 @@ def _copy(database: Path, copy: Path) -> None:
         unfinished.unlink(missing_ok=True)
         raise
     sync_directory(copy.parent)
+
+
+def _copy(database: Path, copy: Path) -> None:
+    # A directory that was removed while in use must not come back without what was in it.
+    database.stat()
+    private_directory(copy.parent)
+    copy_whole(database, copy)
 
 
 def _sync(path: Path) -> None:

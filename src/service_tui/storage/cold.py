@@ -1,14 +1,18 @@
 """The last state for the first paint, read before anything heavy is imported.
 
-Knows the standard library only, so that a console shows yesterday's answers while sqlmodel, httpx
-and the rest are still loading. Nothing here raises: what cannot be read is not there, and the real
-opening, a moment later, says why.
+Knows little but the standard library, so that a console shows yesterday's answers while sqlmodel,
+httpx and the rest are still loading. Nothing here raises: what cannot be read is not there, and the
+real opening, a moment later, says why.
 Used by wiring at the start.
 """
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+
+from service_tui.storage.errors import StorageError
+from service_tui.storage.lock import holder_of
+from service_tui.storage.wal import log_of, look
 
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
@@ -36,6 +40,8 @@ def has_open_tickets(path: Path) -> bool:
 
 
 def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
+    if _has_damaged_log(path):
+        return []
     # No waiting: whoever holds the database now holds it longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -43,3 +49,14 @@ def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
             return connection.execute(query).fetchall()
     except sqlite3.Error:
         return []
+
+
+def _has_damaged_log(path: Path) -> bool:
+    """Whether to leave a database as it is: to read it would rewrite the index of its log."""
+    if not log_of(path).exists():
+        return False
+    try:
+        # While somebody holds it, its log changes as it is looked at.
+        return holder_of(path.parent) is None and bool(look(path).damage)
+    except (OSError, StorageError):
+        return True

@@ -21,13 +21,14 @@ from sqlmodel import Session
 from service_tui.storage.backups import back_up_daily
 from service_tui.storage.connection import connect_to_read, connect_to_write
 from service_tui.storage.errors import (
+    DamagedFileError,
     FileGoneError,
     StorageError,
     in_plain_words,
     storage_error,
 )
 from service_tui.storage.presence import Presence
-from service_tui.storage.tables import Use, statement
+from service_tui.storage.tables import DAMAGE_MET, Use, statement
 from service_tui.storage.writer import Work, Writer
 
 T = TypeVar("T")
@@ -50,6 +51,7 @@ class Database:
         self._timeout_s = timeout_s
         self._engine = _reading_engine(path, timeout_s=timeout_s)
         self._reopening = Lock()
+        self._met_damage = False
 
     @property
     def failure(self) -> StorageError | None:
@@ -79,7 +81,9 @@ class Database:
                 yield session
         except DBAPIError as error:
             if isinstance(error.orig, sqlite3.Error):
-                raise storage_error(error.orig) from error
+                mapped = storage_error(error.orig)
+                self._met_damage |= isinstance(mapped, DamagedFileError)
+                raise mapped from error
             raise
 
     async def reopen(self) -> None:
@@ -102,14 +106,15 @@ class Database:
             return await asyncio.to_thread(back_up_daily, self.path.parent, now=now)
 
     def close(self, now: float) -> None:
-        """Write what waits, note that the use ended in order, and close. Blocks; once is enough."""
+        """Write what waits, note how the use ended, and close. Blocks; once is enough."""
         self._engine.dispose()
         if self._writer is None:
             return
         writer, self._writer = self._writer, None
+        ended = DAMAGE_MET if self._met_damage or writer.met_damage else now
         # A writer that has failed leaves the use unmarked, so that the next start looks at all.
         with suppress(StorageError):
-            writer.submit(lambda connection: _mark_use(connection, closed_at=now))
+            writer.submit(lambda connection: _mark_use(connection, closed_at=ended))
         writer.close()
         if self._with_wal and writer.failure is not None:
             _do_without_log(self.path, writer, timeout_s=self._timeout_s)

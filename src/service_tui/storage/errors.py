@@ -9,7 +9,8 @@ StorageError
 ├── LockUnavailableError     this file system cannot lock
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
-├── CorruptDatabaseError     damaged: kept_as, backups
+├── CorruptDatabaseError     damaged, and nothing chosen yet: kept_as, backups, had
+├── DamagedFileError         a page is broken, met while reading or writing
 ├── DamagedRowsError         rows that are missing or make no sense, in a file that is whole
 ├── LostLogError             an unclean end, and the log is gone since: copy, backups
 ├── JournalOrderError        a gap or a repetition in the journal
@@ -103,32 +104,73 @@ class NewerSchemaError(StorageError):
         self.known = known
 
 
-class CorruptDatabaseError(StorageError):
-    """The database is damaged. It was moved aside, never overwritten.
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A whole copy to go on with: how far it goes, and what is missing in it, in words."""
 
-    `kept_as` is where the damaged file is now; `backups` are whole copies, newest first.
+    path: Path
+    reach: str
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Had:
+    """What can be had in place of a damaged database.
+
+    `rest` is made of what is left of it, `backup` the newest backup that is whole; None for none.
+    """
+
+    rest: Rest | None = None
+    backup: Rest | None = None
+
+
+class CorruptDatabaseError(StorageError):
+    """The database is damaged. It was moved aside, never overwritten, and nothing took its place.
+
+    `kept_as` is where the damaged file is now; `backups` are older whole copies, newest first;
+    `had` is what a person can choose to go on with.
     """
 
     def __init__(
-        self, database: Path, *, reason: str, kept_as: Path, backups: tuple[Path, ...]
+        self, database: Path, *, reason: str, kept_as: Path, backups: tuple[Path, ...], had: Had
     ) -> None:
-        if backups:
-            names = ", ".join(backup.name for backup in backups)
-            remedy = (
-                f"to restore, copy {backups[0]} to {database} and start again; backups: {names}"
-            )
+        said = [f"{database} is damaged ({reason})", f"it is kept as {kept_as}"]
+        if had.rest is not None:
+            rest = had.rest
+            said.append(f"what is left of it: {rest.path} ({rest.reach}; missing: {rest.missing})")
+        elif had.backup is not None:
+            said.append("nothing is left of it that goes further than a backup")
         else:
-            remedy = "there is no backup yet; the next start begins with an empty database"
-        super().__init__(f"{database} is damaged ({reason}); it is kept as {kept_as}; {remedy}")
+            said.append("nothing is left of it that is whole")
+        if had.backup is not None:
+            said.append(f"newest whole backup: {had.backup.path} ({had.backup.reach})")
+        else:
+            said.append("no backup is whole" if backups else "there is no backup yet")
+        super().__init__("; ".join(said))
+        self.database = database
         self.kept_as = kept_as
         self.backups = backups
+        self.had = had
+
+
+class DamagedFileError(StorageError):
+    """SQLite met a page that is broken, in the middle of its work.
+
+    Whoever opened the database closes it; a start that meets this keeps it aside, and after any
+    other end the next start looks at every page.
+    """
 
 
 class DamagedRowsError(StorageError):
     """Rows are missing or make no sense, although every page of the file is whole.
 
-    Whoever opened the database closes it and moves it aside.
+    Whoever opened the database closes it and moves it aside. `seq` is the first row that makes no
+    sense, None where rows or snapshots are missing.
     """
+
+    def __init__(self, sentence: str, *, seq: int | None = None) -> None:
+        super().__init__(sentence)
+        self.seq = seq
 
 
 class LostLogError(StorageError):
@@ -208,8 +250,8 @@ _BY_CODE: Final[dict[int, tuple[type[StorageError], str]]] = {
     sqlite3.SQLITE_FULL: (StorageFullError, _FULL),
     sqlite3.SQLITE_BUSY: (StorageBusyError, _BUSY),
     sqlite3.SQLITE_LOCKED: (StorageBusyError, _BUSY),
-    sqlite3.SQLITE_CORRUPT: (StorageError, _DAMAGED),
-    sqlite3.SQLITE_NOTADB: (StorageError, _DAMAGED),
+    sqlite3.SQLITE_CORRUPT: (DamagedFileError, _DAMAGED),
+    sqlite3.SQLITE_NOTADB: (DamagedFileError, _DAMAGED),
     sqlite3.SQLITE_IOERR: (StorageError, _REFUSED),
     sqlite3.SQLITE_READONLY: (StorageError, "the database is open for reading only"),
     sqlite3.SQLITE_CANTOPEN: (StorageError, "the database file cannot be opened"),

@@ -1,23 +1,22 @@
 """A look at a database before anything is written to it.
 
-Knows what damage looks like, and moves a damaged database aside with all that belongs to it.
-Used by `database` when it opens.
+Knows what damage looks like, in the file and in its log.
+Used by `opening`, and by whoever checks a file that nobody opens.
 """
 
 import sqlite3
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
 from sqlmodel import select
 
-from service_tui.storage.backups import backups_of, stamp
-from service_tui.storage.connection import COMPANIONS, connect_to_read, connect_to_write
-from service_tui.storage.errors import CorruptDatabaseError, NewerSchemaError, result_code
-from service_tui.storage.tables import Use, statement
+from service_tui.storage.connection import connect_to_read, connect_to_write
+from service_tui.storage.errors import NewerSchemaError, result_code
+from service_tui.storage.tables import DAMAGE_MET, Use, statement
+from service_tui.storage.wal import LOG_HEADER, log_of, look
 
 _MAGIC: Final = b"SQLite format 3\0"
 """Source: sqlite.org/fileformat2.html, 1.3.1."""
@@ -25,9 +24,6 @@ _MAGIC: Final = b"SQLite format 3\0"
 _MODE_AT: Final = 18
 _WITH_LOG: Final = 2
 """Which byte tells that a write-ahead log belongs to the file. Source: the same."""
-
-_LOG_HEADER: Final = 32
-"""Bytes before the first page of a log; with no more it is as good as gone. Source: the same, 4."""
 
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -51,20 +47,30 @@ class Inspection:
     log_is_lost: bool
 
 
-def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
-    """Look at an existing database without writing to it; `known` is the newest schema of ours.
+def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False) -> Inspection:
+    """Look at an existing database without writing to it.
+
+    Args:
+        path: the database.
+        known: the newest schema of ours.
+        timeout_s: how long to wait for another program.
+        is_in_use: somebody else has it open, and its log changes while we look.
 
     Returns:
         What was seen; the version is at least 1 and at most `known`.
 
     Raises:
-        DamageFound: empty, cut, overwritten, or a database of somebody else.
+        DamageFound: empty, cut, overwritten, or a database of somebody else; or its log is not
+            whole, which SQLite would not say.
         NewerSchemaError: its schema is above `known`.
     """
     with path.open("rb") as file:
         head = file.read(_MODE_AT + 1)
     if not head.startswith(_MAGIC):
         raise DamageFound("the file is not a database" if head else "the file is empty")
+    # First of all: SQLite rewrites the log's index, and with it what tells of a loss.
+    if not is_in_use and (odd := look(path).damage):
+        raise DamageFound(odd)
     needs_log = head[_MODE_AT:] == bytes((_WITH_LOG,)) and not _has_log(path)
     _finish_rollback(path, timeout_s=timeout_s)
     with _looked_at(path, timeout_s=timeout_s) as connection:
@@ -76,20 +82,21 @@ def inspect(path: Path, *, known: int, timeout_s: float) -> Inspection:
         closed = connection.execute(_CLOSED_AT).fetchone()
         return Inspection(
             version,
-            ended_in_order=closed is not None and closed[0] is not None,
+            ended_in_order=closed not in {None, (None,), (DAMAGE_MET,)},
             # A use is on record here before its first write is in the log: see `start_writer`.
             log_is_lost=needs_log and closed == (None,),
         )
 
 
-def check_pages(path: Path, *, timeout_s: float) -> None:
-    """Read every page of a database.
+def check_pages(path: Path, *, timeout_s: float, thorough: bool = False) -> None:
+    """Read every page of a database; thoroughly, also whether each index fits its table.
 
     Raises:
         DamageFound: a page is not as it must be.
     """
     with _looked_at(path, timeout_s=timeout_s) as connection:
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        check = "integrity_check" if thorough else "quick_check"
+        (verdict,) = connection.execute(f"PRAGMA {check}(1)").fetchone()
         if verdict != "ok":
             raise DamageFound(str(verdict))
 
@@ -97,21 +104,6 @@ def check_pages(path: Path, *, timeout_s: float) -> None:
 def is_damage(error: BaseException | None) -> bool:
     """Whether SQLite says that the file itself is broken."""
     return isinstance(error, sqlite3.Error) and result_code(error) in _DAMAGE
-
-
-def move_aside(path: Path, *, reason: str, now: float) -> CorruptDatabaseError:
-    """Keep a damaged database, and what SQLite put beside it, under a name that was free.
-
-    Returns:
-        The error to raise, which says where it is and how to restore.
-    """
-    kept_as = _free_name(path.with_name(f"{path.name}.corrupt-{stamp(now)}"))
-    # The database first: alone it would be taken for a whole one, its log alone never.
-    for suffix in ("", *COMPANIONS):
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).rename(kept_as.with_name(kept_as.name + suffix))
-    backups = backups_of(path.parent)
-    return CorruptDatabaseError(path, reason=reason, kept_as=kept_as, backups=backups)
 
 
 @contextmanager
@@ -132,7 +124,7 @@ def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]
 def _has_log(path: Path) -> bool:
     """Whether there is a log with anything in it; whoever only reads may have made an empty one."""
     try:
-        return path.with_name(f"{path.name}-wal").stat().st_size > _LOG_HEADER
+        return log_of(path).stat().st_size > LOG_HEADER
     except FileNotFoundError:
         return False
 
@@ -149,8 +141,3 @@ def _version(connection: sqlite3.Connection) -> int:
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
-
-
-def _free_name(wanted: Path) -> Path:
-    numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
-    return next(path for path in chain((wanted,), numbered) if not path.exists())

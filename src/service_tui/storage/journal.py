@@ -234,6 +234,17 @@ class Journal:
             self.keep_aside(seq, body)
         return readable
 
+    def readable(self) -> list[Snapshot]:
+        """The snapshots, newest first, after a look at the rows; changes nothing.
+
+        Returns:
+            None at all only where nothing has happened yet.
+
+        Raises:
+            DamagedRowsError: rows after the older snapshot are missing, or none can be read.
+        """
+        return self._found()[0]
+
     def check(self) -> None:
         """Look at the rows as `snapshots` does, and change nothing.
 

@@ -19,6 +19,7 @@ from service_tui.storage.connection import (
     DATABASE_FILE,
     connect_to_write,
 )
+from service_tui.storage.damage import open_question, set_aside
 from service_tui.storage.database import Database, note_end, start_writer
 from service_tui.storage.errors import (
     LockUnavailableError,
@@ -32,9 +33,13 @@ from service_tui.storage.inspection import (
     check_pages,
     inspect,
     is_damage,
-    move_aside,
 )
-from service_tui.storage.lock import DataDirLock, private_directory, refuse_foreign_file
+from service_tui.storage.lock import (
+    DataDirLock,
+    holder_of,
+    private_directory,
+    refuse_foreign_file,
+)
 from service_tui.storage.schema import SCHEMA, Schema, create, migrate
 
 
@@ -48,7 +53,8 @@ def open_database(
 ) -> Database:
     """Open the directory's database for writing, making it where there is none. Blocks.
 
-    Fails with `CorruptDatabaseError` when it was damaged, and is moved aside; with
+    Fails with `CorruptDatabaseError` when it was damaged, and is moved aside, and again until
+    somebody has chosen what takes its place (`restoring`); with
     `NewerSchemaError` when a newer program wrote it; with `LostLogError`, once, when its log was
     removed after an unclean end; with `UnreadableDirectoryError` when others may write in it; with
     another `StorageError` for all that the disk refuses.
@@ -108,9 +114,11 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
     path = _guarded(directory)
     try:
         with in_plain_words():
-            return inspect(path, known=schema.version, timeout_s=timeout_s)
+            is_in_use = holder_of(directory) is not None
+            return inspect(path, known=schema.version, timeout_s=timeout_s, is_in_use=is_in_use)
     except DamageFound as damage:
-        raise StorageError(f"{path} is damaged ({damage}); open it for writing once") from damage
+        todo = "the next start keeps it aside and asks what goes on"
+        raise StorageError(f"{path} is damaged ({damage}); {todo}") from damage
 
 
 @contextmanager
@@ -119,10 +127,10 @@ def _damage_moved_aside(path: Path, *, now: float) -> Generator[None]:
     try:
         yield
     except DamageFound as damage:
-        raise move_aside(path, reason=str(damage), now=now) from damage
+        raise set_aside(path, reason=str(damage), now=now) from damage
     except StorageError as error:
         if is_damage(error.__cause__):
-            raise move_aside(path, reason=str(error.__cause__), now=now) from error
+            raise set_aside(path, reason=str(error.__cause__), now=now) from error
         raise
 
 
@@ -141,6 +149,9 @@ def _guarded(directory: Path) -> Path:
 
 def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema: Schema) -> None:
     """Leave a whole database of today's schema at `path`."""
+    asked = open_question(path)
+    if asked is not None:
+        raise asked
     if not path.exists():
         if any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", "-journal")):
             raise DamageFound("the file is gone, its log is still here")

@@ -36,6 +36,10 @@ MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 """Tickets whose amount counts against a budget."""
 
 
+DAMAGE_MET: Final = 0.0
+"""When a use ended that met a broken page: the next one looks at all of them."""
+
+
 class Journal(SQLModel, table=True):
     """What happened in the sim. `agent_id` is None for what happened to nobody's account.
 
@@ -276,7 +280,7 @@ class Endedfilled(SQLModel, table=True):
 
 
 class Use(SQLModel, table=True):
-    """One row: whether the last use of the database ended in order."""
+    """One row: when the last use of the database ended; None while it lasts, or was killed."""
 
     __table_args__ = _STRICT
 

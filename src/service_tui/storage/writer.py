@@ -16,6 +16,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from service_tui.storage.bell import Answer, Bell
 from service_tui.storage.errors import (
+    DamagedFileError,
     FileGoneError,
     StorageBusyError,
     StorageError,
@@ -86,6 +87,7 @@ class Writer:
         self._connection = connection
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._failure: sqlite3.Error | FileGoneError | None = None
+        self.met_damage = False
         self._is_closed = False
         self._bells: dict[asyncio.AbstractEventLoop, Bell] = {}
         self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
@@ -162,6 +164,11 @@ class Writer:
             _settle(group)
 
     def _write(self, group: list[_Waiting]) -> None:
+        """One transaction, and a look whether a broken page was met in it."""
+        self._carry_out(group)
+        self.met_damage |= any(isinstance(job.error, DamagedFileError) for job in group)
+
+    def _carry_out(self, group: list[_Waiting]) -> None:
         """One transaction: all of the group, but for works that fail by themselves."""
         if self._failure is not None:
             _fail(group, self._failure)

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 _FIXES: Final[dict[type[Exception], str]] = {
     DirectoryLockedError: "close the other one, look with --read-only, or give another --data-dir",
     NewerSchemaError: "use the newer program, or give another --data-dir",
-    CorruptDatabaseError: "it was moved aside; start again for a new desk or restore a backup",
+    CorruptDatabaseError: "choose what goes on",
     LostLogError: "start again to go on with what is left",
     StorageError: "see the log, or give another --data-dir",
     NewerJournalError: "use the newer program, or give another --data-dir",
@@ -52,6 +52,11 @@ def closed_in_plain_words() -> Generator[None]:
         if fix is None:
             raise
         log.warning("the desk stays closed: %s", reason)
+        if isinstance(reason, CorruptDatabaseError):
+            # Here, because what restores needs more than any other door.
+            from service_tui.wiring.keeping import choices_for, words_for  # noqa: PLC0415
+
+            raise DeskClosedError(str(reason), words_for(reason), choices_for(reason)) from reason
         raise DeskClosedError(str(reason), fix) from reason
 
 

@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.storage.connection import DATABASE_FILE
+from service_tui.storage.damage import answer, set_aside
 from service_tui.storage.database import Database
 from service_tui.storage.errors import (
+    CorruptDatabaseError,
+    DamagedFileError,
     DamagedRowsError,
     DirectoryLockedError,
     Holder,
     LockUnavailableError,
 )
-from service_tui.storage.inspection import move_aside
 from service_tui.storage.lock import DataDirLock, private_directory
 from service_tui.storage.opening import open_database
 
@@ -59,14 +62,23 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
         database = open_database(data_dir, now=clock.now(), lock=lock)
         try:
             yield Data(database, lock)
-        except DamagedRowsError as damage:
+        except (DamagedFileError, DamagedRowsError) as damage:
             database.close(clock.now())
-            raise move_aside(database.path, reason=str(damage), now=clock.now()) from damage
+            raise _asked_about(database.path, damage, clock) from damage
         finally:
             database.close(clock.now())
     finally:
         if lock is not None:
             lock.release()
+
+
+def _asked_about(
+    path: Path, damage: DamagedFileError | DamagedRowsError, clock: Clock
+) -> CorruptDatabaseError:
+    """Keep what turned out to be damaged, and ask what goes on."""
+    before = damage.seq if isinstance(damage, DamagedRowsError) else None
+    reason = str(damage.__cause__ or damage) if before is None else str(damage)
+    return set_aside(path, reason=reason, now=clock.now(), before=before)
 
 
 @asynccontextmanager
@@ -87,6 +99,8 @@ async def open_beside(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
         for place in range(1, BESIDE_MAX + 1):
             try:
                 folder = data_dir / BESIDE / str(place)
+                # It has no world, and what is kept aside is looked up: nothing to choose.
+                answer(folder / DATABASE_FILE)
                 data = await stack.enter_async_context(open_data(folder, clock))
             except DirectoryLockedError:
                 continue

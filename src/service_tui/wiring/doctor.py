@@ -13,8 +13,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from service_tui.storage.backups import backups_of
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
+from service_tui.storage.damage import open_question
 from service_tui.storage.errors import StorageError, lost_log
 from service_tui.storage.inspection import DamageFound, check_pages
 from service_tui.storage.journal import Journal
@@ -39,6 +41,7 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"data       {options.data_dir}",
         f"database   {size}, SQLite {sqlite3.sqlite_version}",
         f"kept       {len(cache)} answers, {len(read_preferences(database))} preferences",
+        f"backups    {_backups(options.data_dir)}",
         f"log        {options.log_path}",
         f"profiles   {_profiles(options, problems)}",
         f"lock       {_lock(options)}",
@@ -65,10 +68,22 @@ def _closed_door(data_dir: Path) -> list[str]:
         return [f"{data_dir} cannot be written ({error.strerror}): give another --data-dir"]
 
 
+def _backups(data_dir: Path) -> str:
+    """How many copies there are, and the newest; 'verify' and 'restore' look into them."""
+    found = backups_of(data_dir)
+    if not found:
+        return "none yet; 'service-tui backup' makes one"
+    return f"{len(found)}, newest {found[0]}; 'service-tui restore' lists them"
+
+
 def _damages(data_dir: Path) -> Iterator[str]:
     """What is wrong with the files that a start needs; a directory not made yet is in order."""
     path = data_dir / DATABASE_FILE
-    if path.exists():
+    if not path.exists():
+        asked = open_question(path)
+        if asked is not None:
+            yield f"{asked}; 'service-tui restore' goes on with a copy"
+    else:
         try:
             seen = look_at(data_dir, timeout_s=BUSY_S)
             check_pages(path, timeout_s=BUSY_S)

@@ -15,12 +15,14 @@ from textual.screen import ModalScreen
 
 from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.dialogs.typed_word import TypedWord
+from service_tui.console.freshness import is_heard
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.theme import content
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import RESUME_WORD, ExitAll, Resume
+from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp
@@ -134,7 +136,10 @@ class HaltPanel(ModalScreen[None]):
         sold, kept = sold_and_kept(self._state)
         if not sold and kept:
             return "what is held for real money cannot be sold now: LIVE is off, or it has closed"
-        return "" if sold else "nothing is held"
+        none = "nothing is held"
+        if not is_heard(self._state, Topic.POSITIONS):
+            none = "what is held is not known yet: the service has not told of its positions"
+        return "" if sold else none
 
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped

@@ -23,6 +23,7 @@ from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import SetLeash
 from service_tui.desk.fleet import AgentView
+from service_tui.desk.freshness import leashes_known
 from service_tui.desk.records_fleet import LeashView
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode
@@ -119,6 +120,8 @@ class LeashForm(Form[SetLeash]):
         """More freedom, or more money, is seen twice."""
         known = self._known()
         before = None if known is None else known.mode
+        if not leashes_known(self.state):
+            return "The leash of now is not known yet. Enter once more if this one is meant."
         if _FREEDOM[result.mode] > _FREEDOM[before]:
             return "It may then do more by itself. Enter once more if that is meant."
         budget = None if known is None or result.mode is None else known.budget
@@ -129,7 +132,8 @@ class LeashForm(Form[SetLeash]):
     def preview(self, result: SetLeash | None) -> None:
         """Whose leash it is, what stands now, and what the new one means."""
         known = self._known()
-        now = "free" if known is None else known.mode.value
+        none = "free" if leashes_known(self.state) else "not known yet, how free"
+        now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
         head = Text.assemble(formats.plain(self._agent.name, 60), f": {now} now{spent}.")
         self.query_one("#form-question", Words).tell(head)

@@ -12,7 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.dialogs.page import Page
 from service_tui.console.figures import section
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import NOT_YET, is_private
 from service_tui.desk.records_fleet import ReasonedTradeView, SkillResultView
 from service_tui.desk.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.report_rows import ALL, REASONS_MAX
@@ -164,6 +164,7 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
 def _leash(one: DayReport, *, masked: bool) -> Text:
     leash, (spent, budget) = one.leash, one.spent
     if leash is None or budget is None:
-        return Text("free" if leash is None else leash.mode.value)
+        free = "free" if one.leash_known else NOT_YET
+        return Text(free if leash is None else leash.mode.value)
     used = formats.money(spent, masked=masked).plain
     return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

@@ -20,9 +20,9 @@ from service_tui.console.dialogs.order_draft import (
 from service_tui.console.dialogs.quote_text import quote_figures
 from service_tui.console.dialogs.resting_text import resting_figures
 from service_tui.console.figures import figures
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.desk.commands import PlaceTrade
-from service_tui.desk.records import MarketView
+from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Mode, Side, Venue
@@ -75,7 +75,8 @@ def side_labels(market: MarketView, venue: Venue, width: int) -> tuple[str, ...]
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
     """Buy, and sell with what is held of this side on this venue."""
     held = holding(state, draft.market.market_id, draft.side, draft.venue)
-    owned = formats.shares(held.shares, masked=is_private(state)) if held else "none held"
+    none = if_none(state, "none held", Topic.POSITIONS)
+    owned = formats.shares(held.shares, masked=is_private(state)) if held else none
     return ("buy", f"sell ({owned})")
 
 

@@ -26,6 +26,7 @@ from service_tui.desk.agent_health import (
     spend_of,
 )
 from service_tui.desk.fleet import AgentView, FillView
+from service_tui.desk.freshness import leashes_known
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -137,6 +138,10 @@ def agent_columns(
     def spend(row: AgentView) -> tuple[Micros, Micros | None]:
         return spend_of(row, state().supervision)
 
+    def leash(row: AgentView) -> Text:
+        bound = leash_mode(row, state().supervision)
+        return leash_text(bound, known=leashes_known(state()))
+
     def did(row: AgentView) -> tuple[str, Timestamp] | None:
         return last_action(row, state().supervision, state().fills)
 
@@ -179,8 +184,8 @@ def agent_columns(
             "leash",
             "mode",
             9,
-            lambda row: leash_text(leash_mode(row, state().supervision)),
-            sort_key=lambda row: leash_text(leash_mode(row, state().supervision)).plain,
+            leash,
+            sort_key=lambda row: leash(row).plain,
         ),
         Column[AgentView](
             "equity",

@@ -21,6 +21,7 @@ from service_tui.console.screens.hand_text import hand_parts, leash_text, story_
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agent_health import Health, leash_mode
 from service_tui.desk.fleet import AgentLimitsView, AgentView, VenueMoneyView
+from service_tui.desk.freshness import leashes_known
 from service_tui.desk.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, Plan
@@ -47,7 +48,7 @@ def words_of(agent: AgentView, state: DeskState, now: Timestamp) -> str:
         status_text(agent),
         told.health.value,
         Health.ASKS.value if told.waiting else "",
-        leash_text(leash_mode(agent, state.supervision)),
+        leash_text(leash_mode(agent, state.supervision), known=leashes_known(state)),
         *(run.skill_slug for run in state.supervision.runs_of(agent.agent_id)),
     )
     return "\n".join(str(part) for part in parts).casefold()

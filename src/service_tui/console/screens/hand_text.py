@@ -41,10 +41,10 @@ _STATES: Final = {
 }
 
 
-def leash_text(leash: LeashView | None) -> Text:
-    """How free somebody is, in a sign and a word."""
+def leash_text(leash: LeashView | None, *, known: bool = True) -> Text:
+    """How free somebody is, in a sign and a word; not free before the leashes are `known`."""
     if leash is None:
-        return Text("○ free", "muted")
+        return Text("○ free" if known else formats.NOT_KNOWN, "muted")
     glyph = {LeashMode.OBSERVE: "◌", LeashMode.ASK: "?", LeashMode.AUTO: "●"}[leash.mode]
     return Text(f"{glyph} {leash.mode.value}", "warn" if leash.mode is LeashMode.ASK else "")
 

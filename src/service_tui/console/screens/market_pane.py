@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens import market_text
 from service_tui.console.widgets.detail_pane import DetailPane
@@ -73,7 +73,7 @@ class MarketPane(DetailPane):
         width, world = self.text_width, world_now(state, now)
         self.show(
             market_text.headline(market, world),
-            market_text.holdings(held, width, masked=is_private(state)),
+            market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
                 market_text.news(detail, world),
                 market_text.trades(detail, world, width),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, large, section
+from service_tui.console.freshness import if_none, is_private
 from service_tui.console.screens.market_filter import seconds_left
 from service_tui.desk.records import (
     DetailView,
@@ -18,7 +19,9 @@ from service_tui.desk.records import (
     NewsView,
     PositionView,
     TapeTradeView,
+    Topic,
 )
+from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import Timestamp
 
@@ -63,10 +66,12 @@ def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text
     return Text(f"ends in {formats.duration(left)}" if worded else formats.duration(left))
 
 
-def holdings(held: tuple[PositionView, ...], width: int, *, masked: bool) -> Text:
-    """The own position in the market: what it cost, is marked at, and would bring now."""
+def holdings(state: DeskState, market_id: str, width: int) -> Text:
+    """The own position in a market: what it cost, is marked at, and would bring now."""
+    held, masked = state.held(market_id), is_private(state)
     if not held:
-        return section("position", Text("none here; b buys", "muted"))
+        said = if_none(state, "none here; b buys", Topic.POSITIONS)
+        return section("position", Text(said, "muted"))
     across = 2 if width >= TWO_ACROSS else 1
     blocks = [
         figures(_position_figures(each, masked=masked), across=across, width=width) for each in held

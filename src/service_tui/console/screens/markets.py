@@ -189,7 +189,10 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
             side, venue = found
             self.open_ticket(market, side, Action.SELL, venue)
         else:
-            self.post_message(Said("you hold nothing in this market: b buys", "warn"))
+            none = "you hold nothing in this market: b buys"
+            unread = "whether you hold anything here is not known yet: r asks"
+            heard = is_heard(self.state, Topic.POSITIONS)
+            self.post_message(Said(none if heard else unread, "warn"))
 
     def action_star(self) -> None:
         """Star the market that is highlighted, or take its star."""

@@ -94,7 +94,8 @@ def guard_line(state: DeskState) -> Text:
     held = {position.key for position in state.positions}
     guarded_count = len(held & {monitor.key for monitor in state.risk.monitors})
     is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
-    guarded_words = counted(guarded_count, heard=is_heard(state, Topic.MONITORS))
+    both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
+    guarded_words = counted(guarded_count, heard=both)
     held_words = counted(len(held), heard=is_heard(state, Topic.POSITIONS))
     words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
     return Text(words, "warn" if is_less else "muted")

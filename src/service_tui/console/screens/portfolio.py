@@ -370,7 +370,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             if self.table is self._closed_rows
             else position_text.position_body(held, self.now, width, masked=masked)
         )
-        trades = position_text.trades_of(self.state.trades, held, self.now, masked=masked)
+        trades = position_text.trades_of(self.state, held, self.now)
         self.pane.show(position_text.position_head(held), body, trades)
 
 

@@ -10,9 +10,11 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
+from service_tui.console.freshness import if_none, is_private
 from service_tui.console.screens.position_columns import outcome
-from service_tui.desk.records import AccountView, PositionView, TradeView
+from service_tui.desk.records import AccountView, PositionView, Topic, TradeView
 from service_tui.desk.records_venues import PNL_FRESH_S, VenueSumView
+from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
 from service_tui.units import Timestamp
 
@@ -120,15 +122,14 @@ def _made(held: PositionView) -> str:
     return "realized $" if held.venue is Venue.SIM else f"made {MONEY_OF[held.venue]}"
 
 
-def trades_of(
-    trades: tuple[TradeView, ...], held: PositionView, now: Timestamp, *, masked: bool
-) -> Text:
+def trades_of(state: DeskState, held: PositionView, now: Timestamp) -> Text:
     """The account's own trades in the position's market, newest first, with their reasons."""
     here = (held.market_id, held.venue)
-    own = [trade for trade in trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
+    own = [trade for trade in state.trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
-        return section("own trades", Text("none among the newest", "muted"))
-    lines = [_trade(trade, now, masked=masked) for trade in own]
+        said = if_none(state, "none among the newest", Topic.TRADES)
+        return section("own trades", Text(said, "muted"))
+    lines = [_trade(trade, now, masked=is_private(state)) for trade in own]
     return section("own trades", Text("\n").join(lines))
 
 

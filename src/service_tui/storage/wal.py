@@ -1,0 +1,273 @@
+"""A look at a write-ahead log before SQLite opens it: SQLite takes damage for its end.
+
+Knows the bytes of the log, and of its index where the process alone was killed; changes nothing.
+What a killed program leaves is in order: commits, then at most one that is not finished. A log
+that holds less than its index names, or goes on behind a frame that is not whole, has lost
+something that was acknowledged.
+Used by `inspection`, `cold` and `left`. Source: sqlite.org/fileformat2.html, 4;
+sqlite.org/walformat.html.
+"""
+
+import struct
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+LOG_HEADER: Final = 32
+"""Bytes before the first frame; with no more a log is as good as gone."""
+
+_FRAME_HEADER: Final = 24
+_MAGICS: Final = {0x377F0682: "<", 0x377F0683: ">"}
+"""What a log begins with, and in which order of bytes it is then summed up."""
+
+_VERSION: Final = 3_007_000
+_SALTS: Final = 8
+_SUMMED: Final = 24
+"""Bytes of the log's header that its sum is of."""
+
+_INDEX_HEADER: Final = 48
+_INDEX_SUMMED: Final = 40
+_BACKFILL_AT: Final = 96
+_ATTEMPTED_AT: Final = 128
+_INDEX_MAX: Final = 136
+_LARGEST_PAGE: Final = 65_536
+_WORD: Final = 0xFFFF_FFFF
+_NATIVE: Final = "<" if sys.byteorder == "little" else ">"
+
+Sum = tuple[int, int]
+
+
+class Header(NamedTuple):
+    """The beginning of a log: order of its sums, size of its pages, and what marks its frames."""
+
+    order: str
+    page_size: int
+    salts: bytes
+    seed: Sum
+
+
+class Frame(NamedTuple):
+    """A page as a commit has left it; `pages` is the database's size at a commit, else 0."""
+
+    page: int
+    pages: int
+    content: bytes
+
+
+class Index(NamedTuple):
+    """What SQLite shares about a log while it is open.
+
+    `frames` are acknowledged; the database has the first `backfilled` of them, and may have pages
+    of the first `attempted`.
+    """
+
+    salts: bytes
+    frames: int
+    backfilled: int
+    attempted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a log holds: `frames` up to its last whole commit. `damage` is empty where it is whole.
+
+    `index` is None where there is none, or where it is of another log.
+    """
+
+    frames: int
+    damage: str = ""
+    index: Index | None = None
+
+
+def look(database: Path) -> Look:
+    """Look at the log of a database that nobody has open; a second look at the same bytes is free.
+
+    Returns:
+        What it holds; no frames where there is none.
+    """
+    log = log_of(database)
+    try:
+        status = log.stat()
+    except OSError:
+        return Look(0)
+    return _looked_at(database, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+@lru_cache(maxsize=16)
+def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> Look:
+    # Remembered: the first reader rewrites the index, which may be all that tells of a loss.
+    if size <= LOG_HEADER:
+        return Look(0)
+    index = _index_of(database)
+    page_size = _page_size_of(database)
+    with log_of(database).open("rb") as file:
+        header = _header_of(file.read(LOG_HEADER))
+        if header is None:
+            header = _guessed_header(file, page_size)
+            found = 0 if header is None else _followed(file, header, index).frames
+            return Look(found, "the header of its log is damaged", index)
+        if page_size not in {None, header.page_size}:
+            odd = f"its log is of pages of {header.page_size} bytes, not of {page_size}"
+            return Look(0, odd, index)
+        if index is not None and index.salts != header.salts:
+            index = None
+        return _followed(file, header, index)
+
+
+def frames_of(database: Path, count: int) -> Generator[Frame]:
+    """The first frames of a log, as many as `look` has found to be whole."""
+    with log_of(database).open("rb") as file:
+        header = _header_of(file.read(LOG_HEADER))
+        header = header or _guessed_header(file, _page_size_of(database))
+        if header is None:
+            return
+        file.seek(LOG_HEADER)
+        for _, frame in zip(range(count), _whole(file, header), strict=False):
+            yield frame
+
+
+def log_of(database: Path) -> Path:
+    """Where the log of a database lies."""
+    return database.with_name(f"{database.name}-wal")
+
+
+def page_size_of(head: bytes) -> int | None:
+    """The size of a database's pages, from its first 18 bytes; None where it is none."""
+    if not head.startswith(b"SQLite format 3\0"):
+        return None
+    size = int.from_bytes(head[16:18], "big")
+    return _LARGEST_PAGE if size == 1 else size
+
+
+def _page_size_of(database: Path) -> int | None:
+    try:
+        with database.open("rb") as file:
+            return page_size_of(file.read(18))
+    except OSError:
+        return None
+
+
+def _header_of(head: bytes) -> Header | None:
+    if len(head) < LOG_HEADER:
+        return None
+    magic, version, page_size = struct.unpack_from(">III", head)
+    order = _MAGICS.get(magic)
+    if order is None or version != _VERSION:
+        return None
+    seed = _summed(head[:_SUMMED], order, (0, 0))
+    if seed != struct.unpack_from(">II", head, _SUMMED) or not 0 < page_size <= _LARGEST_PAGE:
+        return None
+    return Header(order, page_size, head[16:24], seed)
+
+
+def _guessed_header(file: BinaryIO, page_size: int | None) -> Header | None:
+    """What a damaged header must have said.
+
+    What it names stands elsewhere too, but for the sum with which the frames begin: that is either
+    still there, or follows from the rest.
+
+    Returns:
+        The header, with which the first frame is whole; None where there is none.
+    """
+    file.seek(0)
+    head = file.read(LOG_HEADER)
+    salts = file.read(_FRAME_HEADER)[8:16]
+    if page_size is None or len(salts) < _SALTS:
+        return None
+    for magic, order in _MAGICS.items():
+        mended = struct.pack(">III", magic, _VERSION, page_size) + head[12:16] + salts
+        for seed in (
+            struct.unpack_from(">II", head, _SUMMED),
+            _summed(mended, order, (0, 0)),
+        ):
+            header = Header(order, page_size, salts, seed)
+            file.seek(LOG_HEADER)
+            if next(_whole(file, header), None) is not None:
+                file.seek(LOG_HEADER)
+                return header
+    return None
+
+
+def _followed(file: BinaryIO, header: Header, index: Index | None) -> Look:
+    """Follow the frames to the last commit, and look whether that is all there was."""
+    count = committed = 0
+    for frame in _whole(file, header):
+        count += 1
+        if frame.pages:
+            committed = count
+    if index is not None and index.frames == committed:
+        return Look(committed, index=index)
+    if index is not None and index.frames > committed:
+        lost = f"its log has {committed} of {index.frames} pages that were written"
+        return Look(committed, lost, index)
+    if _goes_on(file, header, after=count + 1):
+        return Look(committed, f"page {count + 1} of its log is damaged", index)
+    return Look(committed, index=index)
+
+
+def _whole(file: BinaryIO, header: Header) -> Generator[Frame]:
+    """Frame by frame, up to the first that is not whole or belongs to an earlier log."""
+    total = header.seed
+    while True:
+        head = file.read(_FRAME_HEADER)
+        content = file.read(header.page_size)
+        if len(content) < header.page_size or head[8:16] != header.salts:
+            return
+        page, pages, *claimed = struct.unpack(">II8xII", head)
+        total = _summed(head[:8], header.order, total)
+        total = _summed(content, header.order, total)
+        if page == 0 or total != tuple(claimed):
+            return
+        yield Frame(page, pages, content)
+
+
+def _goes_on(file: BinaryIO, header: Header, *, after: int) -> bool:
+    """Look for frames of this log behind the one numbered `after`, which is not whole.
+
+    That one itself may be what was written last: the frame of an earlier log is under it.
+
+    Returns:
+        Whether there is one.
+    """
+    size = _FRAME_HEADER + header.page_size
+    place = LOG_HEADER + after * size
+    while True:
+        file.seek(place)
+        head = file.read(_FRAME_HEADER)
+        if len(head) < _FRAME_HEADER:
+            return False
+        if head[8:16] == header.salts:
+            return True
+        place += size
+
+
+def _index_of(database: Path) -> Index | None:
+    """The index beside a log; None where it is not whole: both of its headers say the same."""
+    try:
+        with database.with_name(f"{database.name}-shm").open("rb") as file:
+            head = file.read(_INDEX_MAX)
+    except OSError:
+        return None
+    first = head[:_INDEX_HEADER]
+    if len(head) < _INDEX_MAX or first != head[_INDEX_HEADER : 2 * _INDEX_HEADER]:
+        return None
+    claimed = struct.unpack_from("=II", first, _INDEX_SUMMED)
+    if _summed(first[:_INDEX_SUMMED], _NATIVE, (0, 0)) != claimed or not any(first):
+        return None
+    (frames,) = struct.unpack_from("=I", first, 16)
+    (backfilled,) = struct.unpack_from("=I", head, _BACKFILL_AT)
+    (attempted,) = struct.unpack_from("=I", head, _ATTEMPTED_AT)
+    return Index(first[32:40], frames, backfilled, attempted)
+
+
+def _summed(content: bytes, order: str, before: Sum) -> Sum:
+    """Go on with a sum over more bytes, eight at a time."""
+    first, second = before
+    words = iter(struct.unpack(f"{order}{len(content) // 4}I", content))
+    for word in words:
+        first = (first + word + second) & _WORD
+        second = (second + next(words) + first) & _WORD
+    return first, second

@@ -1,0 +1,134 @@
+"""No part of a screen, dialog or file says "none" of a list of which nobody has told."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
+from service_tui.console.dialogs.halt import HaltPanel
+from service_tui.console.dialogs.order_draft import Draft
+from service_tui.console.dialogs.ticket_words import action_labels
+from service_tui.console.screens.agent_columns import agent_columns
+from service_tui.console.screens.market_text import holdings
+from service_tui.console.screens.monitor_text import guard_line
+from service_tui.console.screens.position_text import trades_of
+from service_tui.desk.exports import day_in_markdown, files_of
+from service_tui.desk.records import Topic
+from service_tui.desk.records_fleet import SupervisionView
+from service_tui.desk.records_halt import HaltView
+from service_tui.desk.records_risk import RiskView
+from service_tui.desk.report import day_reports, known_pasts
+from service_tui.desk.report_rows import report_rows, report_table
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+
+FULL = seen_before(sample_state())
+MARKET = next(iter(FULL.markets.values()))
+HELD = FULL.positions[0]
+EMPTY = replace(
+    FULL,
+    positions=(),
+    on_venues=(),
+    closed=(),
+    trades=(),
+    risk=RiskView(),
+    supervision=SupervisionView(),
+    seen=dict.fromkeys(Topic, NOW),
+)
+"""All was told, and there is nothing."""
+
+
+def without(*topics: Topic) -> DeskState:
+    """The same, but some of it was never told."""
+    return replace(
+        EMPTY, seen={topic: at for topic, at in EMPTY.seen.items() if topic not in topics}
+    )
+
+
+def ticket(state: DeskState) -> str:
+    return " ".join(action_labels(state, Draft(MARKET, Side.YES, Action.SELL, Venue.SIM)))
+
+
+def day(state: DeskState) -> str:
+    return day_in_markdown(state, NOW, known_pasts(state))
+
+
+def files(state: DeskState) -> str:
+    return " ".join(files_of(state, NOW, known_pasts(state)))
+
+
+def leashes(state: DeskState) -> str:
+    columns = agent_columns(lambda: state, lambda: NOW)
+    (leash,) = (column for column in columns if column.id == "leash")
+    agents = () if state.fleet is None else state.fleet.agents
+    return " ".join(str(leash.cell(agent)) for agent in agents)
+
+
+class Part(NamedTuple):
+    told: Callable[[DeskState], str]
+    claim: str
+    topics: tuple[Topic, ...]
+
+
+PARTS = {
+    "position of a market": Part(
+        lambda s: holdings(s, MARKET.market_id, 80).plain, "none here", (Topic.POSITIONS,)
+    ),
+    "sell on the ticket": Part(ticket, "none held", (Topic.POSITIONS,)),
+    "what is sold by a halt": Part(
+        lambda s: HaltPanel(replace(s, halt=HaltView(NOW, ())), NOW)._why_no_exits(),
+        "nothing is held",
+        (Topic.POSITIONS,),
+    ),
+    "leash of an agent": Part(leashes, "free", (Topic.FLEET,)),
+    "leashes of the day": Part(day, "| free |", (Topic.FLEET,)),
+    "own trades": Part(lambda s: trades_of(s, HELD, NOW).plain, "none among", (Topic.TRADES,)),
+    "guarded": Part(lambda s: guard_line(s).plain, "0 of 0", (Topic.POSITIONS, Topic.MONITORS)),
+    "approvals of the day": Part(day, "0 trades wait", (Topic.FLEET,)),
+    "positions of an export": Part(files, "positions.csv", (Topic.POSITIONS,)),
+    "approvals of an export": Part(files, "approvals.csv", (Topic.FLEET,)),
+    "experiments of an export": Part(files, "experiments.csv", (Topic.RESEARCH,)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_says_none_only_of_what_was_told(name: str) -> None:
+    part = PARTS[name]
+    assert part.claim in part.told(EMPTY)
+    for topic in part.topics:
+        assert part.claim not in part.told(without(topic)), topic
+
+
+def test_an_alert_is_told_by_the_briefing_or_with_the_monitors() -> None:
+    assert "alerts.csv" in files(without(Topic.MONITORS))
+    assert "alerts.csv" in files(without(Topic.BRIEFING))
+    left_out = without(Topic.BRIEFING, Topic.MONITORS)
+    assert "alerts.csv" not in files(left_out)
+    assert "Not known: alerts." in files_of(left_out, NOW, {})["day.md"]
+
+
+def test_trades_that_were_not_read_are_no_noughts() -> None:
+    reports = day_reports(without(Topic.TRADES), NOW, known_pasts(without(Topic.TRADES)))
+    assert reports
+    for row in report_rows(reports):
+        assert [row[name] for name in ("buys", "bought", "sales", "sold", "realized")] == [None] * 5
+    *_, sums = report_table(reports).splitlines()
+    assert sums.endswith("|  |  |  |  |  |")
+    known = report_rows(day_reports(EMPTY, NOW, known_pasts(EMPTY)))
+    assert any(row["buys"] == 0 for row in known)
+
+
+async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown() -> None:
+    for state, word in ((EMPTY, "no trade waits"), (without(Topic.FLEET), "not known yet")):
+        async with running(state, first="markets") as seen:
+            seen.app.action_approvals()
+            await seen.until(lambda: bool(seen.toasts))
+            assert word in seen.toasts[0]
+    for state, word in ((EMPTY, "you hold nothing"), (without(Topic.POSITIONS), "not known yet")):
+        async with running(state, first="markets") as seen:
+            seen.app.front.action_exit()
+            await seen.until(lambda: bool(seen.toasts))
+            assert word in seen.toasts[0]

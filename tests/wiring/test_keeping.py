@@ -1,0 +1,140 @@
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kit.service.stage import open_stage
+from service_tui.cli import CANNOT, OK, run
+from service_tui.console.doors import DeskClosedError
+from service_tui.engine.exchange import Order
+from service_tui.server import keeper as keeper_room
+from service_tui.storage.action_log import FILE, ActionLog
+from service_tui.storage.connection import DATABASE_FILE
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros
+from service_tui.wiring.options import Options
+from service_tui.wiring.serve import serve
+
+
+@pytest.fixture
+async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A closed directory with two snapshots, trades and an action log."""
+    monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 5)
+    path = tmp_path / "data"
+    async with open_stage(path, speed=0) as stage:
+        for market in stage.open_markets()[:8]:
+            order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
+            await stage.sim.service.keeper.place(order, stage.clock.now())
+    ActionLog(path / FILE).append([{"what": "one"}, {"what": "two"}])
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
+    code = run([str(word) for word in words])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def changed(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path / DATABASE_FILE)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_all_that_is_kept_is_checked_a_line_each(
+    lived: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    lines = text.splitlines()
+    assert [line.split()[0] for line in lines] == ["database", "journal", "ledger", "actions"]
+    assert code == OK, text
+    assert "2 entries, the chain holds" in lines[3]
+    assert "to zero together" in lines[2]
+
+
+CHANGES = {
+    "journal": "UPDATE journal SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM journal)",
+    "ledger": "UPDATE journal SET body = replace(body, '5000000', '4000000') WHERE kind = 'fill'",
+    "database": "PRAGMA user_version = -5",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_does_not_hold_is_named(
+    lived: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    changed(lived, CHANGES[name])
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    assert code == CANNOT
+    assert f"PROBLEM {name}" in text, text
+
+
+def test_a_broken_chain_is_named(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = lived / FILE
+    log.write_text(log.read_text().replace("one", "own"))
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    assert code == CANNOT
+    assert "PROBLEM actions" in text
+
+
+def test_before_the_first_start_nothing_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "none"
+    assert said(capsys, "verify", "--data-dir", folder)[0] == OK
+    assert said(capsys, "backup", "--data-dir", folder)[0] == CANNOT
+    assert said(capsys, "restore", "--data-dir", folder)[0] == OK
+    assert not folder.exists()
+
+
+async def test_a_desk_that_is_open_is_copied_and_checked_but_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data"
+    async with open_stage(path, speed=0):
+        code, text = said(capsys, "backup", "--data-dir", path)
+        assert code == OK, text
+        copy = Path(text.splitlines()[0])
+        assert said(capsys, "verify", "--data-dir", path)[0] == OK
+        code, text = said(capsys, "restore", copy, "--data-dir", path)
+        assert code == CANNOT
+        assert "in use by process 1" in text
+
+
+def test_a_copy_goes_where_it_is_wanted_and_comes_back(
+    lived: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    to = tmp_path / "copy.sqlite3"
+    assert said(capsys, "backup", "--to", to, "--data-dir", lived)[0] == OK
+    code, text = said(capsys, "backup", tmp_path / "copies", "--data-dir", lived)
+    assert code == OK
+    assert Path(text.splitlines()[0]).parent == tmp_path / "copies"
+    changed(lived, "DELETE FROM snapshots")
+    code, text = said(capsys, "restore", to, "--data-dir", lived)
+    assert code == OK, text
+    kept = Path(text.splitlines()[1].removeprefix("what was there is kept as "))
+    assert kept.exists()
+    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+    code, text = said(capsys, "restore", kept, "--data-dir", lived)
+    assert code == CANNOT
+    assert "nothing was changed" in text
+
+
+def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
+        with pytest.raises(SystemExit):
+            run(words)
+    assert "give one of them" in capsys.readouterr().err
+
+
+def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (lived / DATABASE_FILE).write_bytes(b"no database")
+    for _ in range(2):
+        with pytest.raises(DeskClosedError) as refused:
+            serve(Options(lived, lived / "config", lived / "log"))
+        assert f"'service-tui restore --empty --data-dir {lived}'" in str(refused.value)
+    assert "PROBLEM" in said(capsys, "doctor", "--data-dir", lived)[1]
+    assert "PROBLEM database" in said(capsys, "verify", "--data-dir", lived)[1]
+    assert said(capsys, "restore", "--empty", "--data-dir", lived)[0] == OK
+    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
