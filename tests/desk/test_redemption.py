@@ -3,7 +3,7 @@ import json
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from kit.service.stage import Stage as Setting
 from kit.service.wallets import operate, ready, winner_of
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.desk.chain_line import READINGS
 from service_tui.desk.commands import Halt
 from service_tui.desk.commands_wallet import (
     PrepareRedemption,
@@ -486,6 +487,47 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
             assert signer.count == 1
             await operate(stage, DESK_PATCH_CHAIN, json={"faults": []})
             await until(desk, run_is(held, ChainRunState.DONE), stage)
+        assert signer.count == 1
+
+
+@dataclass
+class Receipts(httpx.AsyncBaseTransport):
+    """The chain's receipts are counted, or held to have vanished with their block."""
+
+    inner: httpx.AsyncBaseTransport
+    vanished: bool = False
+    seen: int = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self.inner.handle_async_request(request)
+        if b"eth_getTransactionReceipt" not in request.content:
+            return response
+        body = json.loads(await response.aread())
+        if self.vanished:
+            body["result"] = None
+        self.seen += body["result"] is not None
+        return said(body)
+
+
+async def test_a_receipt_whose_block_vanishes_counts_from_the_beginning(tmp_path: Path) -> None:
+    async with won(tmp_path) as (stage, line, held):
+        receipts = line.inner = Receipts(line.inner)
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer) as desk:
+            await known(desk, stage)
+            run = await prepared(desk, stage, held)
+            assert run.call is not None
+            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            await until(desk, lambda _: receipts.seen == READINGS - 1, stage, step_s=0.1)
+            receipts.vanished = True
+            await leap(stage.clock, 30)
+            run = run_of(desk.state, held)
+            assert run is not None
+            assert run.state not in OVER
+            assert line.asked(REPORT_REDEMPTION.path) == 0
+            receipts.vanished, receipts.seen = False, 0
+            await until(desk, run_is(held, ChainRunState.DONE), stage, step_s=0.1)
+        assert receipts.seen >= READINGS
         assert signer.count == 1
 
 
