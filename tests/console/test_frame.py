@@ -1,4 +1,5 @@
 import asyncio
+import contextvars
 import random
 from dataclasses import replace
 from itertools import pairwise
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 from textual import events
+from textual._context import active_app
 from textual.driver import Driver
 from textual.geometry import Size
 from textual.worker import WorkerFailed
@@ -272,6 +274,33 @@ async def test_without_any_theme_file_the_console_still_runs() -> None:
     async with app.run_test(size=(80, 24)):
         assert app.theme_names == ()
         app.exit(0)
+
+
+async def test_a_signal_ends_the_console_from_outside_of_any_app(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE) as seen:
+        # As a signal does: by the loop, with nothing of the app around it.
+        painted = KeyBar.render_line
+        asking = active_app.get
+        monkeypatch.setattr(KeyBar, "render_line", lambda bar, y: asking() and painted(bar, y))
+        seen.app.query_one(KeyBar).refresh()
+        ended = asyncio.Event()
+
+        def end() -> None:
+            seen.app.exit(0)
+            ended.set()
+
+        asyncio.get_running_loop().call_soon(end, context=contextvars.Context())
+        await asyncio.wait_for(ended.wait(), 5)
+        assert any(line.strip() for line in seen.app.picture)
+
+
+async def test_what_cannot_be_shown_any_more_does_not_keep_the_end() -> None:
+    async with running(STATE) as seen:
+        seen.app._keep_picture(object())  # type: ignore[arg-type]
+        assert seen.app.picture == ()
+        seen.app.exit(0)
 
 
 def test_every_key_has_an_id_of_its_own_and_binds() -> None:

@@ -71,4 +71,6 @@ def test_a_closed_terminal_ends_the_program_in_order(data: Path) -> None:
         assert run.wait(30) == 129
     assert (data / "desk.lock").read_bytes() == b""
     assert not (data / "desk.sqlite3-wal").exists()
-    assert "fault" not in (data / LOG_FILE).read_text()
+    logged = (data / LOG_FILE).read_text()
+    assert "Traceback" not in logged
+    assert " ERROR " not in logged

@@ -4,6 +4,7 @@ Knows Textual. Must not know the desk nor a screen.
 Used by the console's app, which stands on it.
 """
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -26,6 +27,8 @@ from service_tui.console.key_queue import KeyQueue
 from service_tui.console.messages import Copied, Said, ThemeTried
 from service_tui.console.terminal import Terminal
 from service_tui.console.theme import Themes, variable_defaults
+
+log = logging.getLogger(__name__)
 
 DEFAULT_THEME: Final = "night"
 
@@ -110,12 +113,21 @@ class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     ) -> None:
         """End, and keep what stood on the screen as plain text for the next start."""
         self._bound_the_end(return_code)
-        if self.screen_stack:
-            # Textual offers a picture as SVG only; the next start wants text, and at once.
-            compositor = self.screen_stack[0]._compositor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        # Who is called by the loop itself, after a signal, has no app around it.
+        with self._context():
+            if self.screen_stack:
+                self._keep_picture(self.screen_stack[0])
+            super().exit(result, return_code, message)
+
+    def _keep_picture(self, screen: Screen[object]) -> None:
+        """Textual offers a picture as SVG only; the next start wants text, and at once."""
+        try:
+            compositor = screen._compositor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             strips = compositor.render_strips()
-            self.picture = tuple(strip.text.rstrip() for strip in strips)
-        super().exit(result, return_code, message)
+        except Exception as error:  # noqa: BLE001  (what a widget cannot show does not keep the end)
+            log.warning("no picture of the last screen: %s", type(error).__name__)
+            return
+        self.picture = tuple(strip.text.rstrip() for strip in strips)
 
     def get_driver_class(self) -> type[Driver]:
         """Ours where there is a terminal to lose; Textual's choice elsewhere."""

@@ -123,8 +123,13 @@ async def open_test_desk(
     *,
     listen: Listen | None = None,
     renew: Callable[[], bool] = lambda: False,
+    named: str = "id",
 ) -> AsyncGenerator[Desk]:
-    ids = (f"id{count:06d}-{random.Random(count).getrandbits(64):x}" for count in itertools.count())
+    """A desk on the stage; of several on one directory each is `named` for itself."""
+    ids = (
+        f"{named}{count:06d}-{random.Random(count).getrandbits(64):x}"
+        for count in itertools.count()
+    )
     around = Surroundings(
         stage.client,
         stage.database,
