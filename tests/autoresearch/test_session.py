@@ -165,6 +165,31 @@ async def test_what_an_outage_held_back_is_sent_in_order_and_once(
 
 
 @pytest.mark.process
+async def test_a_session_counts_anew_where_the_file_has_come_further_than_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.log(result("keep"))
+        with monkeypatch.context() as away:
+
+            async def unreachable(*_: object, **__: object) -> None:
+                await asyncio.sleep(0)
+                raise UnreachableError("nobody is there", Called("POST", "x"))
+
+            away.setattr(stage.client, "call", unreachable)
+            await session.init(FIRST.model_copy(update={"name": "second"}))
+            await session.log(result("keep", 2.0))
+        said = await session.init(FIRST.model_copy(update={"name": "third"}))
+        assert (said["session"], said["experiments"]) == ("third", 0)
+        assert [one.segment for one in session.notes.configs] == [0, 1, 2]
+
+
+@pytest.mark.process
 async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
