@@ -70,3 +70,9 @@ def test_confidence_is_the_gain_in_spreads_and_needs_three_figures() -> None:
     assert standing(four, cap=0, direction=Direction.HIGHER).confidence == 8.0
     same = [Result(KEEP, 1.0)] * 4
     assert standing(same, cap=0, direction=Direction.HIGHER).confidence is None
+
+
+def test_a_figure_of_zero_says_nothing_of_the_spread() -> None:
+    figures = [Result(KEEP, 1.0), Result(DROP, 2.0), Result(DROP, 3.0), Result(KEEP, 9.0)]
+    nothing = [Result(CRASH, 0.0), Result(FAILED, 0.0)]
+    assert standing([*figures, *nothing], cap=0, direction=Direction.HIGHER).confidence == 8.0

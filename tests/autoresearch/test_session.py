@@ -21,7 +21,7 @@ from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.worktree import Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
-from service_tui.terms import ExperimentStatus, Plan
+from service_tui.terms import Direction, ExperimentStatus, Plan
 from service_tui.wire.endpoints_research import EXPERIMENTS
 from service_tui.wire.research import BacktestRequest
 from service_tui.wire.research_tools import (
@@ -165,6 +165,31 @@ async def test_what_an_outage_held_back_is_sent_in_order_and_once(
 
 
 @pytest.mark.process
+async def test_a_session_counts_anew_where_the_file_has_come_further_than_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await session.init(FIRST)
+        await session.log(result("keep"))
+        with monkeypatch.context() as away:
+
+            async def unreachable(*_: object, **__: object) -> None:
+                await asyncio.sleep(0)
+                raise UnreachableError("nobody is there", Called("POST", "x"))
+
+            away.setattr(stage.client, "call", unreachable)
+            await session.init(FIRST.model_copy(update={"name": "second"}))
+            await session.log(result("keep", 2.0))
+        said = await session.init(FIRST.model_copy(update={"name": "third"}))
+        assert (said["session"], said["experiments"]) == ("third", 0)
+        assert [one.segment for one in session.notes.configs] == [0, 1, 2]
+
+
+@pytest.mark.process
 async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with (
@@ -175,6 +200,19 @@ async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Pa
         said = await session.log(result("keep", 250.0))
         assert any("differs from the outcomes" in str(one) for one in said["warnings"])
         assert not (await session.log(result("keep", 0.5)))["warnings"]
+
+
+async def test_a_pnl_is_compared_with_the_outcomes_in_both_directions(tmp_path: Path) -> None:
+    config = notebook.Config("a", SKILL, "pnl", "USD", Direction.HIGHER, 0)
+    async with open_stage(tmp_path, speed=0) as stage:
+        outbox = Outbox(Remote(stage.client), notebook.Notes(), tmp_path / notebook.FILE)
+        warned: dict[float, int] = {}
+        for metric in (-250.0, -0.5, 0.5, 250.0):
+            one = notebook.Logged(
+                1, "", metric, {}, ExperimentStatus.KEEP, "tried", 0, config.segment, config
+            )
+            warned[metric] = len(await outbox.verified(one))
+    assert warned == {-250.0: 1, -0.5: 0, 0.5: 0, 250.0: 1}
 
 
 @pytest.mark.process

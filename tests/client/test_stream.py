@@ -19,7 +19,7 @@ from service_tui.client.errors import (
     UnauthenticatedError,
     UnreachableError,
 )
-from service_tui.client.keys import Key, Keys
+from service_tui.client.keys import MASK, Key, Keys
 from service_tui.client.reply import NotProtocolError
 from service_tui.client.stream import EVENT_MAX, LINE_MAX, Frames
 from service_tui.clock import SystemClock
@@ -107,6 +107,12 @@ async def test_an_event_that_is_none_costs_only_itself(caplog: pytest.LogCapture
     async with scripted(HEAD + event("one") + odd + event("two")) as service:
         assert [version async for version in heard(service.url)] == ["one", "two"]
     assert KEY not in caplog.text
+
+
+async def test_an_event_that_repeats_the_key_is_masked() -> None:
+    async with scripted(HEAD + event(f"1 {KEY}") + event(f"{KEY[:9]}\u200b{KEY[9:]}")) as service:
+        versions = [version async for version in heard(service.url)]
+    assert versions == [f"1 {MASK}", MASK]
 
 
 @pytest.mark.parametrize(

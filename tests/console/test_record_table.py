@@ -414,6 +414,27 @@ async def test_only_lines_that_read_differently_are_painted_again() -> None:
         assert drawn == []
 
 
+async def test_a_line_is_painted_again_when_its_glow_ends() -> None:
+    app = Bare(rows(50))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        app.table.show(
+            tuple(replace(row, price=0.99) if row.key == "k3" else row for row in rows(50))
+        )
+        await pilot.pause()
+        drawn: list[int] = []
+        plain = app._display
+
+        def displayed(on: object, update: Any) -> None:
+            if update is not None:
+                drawn.extend(line for line, _, _ in update.spans)
+            plain(on, update)
+
+        app._display = displayed
+        await settled(pilot, app.table)
+        assert drawn == [4]
+
+
 async def test_redraw_shows_what_the_cells_say_now() -> None:
     masked = [False]
     column = Column[Row](

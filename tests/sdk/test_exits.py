@@ -4,11 +4,18 @@ from pathlib import Path
 import pytest
 
 from kit.service.line import change, line_to
+from kit.service.scripted import said, scripted
 from kit.service.served import Served, open_served
 from service_tui import ServiceClient
+from service_tui.clock import SystemClock
 from service_tui.engine.monitors import Held
+from service_tui.sdk.exits import sell_for
+from service_tui.sdk.line import Line
+from service_tui.sdk.result import TradeResult
 from service_tui.terms import Side, Venue, WalletKind
+from service_tui.units import Timestamp
 from service_tui.wire.endpoints import PLACE_TRADE, SET_MONITOR
+from service_tui.wire.monitors import RiskAlertBody
 
 SIGNS = "11" * 32
 
@@ -120,3 +127,19 @@ async def test_thresholds_that_no_service_takes_are_not_sent(tmp_path: Path) -> 
     async with open_served(tmp_path) as served:
         await asyncio.to_thread(script, served)
         assert served.asked == []
+
+
+async def test_an_exit_that_sold_nothing_leaves_its_alert_there() -> None:
+    alert = RiskAlertBody(market_id="m", side=Side.YES, shares=3.0, exit_reason="stop_loss")
+    answer = {"success": True, "market_id": "m", "side": "yes", "status": "submitted"}
+    made: list[TradeResult] = []
+
+    def script(url: str) -> None:
+        line = Line(url, "sk_test_0815_0816", clock=SystemClock())
+        made.extend(sell_for(line, [alert], Timestamp(0.0)))
+        line.close()
+
+    async with scripted(said(answer)) as service:
+        await asyncio.to_thread(script, service.url)
+    assert [head.split()[0] for head in service.heads] == ["POST"]
+    assert [(one.success, one.shares_sold) for one in made] == [(True, 0.0)]

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from kit.service.line import Line
+from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
 from service_tui.terms import HeldStatus, LeashMode, Side, TradeStatus
 from service_tui.wire.batch import BatchRequest, LegRequest
-from service_tui.wire.endpoints import BATCH, PLACE_TRADE, TRADES
+from service_tui.wire.endpoints import BATCH, PLACE_TRADE, REGISTER, TRADES
 from service_tui.wire.endpoints_fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
@@ -144,6 +144,21 @@ async def test_a_refusal_reaches_the_agent_with_its_reason(tmp_path: Path) -> No
         assert [(one.status, one.reason) for one in told] == [
             (HeldStatus.REFUSED, "too thin a market")
         ]
+
+
+async def test_an_agent_sees_no_other_agents_held_trades(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        other = Line(stage, (await line_to(stage).said(REGISTER, json={"name": "b"}))["api_key"])
+        await leash(stage, LeashMode.ASK)
+        for amount in (25.0, 26.0):
+            held_id = (await buy(stage, amount)).trade_id or ""
+        await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=RefuseRequest())
+        assert [one.status for one in await own(stage)] == [
+            HeldStatus.WAITING,
+            HeldStatus.REFUSED,
+        ]
+        seen = await other.said(HELD_TRADES, status="all")
+        assert (seen["held"], seen["waiting_count"]) == ([], 0)
 
 
 async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:

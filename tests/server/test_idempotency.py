@@ -168,6 +168,18 @@ async def test_agents_do_not_share_keys(tmp_path: Path) -> None:
         assert idempotency.REPLAYED not in theirs.headers
 
 
+async def test_a_repeat_meets_the_own_answer_where_two_agents_use_the_same_key(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (stage, client):
+        joined = (await client.post(REGISTER.path, json={"name": "second"})).json()
+        async with caller(stage, joined["api_key"]) as second:
+            placed = [await place(one, order_of(stage)) for one in (client, second)]
+            again = [await place(one, order_of(stage)) for one in (client, second)]
+        assert [one.json()["trade_id"] for one in placed] == ["t1", "t2"]
+        assert [one.content for one in again] == [one.content for one in placed]
+
+
 async def test_repeats_at_the_same_moment_wait_for_the_first(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (stage, client):
         async with asyncio.TaskGroup() as tasks:

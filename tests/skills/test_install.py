@@ -187,6 +187,22 @@ def test_what_is_refused_is_refused_with_the_reason_and_leaves_nothing(
     assert not (tmp_path / "evil.py").exists()
 
 
+def test_files_that_are_too_large_only_together_are_refused(tmp_path: Path) -> None:
+    parts = {f"part{count}.txt": "x" * 1_000_000 for count in range(6)}
+    source, into = folder(tmp_path / "from", parts), tmp_path / "in"
+    packed = tmp_path / "rain.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in source.iterdir():
+            archive.write(path, f"rain/{path.name}")
+    for given in (source, packed):
+        with pytest.raises(SkillRefusedError, match="larger than"):
+            install(given, into)
+        assert nothing(into)
+    for name in ("part0.txt", "part1.txt"):
+        (source / name).unlink()
+    assert install(source, into).slug == "rain"
+
+
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     source, into = folder(tmp_path), tmp_path / "in"
     with pytest.raises(SkillRefusedError, match="already"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.skills.guard import descendants, end_all
 from service_tui.skills.process import Launch, SkillProcess, report_of
 
 ESCAPES = """
@@ -54,6 +55,18 @@ async def test_what_cleared_its_environment_ends_with_the_skill(tmp_path: Path, 
         await until(lambda: is_gone(escaped))
     finally:
         process.kill()
+
+
+@pytest.mark.process
+async def test_what_a_child_of_a_skill_has_started_is_found_below_it() -> None:
+    words = "sh -c 'sleep 60 & wait' & wait"
+    skill = await asyncio.create_subprocess_exec("sh", "-c", words)
+    try:
+        await until(lambda: len(descendants(skill.pid)) == 2)
+    finally:
+        end_all([skill.pid, *(below := descendants(skill.pid))])
+        await skill.wait()
+    await until(lambda: all(is_gone(pid) for pid in below))
 
 
 def test_the_newest_report_is_told() -> None:

@@ -53,6 +53,19 @@ async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path)
         assert held.sim.service.world.halt.since is None
 
 
+async def test_a_halt_that_only_another_console_has_kept_is_carried_out_by_a_holder(
+    tmp_path: Path,
+) -> None:
+    elsewhere = options_of(tmp_path / "attached" / "1")
+    assert (await asyncio.to_thread(halt_door.halt, elsewhere)).is_done
+    async with holding(options_of(tmp_path), SystemClock()) as held:
+        for _ in range(3_000):
+            if held.sim.service.world.halt.since is not None:
+                return
+            await asyncio.sleep(0.01)
+    raise AssertionError("the halt never came to the service")
+
+
 @pytest.mark.parametrize("word", ["", "resume\n", "RESUME!\n", "yes\n"])
 def test_any_other_word_resumes_nothing_and_opens_nothing(
     tmp_path: Path, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
