@@ -23,6 +23,8 @@ from service_tui.console.screens.redemption_columns import redemption_columns
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.commands_wallet import (
+    GAP_WORD,
+    AbandonRun,
     AllowReal,
     AskApprovals,
     AskLink,
@@ -185,6 +187,37 @@ async def test_redeeming_shows_what_is_signed_and_enter_signs_nothing() -> None:
         await seen.press("y")
         assert given(seen)[1:] == [Redeem(ONE.market_id, ONE.side, ONE.venue, "d1", ONE.question)]
         assert len(seen.app.screen_stack) == 1
+
+
+async def test_places_that_nobody_explains_want_a_typed_word() -> None:
+    async with running(READY, first="redemption", size=(120, 40)) as seen:
+        await seen.press("t")
+        call = replace(run_of(1, side=ONE.side).call, nonce=15, gap=3)
+        unsure = with_run(READY, state=ChainRunState.PREPARED, steps=(), tx_hash="", call=call)
+        await seen.bring(unsure)
+        for word, count in (("REDEEM", 1), (GAP_WORD, 2)):
+            await seen.pilot.pause(2 * ARMED_AFTER_S)
+            await seen.press("y")
+            assert isinstance(seen.app.screen, TypedWord)
+            assert "3 places of this wallet before nonce 15" in seen.text
+            await seen.pilot.pause(2 * ARMED_AFTER_S)
+            await seen.press(*word, "enter")
+            if count == 1:
+                assert isinstance(seen.app.screen, TypedWord)
+                await seen.press("escape")
+            assert len(given(seen)) == count
+        assert isinstance(given(seen)[-1], Redeem)
+
+
+async def test_a_run_that_can_never_come_is_abandoned_by_its_key_unless_one_only_looks() -> None:
+    stuck = with_run(READY, state=ChainRunState.UNCONFIRMED)
+    async with running(stuck, first="redemption", size=(120, 40)) as seen:
+        await seen.press("X")
+        assert given(seen) == [AbandonRun(ONE.key)]
+        looking = replace(stuck, service=replace(stuck.service, read_only=True))
+        await seen.bring(looking)
+        await seen.press("X")
+        assert given(seen) == [AbandonRun(ONE.key)]
 
 
 async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
