@@ -6,7 +6,7 @@ Used by desk.translate (which makes them), desk.state, and the agents screen.
 
 from dataclasses import dataclass, field
 
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp
 
 
@@ -81,8 +81,7 @@ class AgentView:
     @property
     def win_rate(self) -> float | None:
         """Wins among what is decided; None while nothing is."""
-        decided = self.wins + self.losses
-        return self.wins / decided if decided else None
+        return win_rate(self.wins, self.losses)
 
     @property
     def spent_real(self) -> Micros:

@@ -243,7 +243,8 @@ class AccountView:
 
     `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
     time and of the day are the equity less these, so that every figure fits the others. What
-    is made of the positions is None as long as they were never read.
+    is made of the positions is None as long as they were never read. `wins` and `losses` count
+    sales and payouts on sim that gained or lost.
     """
 
     agent_id: str
@@ -262,6 +263,8 @@ class AccountView:
     exit_equity: Micros | None
     trades_count: int
     win_rate: float | None
+    wins: int = 0
+    losses: int = 0
 
 
 @dataclass(frozen=True, slots=True)

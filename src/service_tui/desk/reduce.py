@@ -65,6 +65,7 @@ from service_tui.desk.facts_wallet import (
     QueueSeen,
     WalletSeen,
 )
+from service_tui.desk.figures import agreed
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -102,8 +103,12 @@ OFFLINE_AFTER_S: Final = 5.0
 """ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
 
-def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
-    """The state after a fact."""
+def reduce(state: DeskState, fact: Fact) -> DeskState:
+    """The state after a fact, with every figure that stands in several of its parts the same."""
+    return agreed(state, _reduced(state, fact))
+
+
+def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
     if isinstance(fact, FleetFact):
         return _with_supervision(state, fact)
     match fact:
@@ -280,10 +285,6 @@ def _marked(state: DeskState) -> DeskState:
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
     held = positions if _held(state) is not None else None
     account = None if state.account is None else summed(state.account, held)
-    if account is not None and state.closed:
-        # Of whole positions: a service may count each sale as a win or a loss.
-        won = sum(held.realized > 0 for held in state.closed)
-        account = replace(account, win_rate=won / len(state.closed))
     risk = marked(state.risk, positions, state.markets)
     reactor = reactors.marked(state.reactor, state.markets, state.closed)
     return replace(state, positions=positions, account=account, risk=risk, reactor=reactor)

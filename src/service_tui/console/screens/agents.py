@@ -36,6 +36,7 @@ from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import WatchAgent
+from service_tui.desk.figures import pnl_points
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.state import DeskState
@@ -250,8 +251,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         self._detail.tell(text)
         self._story.tell(story)
         detail = self.state.supervision.detail
-        is_known = agent is not None and detail is not None and detail.agent_id == agent.agent_id
-        points = detail.points if is_known and detail is not None else ()
+        points = () if agent is None else pnl_points(agent, detail, self.now)
         self._curve.show([(at, decimal(pnl)) for at, pnl in points], title="P&L, $SIM")
 
     def _worth(self, value: float) -> str:

@@ -15,6 +15,7 @@ from service_tui.console.screens import market_text
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
 from service_tui.desk.commands import WatchMarket
+from service_tui.desk.figures import price_points
 from service_tui.desk.records import DetailView, MarketView, PositionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
@@ -69,8 +70,8 @@ class MarketPane(DetailPane):
         found = state.detail
         detail = found if found is not None and found.market_id == market.market_id else None
         held = state.held(market.market_id)
-        self._show_prices(market, detail, held)
         width, world = self.text_width, world_now(state, now)
+        self._show_prices(market, detail, held, world)
         self.show(
             market_text.headline(market, world),
             market_text.holdings(state, market.market_id, width),
@@ -98,10 +99,14 @@ class MarketPane(DetailPane):
         self.post_message(CommandGiven(WatchMarket(self._market_id, self._span_s)))
 
     def _show_prices(
-        self, market: MarketView, detail: DetailView | None, held: tuple[PositionView, ...]
+        self,
+        market: MarketView,
+        detail: DetailView | None,
+        held: tuple[PositionView, ...],
+        world: Timestamp,
     ) -> None:
         entry, asked = _entry(held), RANGES[self._span_s]
-        charted = (market.market_id, detail, entry, asked)
+        charted = (market.market_id, market.price, detail, entry, asked)
         if charted == self._charted:
             return
         self._charted = charted
@@ -110,7 +115,8 @@ class MarketPane(DetailPane):
             return
         late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
         self._prices.show(
-            detail.points,
+            # The line ends in the price that the headline says.
+            price_points(market, detail, world),
             entry=entry,
             news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
             title=f"YES, {RANGES.get(detail.span_s, 'all')}{late}",
