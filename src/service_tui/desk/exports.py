@@ -87,6 +87,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "money": MONEY_OF[trade.venue],
         "side": trade.side.value,
         "action": trade.action,
+        "deal": trade.deal.value,
         "shares": _money(trade.shares),
         "cost": _money(trade.cost),
         "fee": _money(trade.fee),

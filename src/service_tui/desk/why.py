@@ -11,16 +11,20 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.holding_key import holding_key
-from service_tui.desk.records import PositionView, TicketView, TradeView
+from service_tui.desk.records import Deal, PositionView, TicketView, TradeView
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
 from service_tui.desk.records_risk import AlertView, ExitView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, Side, Venue
+from service_tui.terms import HeldStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
-SELL: Final = Action.SELL.value
-REDEEM: Final = "redeem"
+_MANY: Final = {
+    Deal.BUY: "buys",
+    Deal.SALE: "sales",
+    Deal.PAYOUT: "payouts",
+    Deal.ORDER: "orders",
+}
 
 WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
@@ -99,7 +103,7 @@ class _Known:
 def why_position(state: DeskState, held: PositionView) -> Chain:
     """The chain of a position: of its last buy, with the others named."""
     known = _Known(state, held.market_id, held.side, None, venue=held.venue)
-    entry = next((one for one in known.trades if one.action == Action.BUY.value), None)
+    entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
     title = f"{held.side.value.upper()} {held.question}"
     return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
 
@@ -243,7 +247,7 @@ def _fill(known: _Known) -> Link:
         ending = Said("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
         return Link("fill", ticket.settled_at, (ending,))
     said = [
-        Said(entry.action, entry.shares, Unit.SHARES),
+        Said(entry.did, entry.shares, Unit.SHARES),
         Said("for", entry.cost, Unit.MONEY),
         Said("venue", entry.venue.value),
         Said("status", entry.status.value),
@@ -256,10 +260,10 @@ def _fill(known: _Known) -> Link:
         said.append(Said("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
         said.append(Said("price after", entry.price_after, Unit.PRICE))
-    others = [one for one in known.trades if one.action == entry.action and one is not entry]
+    others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = Micros(sum(one.shares for one in others))
-        said.append(Said(f"{len(others)} other {entry.action}s", more, Unit.SHARES))
+        said.append(Said(f"{len(others)} other {_MANY[entry.deal]}", more, Unit.SHARES))
     return Link("fill", entry.at, tuple(said))
 
 
@@ -296,7 +300,7 @@ def _exits(known: _Known) -> Iterator[Link]:
     sales = [
         one
         for one in known.trades
-        if one.action in {SELL, REDEEM} and (since is None or one.at >= since)
+        if one.deal in {Deal.SALE, Deal.PAYOUT} and (since is None or one.at >= since)
     ]
     exits = [one for one in known.state.risk.exits if known.is_here(one)]
     for sale in reversed(sales[:OTHERS_MAX]):
@@ -327,7 +331,7 @@ def _open(held: PositionView) -> tuple[Said, ...]:
 
 
 def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
-    said = [Said("sold" if sale.action == SELL else "redeemed", sale.shares, Unit.SHARES)]
+    said = [Said("sold" if sale.deal is Deal.SALE else "redeemed", sale.shares, Unit.SHARES)]
     said.append(Said("for", sale.cost, Unit.MONEY))
     if sale.average is not None:
         said.append(Said("average", sale.average, Unit.PRICE))

@@ -12,7 +12,7 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
 from service_tui.console.freshness import if_none, is_private
 from service_tui.console.screens.position_columns import outcome
-from service_tui.desk.records import AccountView, PositionView, Topic, TradeView
+from service_tui.desk.records import AccountView, Deal, PositionView, Topic, TradeView
 from service_tui.desk.records_venues import PNL_FRESH_S, VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
@@ -148,12 +148,14 @@ def _mark_and_exit(held: PositionView) -> Text:
 def _trade(trade: TradeView, now: Timestamp, *, masked: bool) -> Text:
     line = Text.assemble(
         (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
-        f"{trade.action:<6} ",
+        f"{trade.did:<6} ",
         (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
-        f"{formats.shares(trade.shares, masked=masked).plain:>10}",
-        (" at ", "muted"),
-        formats.price(trade.average),
     )
+    if trade.deal is Deal.ORDER:
+        line.append(f"  {trade.status.value}", "muted")
+    else:
+        line.append(f"{formats.shares(trade.shares, masked=masked).plain:>10}")
+        line.append_text(Text.assemble((" at ", "muted"), formats.price(trade.average)))
     if trade.reasoning:
         line.append_text(Text.assemble("\n      ", (formats.plain(trade.reasoning).plain, "muted")))
     return line
