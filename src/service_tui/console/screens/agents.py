@@ -112,8 +112,8 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
     def compose(self) -> ComposeResult:
         """The sums, the list with its search line, the detail, the trades."""
         yield self._sums
-        yield self.table
         yield self.line
+        yield self.table
         with Horizontal(id="agents-one"):
             with VerticalScroll(id="agents-detail"):
                 yield self._detail

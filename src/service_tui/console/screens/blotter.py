@@ -70,10 +70,10 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
 
     def compose(self) -> ComposeResult:
         """The list with its search line, the detail."""
+        yield self.line
         with Horizontal(id="blotter-body"):
             with Vertical(id="blotter-list"):
                 yield self.table
-                yield self.line
             with VerticalScroll(id="blotter-detail"):
                 yield self._detail
 

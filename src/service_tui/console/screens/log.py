@@ -71,10 +71,10 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
     def compose(self) -> ComposeResult:
         """The chain, the list with its search line, the entry."""
         yield self._chain
+        yield self.line
         with Horizontal(id="log-body"):
             with Vertical(id="log-list"):
                 yield self.table
-                yield self.line
             with VerticalScroll(id="log-detail"):
                 yield self._detail
 

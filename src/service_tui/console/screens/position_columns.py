@@ -98,11 +98,13 @@ def outcome(held: PositionView) -> Text:
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
 
 
-def wanted(held: PositionView, search: Search, now: Timestamp) -> bool:
+def wanted(
+    held: PositionView, search: Search, now: Timestamp, cell: Callable[[str], str] = lambda _: ""
+) -> bool:
     """True if a search asks for this position; words look at all that is written in its row."""
     where = f"{held.venue.value} {MONEY_OF[held.venue]}"
     words = f"{held.question} {held.category} {held.side.value} {where}".casefold()
-    return search.matches(words, lambda column: _number(held, column, now))
+    return search.matches(words, lambda column: _number(held, column, now), cell)
 
 
 def _question() -> Column[PositionView]:
