@@ -105,7 +105,10 @@ class FleetView:
 
 @dataclass(frozen=True, slots=True)
 class FillView:
-    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds."""
+    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds.
+
+    `seq` is 0 where the history told it, and not the stream of events.
+    """
 
     seq: int
     at: Timestamp
@@ -122,6 +125,12 @@ class FillView:
     money: Micros
     realized: Micros
     source: str = ""
+    trade_id: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: an order that is met in parts has a row for each."""
+        return f"{self.trade_id} {self.seq}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -492,6 +492,7 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
         money=amount(fill.money),
         realized=amount(fill.realized_pnl),
         source=fill.skill_slug or fill.source,
+        trade_id=fill.trade_id,
     )
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.fill_tickets import KIND as FILL
+from service_tui.desk.fill_tickets import fill_id
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records import Deal, PositionView, TicketView, TradeView
 from service_tui.desk.records_fleet import HeldView
@@ -111,7 +113,8 @@ def why_position(state: DeskState, held: PositionView) -> Chain:
 def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     """The chain of an order: of the trade that bears its reference, where there is one."""
     ref = ticket.client_ref
-    trade = next((one for one in state.trades if ref and one.client_ref == ref), None)
+    own = (one for one in state.trades if (ref and one.client_ref == ref) or _is_row(ticket, one))
+    trade = next(own, None)
     named = (
         (side, venue)
         for side in Side
@@ -124,6 +127,11 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
+
+
+def _is_row(ticket: TicketView, trade: TradeView) -> bool:
+    """Whether a row of the blotter is a fill that no command of this console made."""
+    return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
 
 
 def _chain(title: str, known: _Known) -> Chain:

@@ -46,8 +46,8 @@ _SPAN_MIN: Final = 1.0
 """The P&L's axis spans at least so much money: less is noise."""
 
 _SORT: Final = "equity falling"
-_SILENCE: Final = "No agent has traded since this console began to listen."
-_DEAF: Final = "Not known yet: this console does not listen to the service's agents."
+_SILENCE: Final = "No agent has traded yet."
+_UNREAD: Final = "Not known yet: the trades of the agents are being read."
 _ELSEWHERE: Final = "Another service does not tell what its agents trade."
 
 
@@ -91,7 +91,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         )
         self.feed = RecordTable[FillView](
             fill_columns(lambda: self.state),
-            key=lambda fill: str(fill.seq),
+            key=lambda fill: fill.key,
             empty=_silence(state),
             id="agents-feed",
         )
@@ -263,4 +263,7 @@ def _silence(state: DeskState) -> str:
     """Why no trade of an agent is shown."""
     if not state.service.embedded:
         return _ELSEWHERE
-    return _SILENCE if state.listening else _DEAF
+    fleet = state.fleet
+    if fleet is None or any(one.trades_count for one in fleet.agents):
+        return _UNREAD
+    return _SILENCE
