@@ -51,6 +51,9 @@ STANDING: Final = frozenset({
 })
 """Refusals that the next idea would meet too: they end a round."""
 
+REFUSED: Final = "REFUSED_BEFORE"
+"""What the operator has refused a while ago: the round goes on behind it."""
+
 USED_UP: Final = "the budget of the day is used up"
 WAITS: Final = "it waits: nothing of it is bought yet"
 
@@ -176,7 +179,8 @@ def one_round(
         )
         if not result.success:
             why = result.skip_reason or result.error
-            refused += result.skip_reason not in {CONFLICT, REBUY}
+            is_passed = result.skip_reason in {CONFLICT, REBUY} or result.error_code == REFUSED
+            refused += not is_passed
             if refused >= REFUSALS or result.error_code in STANDING:
                 break
             continue
