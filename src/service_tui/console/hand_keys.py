@@ -7,7 +7,7 @@ Used by the app, which stands on it.
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import on
 
@@ -26,7 +26,7 @@ LAG_S: Final = 3.0
 class HandKeys(HaltKeys):
     """Views that ask whether an agent may trade."""
 
-    _decided_at: ClassVar[Mapping[str, Timestamp]] = MappingProxyType({})
+    _decided_at: Mapping[str, Timestamp] = MappingProxyType({})
 
     def action_approvals(self) -> None:
         """The waiting trade with the nearest deadline; decided, the next one takes its place."""

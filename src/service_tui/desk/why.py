@@ -16,7 +16,9 @@ from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records import Deal, PositionView, TicketView, TradeView
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
+from service_tui.desk.records_redemption import RunView
 from service_tui.desk.records_risk import AlertView, ExitView
+from service_tui.desk.run_tickets import KIND as REDEMPTION
 from service_tui.desk.state import DeskState
 from service_tui.terms import HeldStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -112,6 +114,9 @@ def why_position(state: DeskState, held: PositionView) -> Chain:
 
 def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     """The chain of an order: of the trade that bears its reference, where there is one."""
+    run = _run_of(state, ticket)
+    if run is not None:
+        return _why_redeemed(state, run, ticket)
     ref = ticket.client_ref
     own = (one for one in state.trades if (ref and one.client_ref == ref) or _is_row(ticket, one))
     trade = next(own, None)
@@ -127,6 +132,44 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
+
+
+def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
+    """The redemption that a row of the blotter stands for; None for any other command."""
+    if ticket.kind != REDEMPTION:
+        return None
+    name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
+    found = (run for run in state.redemption.runs if run.key == name)
+    return next((run for run in found if run.tx_hash == ticket.client_ref), None)
+
+
+def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> Chain:
+    """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
+    title = f"redeem {run.side.value.upper()} {run.question}"
+    place = holding_key(run.market_id, run.side, run.venue)
+    held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
+    known = _Known(state, run.market_id, run.side, None, venue=run.venue)
+    bought = [one for one in known.trades if one.deal is Deal.BUY]
+    cost = Micros(sum(one.cost for one in bought))
+    position = Link("position", missing="not known: its buys are not among the newest trades read")
+    if bought:
+        shares = Micros(sum(one.shares for one in bought))
+        told = (Said("bought", shares, Unit.SHARES), Said("for", cost, Unit.MONEY))
+        position = Link("position", bought[-1].at, told)
+    outcome = Link("outcome", missing="not known: the position is not among those read")
+    if held is not None and held.outcome is not None:
+        word = "YES" if held.outcome else "NO"
+        outcome = Link("outcome", held.resolves_at, (Said("the market ended", word),))
+    by = "this desk, by itself" if run.by_itself else "you"
+    ordered = Link("ordered", run.opened_at, (Said("by", by), Said("venue", run.venue.value)))
+    steps = tuple(Link(one.step.value, one.at, ()) for one in run.steps)
+    ends = [Said("state", f"{ticket.state.value}: {run.words}".rstrip(": "))]
+    if run.amount:
+        ends.append(Said("pays", run.amount, Unit.MONEY))
+    if run.tx_hash:
+        ends.append(Said("transaction", run.tx_hash))
+    end = Link("payout", run.settled_at, tuple(ends), when="it has no end yet")
+    return Chain(title, (position, outcome, ordered, *steps, end))
 
 
 def _is_row(ticket: TicketView, trade: TradeView) -> bool:
