@@ -73,7 +73,7 @@ class MarketPane(DetailPane):
         width, world = self.text_width, world_now(state, now)
         self._show_prices(market, detail, held, world)
         self.show(
-            market_text.headline(market, world),
+            market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
                 market_text.news(detail, world),

@@ -37,8 +37,12 @@ ON_ITS_WAY: Final = "on its way …"
 _NOT_TOLD: Final = Text("not told", "muted")
 
 
-def headline(market: MarketView, now: Timestamp) -> Text:
-    """The question whole, the price large, and beside it what it did and what is left."""
+def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
+    """The question whole, the price large, and beside it what it did and what is left.
+
+    Returns:
+        Lines of at most `width` cells but for the question; 0 where there is room for all.
+    """
     price = formats.price(market.price).plain
     change = Text.assemble(
         ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
@@ -48,7 +52,7 @@ def headline(market: MarketView, now: Timestamp) -> Text:
     return Text.assemble(
         (formats.plain(market.question, QUESTION_MAX).plain, "bold"),
         "\n",
-        large(price, "yes", (change, other, left)),
+        large(price, "yes", (change, other, left), width),
     )
 
 
