@@ -159,7 +159,10 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> Chain:
     outcome = Link("outcome", missing="not known: the position is not among those read")
     if held is not None and held.outcome is not None:
         word = "YES" if held.outcome else "NO"
-        outcome = Link("outcome", held.resolves_at, (Said("the market ended", word),))
+        ended: tuple[Said, ...] = (Said("the market ended", word),)
+        if state.service.embedded:
+            ended = (*ended, Said("clock", "world time"))
+        outcome = Link("outcome", held.resolves_at, ended)
     by = "this desk, by itself" if run.by_itself else "you"
     ordered = Link("ordered", run.opened_at, (Said("by", by), Said("venue", run.venue.value)))
     steps = tuple(Link(one.step.value, one.at, ()) for one in run.steps)
@@ -364,6 +367,9 @@ def _exits(known: _Known) -> Iterator[Link]:
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
         said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
+        if known.state.service.embedded:
+            # All other links have wall time.
+            said = (*said, Said("clock", "world time"))
         yield Link("exit", closed.resolves_at, said)
     elif not sales and not exits:
         held = known.state.position(known.holding)

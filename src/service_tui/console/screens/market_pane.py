@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
-from service_tui.console.freshness import world_now
+from service_tui.console.freshness import of_world, world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens import market_text
 from service_tui.console.widgets.detail_pane import DetailPane
@@ -39,6 +39,7 @@ class MarketPane(DetailPane):
         self._watched: tuple[str, int] | None = None
         self._resting: Timer | None = None
         self._charted: object = None
+        self._clock = ""
 
     def next_range(self) -> None:
         """Span the next range, and ask for it at once."""
@@ -71,14 +72,15 @@ class MarketPane(DetailPane):
         detail = found if found is not None and found.market_id == market.market_id else None
         held = state.held(market.market_id)
         width, world = self.text_width, world_now(state, now)
+        self._clock = of_world(state)
         self._show_prices(market, detail, held, world)
         self.show(
             market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
-                market_text.news(detail, world),
-                market_text.trades(detail, world, width),
-                market_text.rules(market, detail, width),
+                market_text.news(detail, world, self._clock),
+                market_text.trades(detail, world, width, self._clock),
+                market_text.rules(market, detail, width, self._clock),
             )),
         )
 
@@ -119,7 +121,7 @@ class MarketPane(DetailPane):
             price_points(market, detail, world),
             entry=entry,
             news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
-            title=f"YES, {RANGES.get(detail.span_s, 'all')}{late}",
+            title=f"YES, {RANGES.get(detail.span_s, 'all')}{self._clock}{late}",
             empty="not available" if detail.problem else "no prices yet",
         )
 

@@ -83,27 +83,29 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
     return section("position", Text("\n").join(blocks))
 
 
-def news(detail: DetailView | None, now: Timestamp) -> Text:
-    """What happened and what it did to the price of YES, newest first."""
+def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
+    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    title = f"news{clock}"
     if detail is None:
-        return section("news", Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(ON_ITS_WAY, "muted"))
     if detail.problem:
-        return section("news", Text(f"not available: {detail.problem}", "warn"))
+        return section(title, Text(f"not available: {detail.problem}", "warn"))
     lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
-    return section("news", Text("\n").join(lines) if lines else Text("none yet", "muted"))
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
-def trades(detail: DetailView | None, now: Timestamp, width: int) -> Text:
-    """The last trades of anybody, newest first."""
+def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:
+    """The last trades of anybody, newest first; `clock` names their time."""
+    title = f"trades{clock}"
     if detail is None:
-        return section("trades", Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(ON_ITS_WAY, "muted"))
     if detail.problem:
-        return section("trades", Text("not available", "muted"))
+        return section(title, Text("not available", "muted"))
     lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
-    return section("trades", Text("\n").join(lines) if lines else Text("none yet", "muted"))
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
-def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
+def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
     """When and how the market resolves, and what it is made of."""
     told = market.criteria or (detail.criteria if detail is not None else "")
     unknown = "not available" if detail is not None and detail.problem else "no criteria given"
@@ -119,7 +121,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
     )
     return Text("\n\n").join((
         section("resolution", shown),
-        section("market", figures(facts, across=1, width=width)),
+        section(f"market{clock}", figures(facts, across=1, width=width)),
         Text(market.market_id, "muted"),
     ))
 

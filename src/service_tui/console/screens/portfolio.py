@@ -22,6 +22,7 @@ from service_tui.console.freshness import (
     is_heard,
     is_private,
     not_told,
+    of_wall,
     world_now,
 )
 from service_tui.console.keys import bindings_of
@@ -167,7 +168,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         if equity is not None and not self.state.from_cache:
             # The curve ends in what the figures say.
             points.append((self.now, decimal(equity)))
-        self._curve.show(points, title="equity, $SIM")
+        self._curve.show(points, title=f"equity, $SIM{of_wall(self.state)}")
         self._refill()
         self.show_focus()
 

@@ -85,7 +85,7 @@ def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]
         Column("outcome", "ended", 9, outcome, sort_key=lambda held: outcome(held).plain),
         _money(),
         amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl, masked),
-        date_column("resolved", "resolved", lambda held: held.resolves_at, tier=72),
+        date_column("resolved", "world end", lambda held: held.resolves_at, tier=72),
     )
 
 
