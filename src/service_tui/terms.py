@@ -189,6 +189,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def win_rate(wins: int, losses: int) -> float | None:
+    """Wins among sales and payouts that gained or lost, 0 to 1; None while there are none."""
+    decided = wins + losses
+    return wins / decided if decided else None
+
+
 def venue_marked(words: str, venue: Venue, unit: str = "") -> str:
     """Words of an order or a fill: one for real money says so, with its unit and its venue."""
     if venue is Venue.SIM:

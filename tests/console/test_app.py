@@ -46,6 +46,8 @@ from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 STATE = seen_before(sample_state())
+COMMANDS = replace(STATE, trades=())
+"""With no fill but those of its commands, so that the blotter has a row for each of them alone."""
 MARKET = next(iter(STATE.markets))
 BUY = PlaceTrade(MARKET, Side.YES, Action.BUY, Venue.SIM, amount=Micros(25_000_000))
 
@@ -439,7 +441,7 @@ async def test_numbers_lead_to_the_screens() -> None:
 
 
 async def test_a_screen_is_kept_as_it_was_left() -> None:
-    async with running(STATE, first="blotter") as seen:
+    async with running(COMMANDS, first="blotter") as seen:
         before = seen.app.front
         await seen.press("j", "j", "8", "9")
         assert seen.app.front is before
@@ -447,7 +449,7 @@ async def test_a_screen_is_kept_as_it_was_left() -> None:
 
 
 async def test_history_goes_back_and_forth_with_the_rows() -> None:
-    async with running(STATE, first="blotter") as seen:
+    async with running(COMMANDS, first="blotter") as seen:
         rows = [ticket.ticket_id for ticket in STATE.tickets]
         await seen.press("j")
         seen.app.post_message(GoTo("settings"))
@@ -488,7 +490,7 @@ def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:
 
 
 async def test_q_backs_out_of_a_search_before_it_quits() -> None:
-    async with running(STATE, first="blotter") as seen:
+    async with running(COMMANDS, first="blotter") as seen:
         await seen.press("slash")
         seen.app.query_one("#filter-typed", Input).value = "refused"
         await seen.press("enter")

@@ -3,12 +3,20 @@
 from dataclasses import replace
 
 import pytest
+from textual import events
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
-from service_tui.console.dialogs.approval import ApprovalForm, over_means, why_text
+from service_tui.console.dialogs.approval import (
+    NEXT,
+    ApprovalForm,
+    exact_text,
+    over_means,
+    why_text,
+)
 from service_tui.console.signs import signs_text
+from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
 from service_tui.desk.fleet import VenueMoneyView
@@ -48,6 +56,33 @@ async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
         (order,) = given(seen, RefuseHeld)
         assert (order.held_id, order.reason) == ("h1", "no")
         assert given(seen, ApproveHeld) == []
+
+
+async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> None:
+    first, second = held_of("h1"), held_of("h2", question="the second one")
+    both = replace(
+        FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), held=(first, second))
+    )
+    async with running(both, first="portfolio") as seen:
+        # Enter twice, and keys of the screen behind, as quickly as they can be typed.
+        await seen.press("ampersand")
+        for key in ("enter", "enter", "x", "2"):
+            seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await seen.until(lambda: "the second one" in told(seen, "#form-question"))
+        assert [one.held_id for one in given(seen, ApproveHeld)] == ["h1"]
+        assert isinstance(seen.app.screen, ApprovalForm)
+        assert "the second one" in told(seen, "#form-question")
+        assert seen.app.front.name_in_keys == "portfolio"
+        await seen.until(lambda: NEXT not in told(seen, "#form-problem"))
+        amount = seen.app.screen.query_one("#approval-amount", PlainInput)
+        assert amount.value == exact_text(second.amount)
+        await seen.press("f4", "enter")
+        assert [one.held_id for one in given(seen, RefuseHeld)] == ["h2"]
+        await seen.until(lambda: not isinstance(seen.app.screen, ApprovalForm))
+        # What was decided a moment ago does not come back while the service has not told.
+        await seen.press("ampersand")
+        assert not isinstance(seen.app.screen, ApprovalForm)
+        assert any("no trade waits for your approval" in one for one in seen.toasts)
 
 
 async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:

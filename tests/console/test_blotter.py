@@ -18,7 +18,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-STATE = seen_before(sample_state())
+STATE = replace(seen_before(sample_state()), trades=())
 UNKNOWN = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.UNKNOWN)
 REFUSED = next(ticket for ticket in STATE.tickets if ticket.state is TicketState.REFUSED)
 

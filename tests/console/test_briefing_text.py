@@ -33,7 +33,7 @@ def test_it_says_what_is_grave_what_is_to_be_done_and_what_is_new() -> None:
         "! one market holds 41 % of what is at risk",
         "→ redeem m-00012: the outcome is final",
     ]
-    assert rest[2].startswith("+ 6 new markets, the first: ")
+    assert rest[2].startswith("+ 5 new markets, the first: ")
     assert rest[3] == "+ skills recommended: gauge-watcher"
 
 

@@ -415,7 +415,13 @@ async def test_the_screen_looks_as_kept_at_every_size() -> None:
     first = max(STATE.markets.values(), key=lambda market: (market.is_open, market.volume or 0))
     detail = STATE.detail
     assert detail is not None
-    state = replace(STATE, detail=replace(detail, market_id=first.market_id, span_s=86_400))
+    # The curve of another market, moved to where this one stands.
+    move = first.price - detail.points[-1][1]
+    points = tuple(
+        (at, price + move * place / 199) for place, (at, price) in enumerate(detail.points)
+    )
+    watched = replace(detail, market_id=first.market_id, span_s=86_400, points=points)
+    state = replace(STATE, detail=watched)
     async with markets(state) as view:
         for size, themes in THEMES.items():
             await view.pilot.resize_terminal(*size)

@@ -807,7 +807,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     found = guarded(state, PLAY.key)
     assert found is not None
     assert (found.venue, found.stop_pct) == (Venue.SIM, None)
-    assert guard_line(state).plain.startswith("! 0 of")
+    assert guard_line(state).plain.startswith("! 1 of 8 guarded")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real
     assert guarded(both, PLAY.key) == own

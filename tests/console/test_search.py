@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -5,17 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.screens.agent_columns import agent_columns
+from service_tui.console.screens.market_columns import market_columns
 from service_tui.console.screens.market_filter import (
     COMPARED,
     NAMED,
+    NAMES,
     SIM_ALONE,
     Around,
     MarketFilter,
     chosen,
     filter_from,
+    search_of,
     venues_of,
 )
-from service_tui.console.search import read_search
+from service_tui.console.screens.monitor_columns import monitor_columns
+from service_tui.console.screens.position_columns import Look, open_columns
+from service_tui.console.search import names_of, read_search
+from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue
 
 STATE = sample_state(200)
@@ -88,6 +96,74 @@ def test_marks_of_other_languages_are_plain_words(typed: str) -> None:
 def test_no_text_ends_in_an_error(typed: str) -> None:
     wanted = MarketFilter(typed=typed, status="all")
     assert set(chosen(MARKETS[:3], wanted, AROUND)) <= set(MARKETS[:3])
+
+
+@pytest.mark.parametrize(
+    ("shown", "known"),
+    [
+        ("YES:>0.9", "price:>0.9"),
+        ("yes>0.9", "price:>0.9"),
+        ("vol:>5k", "volume:>5k"),
+        ("ends:<1h", "left:<1h"),
+        ("24h:>0", "change:>0"),
+        ("pri:>0.9", "price:>0.9"),
+        ("on:evm", "venue:evm"),
+        ("cat:weather", "category:weather"),
+    ],
+)
+def test_a_column_is_named_as_its_title_or_by_how_it_begins(shown: str, known: str) -> None:
+    assert search_of(shown).problem == ""
+    assert found(shown) == found(known) != found()
+
+
+def test_a_column_of_text_is_asked_for_a_part_of_it() -> None:
+    wanted = {m.market_id for m in MARKETS if m.category == "weather"}
+    assert found("cat:weath") == found("category:weather") == wanted
+    assert found("!cat:weather") == found() - wanted
+
+
+def test_every_title_of_the_table_may_be_typed() -> None:
+    columns = market_columns(lambda: AROUND)
+    names = names_of((one.id, one.title) for one in columns)
+    aside = {"marks", "spark"}
+    assert {name: column for name, column in names.items() if column not in aside}.items() <= (
+        NAMES.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("valume:>2", "no column 'valume', did you mean volume?"),
+        ("catgory:weather", "no column 'catgory', did you mean category?"),
+        (
+            "zzzzz:>2",
+            "no column 'zzzzz': price, change, volume, left, liquidity, venue, question, ",
+        ),
+        ("category:>2", "category: wants a word, as category:abc"),
+        ("category:", "category: wants a word behind it"),
+    ],
+)
+def test_an_unknown_name_is_said_and_the_rest_holds(typed: str, said: str) -> None:
+    search = search_of(f"harbour {typed}")
+    assert search.problem.startswith(said)
+    assert found(f"harbour {typed}") == found("harbour")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        open_columns(lambda: Look(NOW, masked=False)),
+        agent_columns(lambda: STATE, lambda: NOW),
+        monitor_columns(lambda: False),
+    ],
+)
+def test_every_table_knows_its_columns_by_their_titles(columns: tuple[Column, ...]) -> None:
+    names = names_of((one.id, one.title) for one in columns)
+    for one in columns:
+        first = next(iter(re.findall(r"[a-z0-9&%]+", one.title.casefold())), one.id)
+        assert first in names
+        assert read_search(f"{first}:x", (), names=names).problem == ""
 
 
 def on(*kinds: tuple[Venue, ...]) -> set[str]:

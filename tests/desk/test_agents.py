@@ -17,6 +17,7 @@ from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands import AgentAct, Forget, Govern
 from service_tui.desk.commands_fleet import PauseAll, SetLeash
 from service_tui.desk.desk import Desk
+from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.handlers.agents import OWN_KEY
 from service_tui.desk.listening import NUDGE_S
@@ -252,11 +253,35 @@ async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -
         await buy(agent, market_id, 2.0)
         # Without the stream it is polled as ever.
         await until(desk, lambda s: the(s).trades_count == 2, stage, within_s=6.0)
-        assert len(desk.state.fills) == 1
+        # And the fill that nobody told is read in the history.
+        await until(desk, lambda s: len(s.fills) == 2, stage, within_s=6.0)
+        assert {bool(one.seq) for one in desk.state.fills} == {True, False}
         told.is_broken = False
-        await until(desk, lambda s: s.listening and len(s.fills) == 2, stage, within_s=6.0)
+        heard_all = lambda s: s.listening and all(one.seq for one in s.fills)  # noqa: E731
+        await until(desk, heard_all, stage, within_s=6.0)
+        assert len(desk.state.fills) == 2
         assert told.opened[0] is None
         assert told.opened[-1] == heard
+
+
+async def test_a_desk_that_is_started_again_knows_all_fills(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        agent, agent_id = await registered(stage)
+        first, second, *_ = stage.open_markets()
+        await buy(agent, first.market_id)
+        await buy(agent, second.market_id, 30.0)
+        await buy(stage.client, first.market_id, 7.0)
+        async with open_test_desk(stage, first_state()) as desk:
+            state = await until(desk, lambda s: len(s.fills) == 3 and s.trades, stage)
+            found = {(one.agent_id, one.market_id, one.money) for one in state.fills}
+            assert found == {
+                (agent_id, first.market_id, 200 * ONE),
+                (agent_id, second.market_id, 30 * ONE),
+                (stage.agent_id, first.market_id, 7 * ONE),
+            }
+            # The blotter as well, of the own agent: no command of this console made it.
+            (row,) = fill_tickets(state.trades, state.tickets)
+            assert (row.what, row.market_id) == ("buy NO for 7.00", first.market_id)
 
 
 async def test_what_was_missed_is_read_again(tmp_path: Path) -> None:

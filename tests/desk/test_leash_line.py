@@ -178,7 +178,9 @@ async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_pa
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         first = await it.buy(5.0)
         await it.lines.carry_out(RefuseHeld(first.trade_id, "it", "too thin"))
-        second = await it.buy(5.0)
+        # The same trade is not asked for again so soon; another one may be.
+        assert told(await it.buy(5.0)) == (False, "REFUSED_BEFORE")
+        second = await it.buy(5.0, 1)
         async with asyncio.TaskGroup() as tasks:
             looking = tasks.create_task(it.lines.run())
             await it.stage.clock.advance(61.0)

@@ -22,6 +22,7 @@ from service_tui.desk.facts import (
     EquityMarked,
     Fact,
     FillsHeard,
+    FillsRead,
     FleetSeen,
     HaltChanged,
     LimitsSeen,
@@ -214,6 +215,12 @@ FACTS = {
     StarSet: st.builds(StarSet, texts, st.booleans()),
     PreferenceSet: st.builds(PreferenceSet, texts, texts),
     FleetSeen: st.just(FleetSeen(STATE.fleet)),
+    FillsRead: st.builds(
+        FillsRead,
+        st.lists(
+            st.builds(lambda fill: replace(fill, seq=0), st.sampled_from(STATE.fills)), max_size=6
+        ).map(tuple),
+    ),
     FillsHeard: st.builds(
         FillsHeard,
         st.lists(

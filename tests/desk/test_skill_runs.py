@@ -1,23 +1,28 @@
 """Real processes of skills: how they run, how they misbehave, and that nothing is left of them."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from kit.samples.fleet import fleet_state, run_of
 from service_tui.clock import ManualClock
+from service_tui.desk.agent_health import Health, health_of, last_action
 from service_tui.desk.facts import Fact
 from service_tui.desk.facts_fleet import LogTailSeen, SkillRunChanged
 from service_tui.desk.gate import Gate
-from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView
-from service_tui.desk.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns
+from service_tui.desk.records_fleet import Pace, SkillRunState, SkillRunView, SupervisionView
+from service_tui.desk.reduce_fleet import reduce_fleet
+from service_tui.desk.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRuns, known_runs
 from service_tui.skills.package import BUNDLED
 from service_tui.skills.process import LOG, LOG_MAX, Launch, tagged, tail
+from service_tui.units import Timestamp
 
 pytestmark = pytest.mark.process
 
@@ -270,6 +275,42 @@ async def test_what_is_not_detached_ends_with_the_desk_and_is_remembered(tmp_pat
     async with opened(tmp_path) as hand:
         hand.runs.remember()
         assert (hand.view.state, hand.view.why) == (SkillRunState.STOPPED, "the console ended")
+
+
+def test_what_died_with_its_console_is_told_as_ended_then_and_in_the_order_of_time(
+    tmp_path: Path,
+) -> None:
+    # Folders have names that say nothing of time: "a" was begun last.
+    last, other, first = (f"{letter}-{os.getpid()}" for letter in "abc")
+    for name, started_at, state in (
+        (last, 900.0, SkillRunState.RUNNING),
+        (other, 500.0, SkillRunState.RUNNING),
+        (first, 100.0, SkillRunState.CRASHED),
+    ):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        run = run_of(
+            name, state=state, started_at=Timestamp(started_at), pid=2**22 - 1, ended_at=None,
+            output_at=Timestamp(started_at + 50),
+        )  # fmt: skip
+        (folder / "run.json").write_text(json.dumps(asdict(run)), encoding="utf-8")
+    looked = known_runs(tmp_path)
+    hand = Hand(tmp_path)
+    hand.runs.remember()
+    told = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
+    for found in (looked, told):
+        assert [run.run_id for run in found] == [first, other, last]
+        assert {run.state for run in found[1:]} == {SkillRunState.STOPPED}
+        assert [run.ended_at for run in found[1:]] == [550.0, 950.0]
+        assert {run.why for run in found[1:]} == {"the console ended"}
+    # So that the newest one says how its agent is.
+    view = SupervisionView()
+    for fact in told:
+        view = reduce_fleet(view, SkillRunChanged(fact))
+    agent = replace(fleet_state().fleet.agents[1], agent_id=told[0].agent_id, last_trade_at=None)
+    health = health_of(agent, view, Timestamp(2_000.0)).health
+    assert health is Health.STOPPED
+    assert last_action(agent, view, ()) == (f"stopped: {told[0].skill_slug}", 950.0)
 
 
 async def test_a_killed_desk_takes_its_skills_along(tmp_path: Path) -> None:

@@ -146,7 +146,12 @@ def test_an_order_without_a_trade_tells_how_it_ended() -> None:
 def test_a_position_that_resolved_tells_its_outcome() -> None:
     ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
     chain = why_position(replace(with_trades(BUY), positions=(), closed=(ended,)), ended)
-    assert told(chain, "exit") == {"outcome": "YES", "realized": 29 * ONE}
+    assert told(chain, "exit") == {
+        "outcome": "YES",
+        "realized": 29 * ONE,
+        # The other links have wall time.
+        "clock": "world time",
+    }
 
 
 def test_a_real_order_without_a_trade_shows_nothing_of_play_money() -> None:

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from kit.examples import examples
 from service_tui.engine.codec import decode, dumps, encode
-from service_tui.engine.errors import SignalNotFound
+from service_tui.engine.errors import DaySpend, SignalNotFound
 from service_tui.engine.events import (
     AgentRegistered,
     BreakerReset,
@@ -210,14 +210,14 @@ def test_what_a_mirror_spends(stand: Stand, name: str) -> None:
     assert found == (wanted if wanted is None else pytest.approx(wanted))
 
 
-def test_the_amounts_that_wait_keep_within_the_cap_together(stand: Stand) -> None:
+def test_each_amount_that_waits_keeps_within_what_is_left_of_the_cap(stand: Stand) -> None:
     stand.follow(mirror_fraction=0.5, daily_cap=Micros(45 * ONE))
     stand.tell(*(stand.new(stand.market()) for _ in range(4)))
     first = stand.pending()
-    assert [one.amount / ONE for one in first] == [20.0, 20.0, 5.0]
-    # One that is taken out makes room for those that were held back.
+    # The formula that the screen shows gives each of them, however many wait.
+    assert [one.amount / ONE for one in first] == [20.0] * 4
     stand.do(SignalDismissed("ada", Timestamp(stand.now), first[0].signal_id))
-    assert [one.amount / ONE for one in stand.pending()] == [20.0, 20.0, 5.0]
+    assert [one.amount / ONE for one in stand.pending()] == [20.0] * 3
     assert stand.pending()[0].signal_id == first[1].signal_id
 
 
@@ -326,18 +326,41 @@ def test_what_a_mirror_costs_counts_against_the_cap_and_survives(stand: Stand) -
     market = stand.market()
     stand.tell(stand.new(market), stand.new(market))
     first, second = stand.pending()
-    assert (first.amount, second.amount) == (20 * ONE, 10 * ONE)
+    # Both wait: neither has spent anything of the day.
+    assert (first.amount, second.amount) == (20 * ONE, 20 * ONE)
     order = Order(
         stand.world.agents["ada"], market.market_id, Side.YES, Action.BUY, Micros(12 * ONE),
         note=mirror_note(first),
     )  # fmt: skip
     stand.events.append(stand.world.place(order, Timestamp(stand.now)))
-    # Mirrored for less, and not taken out yet: it shows its cost, the other one gets the rest.
+    # Mirrored, and not taken out yet: it shows its cost; the other one gets what is left.
     assert [one.amount / ONE for one in stand.pending()] == [12.0, 18.0]
     assert stand.world.reactor.spent_today("ada", Timestamp(stand.now)) == 12 * ONE
     assert dumps(fields_of(replayed(stand))) == dumps(fields_of(stand.world))
     stand.now += DAY_S
     assert stand.world.reactor.spent_today("ada", Timestamp(stand.now)) == 0
+
+
+def test_mirrors_together_keep_within_the_cap(stand: Stand) -> None:
+    stand.follow(mirror_fraction=0.5, daily_cap=Micros(30 * ONE))
+    agent, market = stand.world.agents["ada"], stand.market()
+    stand.tell(stand.new(market), stand.new(market))
+    first, second = stand.pending()
+
+    def order(signal: Signal, size: int, note: Note | None = None) -> Order:
+        return Order(
+            agent, market.market_id, Side.YES, Action.BUY, Micros(size * ONE),
+            note=note or mirror_note(signal),
+        )  # fmt: skip
+
+    now, reactor = Timestamp(stand.now), stand.world.reactor
+    reactor.check_cap(order(first, 20), now)
+    stand.world.place(order(first, 20), now)
+    with pytest.raises(DaySpend):
+        reactor.check_cap(order(second, 20), now)
+    reactor.check_cap(order(second, 10), now)
+    # What mirrors nothing is bound by other limits.
+    reactor.check_cap(order(second, 20, Note(source="desk")), now)
 
 
 def test_trades_that_mirror_nothing_leave_the_cap_alone(stand: Stand) -> None:
@@ -720,14 +743,11 @@ class Reactions(RuleBasedStateMachine):  # noqa: PLR0904  (its rules)
         # In the order of their coming; only for want of money or size may one be missing.
         assert names == [name for name in wanted if name in set(names)]
         for name in set(wanted) - set(names):
-            assert self.has_no_room_for(name, found)
+            assert self.has_no_room_for(name)
 
-    def has_no_room_for(self, name: str, found: list[Signal]) -> bool:
+    def has_no_room_for(self, name: str) -> bool:
         one = next(one for one, _ in self.told if signal_id_of(one) == name)
-        wanted = self.wanted(one)
-        left = self.left() - sum(
-            signal.amount for signal in found if signal.signal_id not in self.costs
-        )
+        wanted, left = self.wanted(one), self.left()
         least = CENT
         if self.config.get("venue") is Venue.EVM:
             least = math.floor(5 * ONE * min(0.999, one.price * 1.02))
@@ -750,8 +770,8 @@ class Reactions(RuleBasedStateMachine):  # noqa: PLR0904  (its rules)
     @invariant()
     def nothing_is_larger_than_it_may_be(self) -> None:
         fresh = [one for one in self.stand.pending() if one.signal_id not in self.costs]
-        assert sum(one.amount for one in fresh) <= self.left()
         for one in fresh:
+            assert one.amount <= self.left()
             assert one.amount % CENT == 0
             limit = 500 * ONE if one.venue is Venue.SIM else 100 * ONE
             assert 0 < one.amount <= min(self.wanted(one.settled), limit) + 1

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from kit.service.served import Served, open_served
+from kit.service.stage import Stage
 from service_tui import Idea, ServiceClient, run_skill
 from service_tui.clock import SystemClock
 from service_tui.sdk.rounds import DAY_S, REFUSALS, USED_UP, WAITS, one_round
 from service_tui.terms import LeashMode
-from service_tui.wire.endpoints_fleet import DESK_SET_LEASH
-from service_tui.wire.fleet import LeashRequest
+from service_tui.wire.endpoints_fleet import DESK_HELD, DESK_REFUSE, DESK_SET_LEASH
+from service_tui.wire.fleet import HeldQuery, LeashRequest, RefuseRequest
 
 SLUG = "rain-maker"
 BUDGET = "SERVICE_RAIN_MAKER_DAILY_BUDGET_USD"
@@ -258,6 +259,54 @@ async def test_a_skill_that_is_started_again_has_what_is_left_of_the_day(
         third = await off(start)
         assert (third["trades_executed"], third["skip_reason"]) == (0, USED_UP)
         assert (await off(start, now + DAY_S))["trades_executed"] == 1
+
+
+class Refusing(At):
+    """A clock on which the operator refuses all that waits in the second pause; the third ends."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage.clock.now())
+        self._stage, self._loop, self._pauses = stage, asyncio.get_running_loop(), 0
+
+    async def sleep(self, delay_s: float) -> None:
+        if delay_s != PAUSE_S:
+            await super().sleep(delay_s)
+            return
+        self._pauses += 1
+        if self._pauses == 2:
+            no = asyncio.run_coroutine_threadsafe(self._refuse(), self._loop)
+            await asyncio.wrap_future(no)
+        if self._pauses == 3:
+            raise EndedError
+
+    async def _refuse(self) -> None:
+        held = (await self._stage.client.call(DESK_HELD, query=HeldQuery())).answer.held
+        for one in held:
+            path = {"held_id": one.held_id}
+            await self._stage.client.call(DESK_REFUSE, path=path, body=RefuseRequest())
+
+
+async def test_what_waits_is_not_spent_and_is_free_again_once_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live"])
+    monkeypatch.setenv(BUDGET, "9")
+    async with open_served(tmp_path) as served:
+        stage = served.stage
+        monkeypatch.setenv("SERVICE_API_KEY", stage.key)
+        monkeypatch.setenv("SERVICE_API_URL", served.url)
+        asks = LeashRequest(mode=LeashMode.ASK)
+        await stage.client.call(DESK_SET_LEASH, path={"agent_id": stage.agent_id}, body=asks)
+        markets, clock = iter(served.markets), Refusing(stage)
+
+        def ideas(_: ServiceClient) -> Iterator[Idea]:
+            yield idea(next(markets))
+
+        with pytest.raises(EndedError):
+            await off(lambda: run_skill(SLUG, ideas, pause_s=PAUSE_S, clock=clock))
+    told = [json.loads(line)["automaton"] for line in capsys.readouterr().out.splitlines()]
+    assert [one["trades_attempted"] for one in told] == [1, 0, 1]
+    assert {one["skip_reason"] for one in told} == {WAITS}
 
 
 async def test_without_live_a_skill_trades_on_paper_and_once_is_once(

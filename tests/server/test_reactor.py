@@ -148,9 +148,15 @@ async def test_a_mirror_settles_what_is_left_of_the_cap(tmp_path: Path) -> None:
         cap = round(2 * first["amount"] + 1, 2)
         await line.said(PATCH_REACTOR, json={"daily_cap": cap})
         amounts = [one["amount"] for one in await pending(line)]
-        assert amounts == [first["amount"], second["amount"], 1.0]
+        # What waits has spent nothing.
+        assert amounts == [one["amount"] for one in (first, second, third)]
         said = await line.said(PLACE_TRADE, json=mirror_of(first, 0.999))
         assert said["success"], said["error"]
+        await line.said(PATCH_REACTOR, json={"daily_cap": first["amount"] + 1})
+        # The next one finds what is left, and the cap refuses more.
+        assert [one["amount"] for one in await pending(line)][1:] == [1.0, 1.0]
+        more = await line.said(PLACE_TRADE, json=mirror_of(second, 0.999))
+        assert (more["success"], more["error_code"]) == (False, "DAILY_LIMIT")
         config = await line.said(REACTOR)
         assert config["daily_spent"] == first["amount"] == said["cost"]
         await line.said(DELETE_SIGNAL, path={"signal_id": first["tx_hash"]})

@@ -27,6 +27,9 @@ _LARGE: Final = {
 }
 """Digits three lines high, of box-drawing characters that every font has."""
 
+_BESIDE: Final = "   "
+"""Between a large number and the text beside it."""
+
 Figure = tuple[str, Text]
 """A label and its value."""
 
@@ -46,13 +49,26 @@ def section(title: str, body: Text) -> Text:
     return Text.assemble((title, "bold heading"), "\n", body)
 
 
-def large(number: str, ink: str, beside: Sequence[Text]) -> Text:
-    """A number three lines high, with a line of text beside each; other letters stay small."""
-    lines: list[Text] = []
-    for row, told in enumerate(beside[:3]):
-        glyphs = (_LARGE.get(letter, (" ", letter, " "))[row] for letter in number)
-        lines.append(Text.assemble(("".join(glyphs), ink), "   ", told))
-    return Text("\n").join(lines)
+def large(number: str, ink: str, beside: Sequence[Text], width: int = 0) -> Text:
+    """A number three lines high, with a line of text beside each; other letters stay small.
+
+    Args:
+        number: what is large.
+        ink: its tone.
+        beside: three lines at most.
+        width: cells of a line; where number and text are wider, the text stands below, so that no
+            line of the number is broken. 0: there is room.
+
+    Returns:
+        Three lines, or those of the text below them.
+    """
+    glyphs = [_LARGE.get(letter, (" ", letter, " ")) for letter in number]
+    rows = [Text("".join(glyph[row] for glyph in glyphs), ink) for row in range(3)]
+    widest = max((told.cell_len for told in beside[:3]), default=0)
+    if width and rows[0].cell_len + len(_BESIDE) + widest > width:
+        return Text("\n").join((*rows, *beside[:3]))
+    shown = zip(rows, beside[:3], strict=False)
+    return Text("\n").join(Text.assemble(row, _BESIDE, told) for row, told in shown)
 
 
 def _cell(figure: Figure, width: int) -> Text:

@@ -11,7 +11,17 @@ from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-__all__ = ["NOT_YET", "counted", "if_none", "is_heard", "is_private", "not_told", "world_now"]
+__all__ = [
+    "NOT_YET",
+    "counted",
+    "if_none",
+    "is_heard",
+    "is_private",
+    "not_told",
+    "of_wall",
+    "of_world",
+    "world_now",
+]
 
 NOT_YET: Final = "not known yet"
 """In the place of "none", as long as the service has not told."""
@@ -22,6 +32,27 @@ def world_now(state: DeskState, now: Timestamp) -> Timestamp:
     if state.service.embedded and state.world is not None:
         return state.world.time_at(now)
     return now
+
+
+def of_world(state: DeskState) -> str:
+    """What stands behind a title of events of the markets: they go by the world's clock.
+
+    Markets, their prices, news, trades and outcomes have the world's time; orders, fills of ours,
+    alerts, equity and everything that a person or an agent did have wall time.
+
+    Returns:
+        Empty where there is one clock alone.
+    """
+    return ", world time" if _has_two_clocks(state) else ""
+
+
+def of_wall(state: DeskState) -> str:
+    """What stands behind a title of what was done here, beside events of the markets."""
+    return ", wall time" if _has_two_clocks(state) else ""
+
+
+def _has_two_clocks(state: DeskState) -> bool:
+    return state.service.embedded and state.world is not None
 
 
 def is_private(state: DeskState) -> bool:

@@ -4,7 +4,10 @@ Knows the views and the dialog of an approval. Must not know a screen's layout.
 Used by the app, which stands on it.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from textual import on
 
@@ -14,21 +17,41 @@ from service_tui.console.messages import ApprovalWanted, Said
 from service_tui.desk.commands_fleet import ApproveHeld, ReadDay, RefuseHeld
 from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import HeldView
+from service_tui.units import Timestamp
+
+LAG_S: Final = 3.0
+"""A decision counts here at once; one that did not take effect by then is asked for again."""
 
 
 class HandKeys(HaltKeys):
     """Views that ask whether an agent may trade."""
 
+    _decided_at: Mapping[str, Timestamp] = MappingProxyType({})
+
     def action_approvals(self) -> None:
-        """The waiting trade with the nearest deadline; decided, the key brings the next one."""
-        held = self.desk_state.supervision.held
+        """The waiting trade with the nearest deadline; decided, the next one takes its place."""
+        held = self._undecided()
         if not held:
-            none = "no trade waits for you"
+            none = "no trade waits for your approval"
             if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
                 none = "which trades wait for you is not known yet: the service has not told"
-            self.post_message(Said(none, "info"))
+            # A warning stays until it was seen: a key that did nothing says why.
+            self.post_message(Said(none, "warn"))
             return
         self._decide(held[0])
+
+    def _undecided(self) -> tuple[HeldView, ...]:
+        """What waits, without what was decided here a moment ago."""
+        recent = {one for one, at in self._decided_at.items() if 0 <= self.now - at < LAG_S}
+        return tuple(one for one in self.desk_state.supervision.held if one.held_id not in recent)
+
+    def _next_trade(self, decided: HeldView) -> None:
+        """Bring the next trade that waits; keys typed ahead were meant for none of it."""
+        self._decided_at = {**self._decided_at, decided.held_id: self.now}
+        self.forget_typed()
+        left = self._undecided()
+        if left:
+            self._decide(left[0], is_next=True)
 
     def action_report(self) -> None:
         """The day of every agent, as a page; the one in focus on its screen comes first."""
@@ -49,7 +72,7 @@ class HandKeys(HaltKeys):
                 return
         self.post_message(Said("that trade waits no longer", "info"))
 
-    def _decide(self, held: HeldView) -> None:
+    def _decide(self, held: HeldView, *, is_next: bool = False) -> None:
         from service_tui.console.dialogs.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
             is_real,
@@ -64,12 +87,14 @@ class HandKeys(HaltKeys):
                 ask_for_real(decision)
             elif decision is not None:
                 self.give(decision)
+                self._next_trade(held)
 
         def ask_for_real(order: ApproveHeld) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
                     self.give(replace(order, confirmed=True))
+                    self._next_trade(held)
 
             self.push_screen(real_question(held, order, self.desk_state), answered)
 
-        self.push_screen(ApprovalForm(self.desk_state, self.now, held), decided)
+        self.push_screen(ApprovalForm(self.desk_state, self.now, held, is_next=is_next), decided)

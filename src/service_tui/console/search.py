@@ -6,8 +6,9 @@ Used by every screen with a table, at every key typed into its filter line.
 
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -32,6 +33,34 @@ _COMPARED: Final = re.compile(r"([^\s:<>=]*):?(>=|<=|>|<)(.*)")
 _VALUE: Final = re.compile(r"([+-]?[0-9]{1,15}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})([a-z%]*)")
 
 _NONE_NAMED: Final[Mapping[str, Collection[str]]] = {}
+_NO_NAMES: Final[Mapping[str, str]] = {}
+
+_NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
+"""What may be meant as the name of a column; of anything else a colon is a mark like any other."""
+
+_TITLE: Final = re.compile(r"[a-z0-9&%]+")
+_NAMES_SAID: Final = 6
+_CLOSE: Final = 0.5
+"""How alike a name must be to be offered for one that there is not."""
+
+
+def names_of(columns: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What may stand before a colon for each column: its id, its title, the title's first word.
+
+    Args:
+        columns: id and title of each, from left to right; the first of a name has it.
+
+    Returns:
+        The column's id by each of its names, in small letters.
+    """
+    known = list(columns)
+    found = {column: column for column, _ in known}
+    for column, title in known:
+        words = _TITLE.findall(title.casefold())
+        for name in ("".join(words), *words[:1]):
+            if name:
+                found.setdefault(name, column)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +85,13 @@ class _Named:
 
 
 @dataclass(frozen=True, slots=True)
+class _Cell:
+    column: str
+    word: str
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """What of a search is understood: every word, comparison and name must hold.
 
@@ -66,17 +102,24 @@ class Search:
     comparisons: tuple[_Comparison, ...] = ()
     problem: str = ""
     named: tuple[_Named, ...] = ()
+    cells: tuple[_Cell, ...] = ()
 
     def __bool__(self) -> bool:
         """True if it asks for anything."""
-        return bool(self.words or self.comparisons or self.named)
+        return bool(self.words or self.comparisons or self.named or self.cells)
 
-    def matches(self, text: str, number: Callable[[str], float | None]) -> bool:
+    def matches(
+        self,
+        text: str,
+        number: Callable[[str], float | None],
+        cell: Callable[[str], str] = lambda _: "",
+    ) -> bool:
         """True if a row is wanted, by its words and numbers.
 
         Args:
             text: the row's words, casefolded.
             number: the row's value in a column, None if not known.
+            cell: what the row shows in a column of text.
 
         Returns:
             Whether all terms hold; what is not known matches no comparison, nor its inversion.
@@ -88,7 +131,9 @@ class Search:
             value = number(term.column)
             if value is None or term.holds(value, term.value) is not term.wanted:
                 return False
-        return True
+        return all(
+            (term.word in cell(term.column).casefold()) is term.wanted for term in self.cells
+        )
 
     def names(self, column: str, known: Collection[str]) -> bool:
         """True if a row is wanted, by the names in one of its columns; `known` empty: not known."""
@@ -100,7 +145,10 @@ class Search:
 
 
 def read_search(
-    typed: str, columns: Collection[str], named: Mapping[str, Collection[str]] = _NONE_NAMED
+    typed: str,
+    columns: Collection[str],
+    named: Mapping[str, Collection[str]] = _NONE_NAMED,
+    names: Mapping[str, str] = _NO_NAMES,
 ) -> Search:
     """The search that was typed, of which a part may not be understood.
 
@@ -109,28 +157,83 @@ def read_search(
         columns: names that may stand before a comparison.
         named: columns whose cells hold some of a few names, with these; `venue:evm` asks for one
             by how it begins.
+        names: what the columns of the table are called, with the id of each; one that is neither
+            compared nor named holds text, of which `column:word` asks for a part.
 
     Returns:
         The search; an empty one is false and matches every row.
     """
     words: list[_Word] = []
     comparisons: list[_Comparison] = []
-    names: list[_Named] = []
+    by_name: list[_Named] = []
+    cells: list[_Cell] = []
+    known = {**names, **{one: one for one in (*columns, *named)}}
     problem = ""
     for token in typed.split():
         is_wanted = not token.startswith("!")
         bare = token if is_wanted else token[1:]
+        bare = _with_column(bare, known)
         term = _read_name(bare, named, is_wanted=is_wanted)
+        term = term or _read_cell(bare, known, (*columns, *named), is_wanted=is_wanted)
         term = term or _read_token(bare, columns, is_wanted=is_wanted)
         if isinstance(term, str):
             problem = problem or term
         elif isinstance(term, _Comparison):
             comparisons.append(term)
         elif isinstance(term, _Named):
-            names.append(term)
+            by_name.append(term)
+        elif isinstance(term, _Cell):
+            cells.append(term)
         else:
             words.append(term)
-    return Search(tuple(words), tuple(comparisons), problem, tuple(names))
+    return Search(tuple(words), tuple(comparisons), problem, tuple(by_name), tuple(cells))
+
+
+_PARTS: Final = re.compile(r"([^\s:<>=]+)(:?(?:>=|<=|>|<)|:)(.*)")
+
+
+def _with_column(bare: str, known: Mapping[str, str]) -> str:
+    """A term with the id of its column in the place of the column's name, or of its beginning."""
+    parts = _PARTS.fullmatch(bare)
+    if parts is None:
+        return bare
+    name, sign, value = parts.groups()
+    column = _column_of(name.casefold(), known)
+    return bare if column is None else f"{column}{sign}{value}"
+
+
+def _column_of(name: str, known: Mapping[str, str]) -> str | None:
+    """The column of a name, or of the beginning of the names of one column alone."""
+    if name in known:
+        return known[name]
+    begun = {column for each, column in known.items() if each.startswith(name)}
+    return begun.pop() if len(begun) == 1 and len(name) > 1 else None
+
+
+def _read_cell(
+    bare: str, known: Mapping[str, str], others: Collection[str], *, is_wanted: bool
+) -> _Cell | str | None:
+    """A column of text with a part of it, what is wrong with it, or None: it is something else."""
+    parts = _PARTS.fullmatch(bare)
+    if parts is None:
+        return None
+    column, sign, given = parts.group(1).casefold(), parts.group(2), parts.group(3).casefold()
+    if column in others:
+        return None
+    if column not in known:
+        return _no_column(column, known) if sign != ":" or _NAME.fullmatch(column) else None
+    if sign != ":":
+        return f"{column}: wants a word, as {column}:abc"
+    return _Cell(column, given, is_wanted) if given else f"{column}: wants a word behind it"
+
+
+def _no_column(name: str, known: Mapping[str, str]) -> str:
+    """That there is no such column, and which are meant or there."""
+    close = get_close_matches(name, known, 1, _CLOSE)
+    said = f"no column {name[:20]!r}"
+    if close:
+        return f"{said}, did you mean {close[0]}?"
+    return f"{said}: {', '.join(dict.fromkeys(known.values()))}"
 
 
 def _read_name(
@@ -157,7 +260,7 @@ def _read_token(
         return _Word(bare.casefold(), is_wanted)
     column, sign, given = compared.group(1).casefold(), compared.group(2), compared.group(3)
     if column not in columns:
-        return f"no column {column[:20]!r}: {', '.join(columns)}"
+        return _no_column(column, {one: one for one in columns})
     value = _VALUE.fullmatch(given.casefold())
     if value is None or value.group(2) not in _SUFFIXES:
         return f"{column}:{sign} wants a number, as {column}:{sign}0.6"

@@ -46,6 +46,9 @@ _READINGS: Final = (
 SHOWN_MAX: Final = 1_000
 """Entries that the screen has, the newest; the file has all."""
 
+_LOOKED_BACK: Final = 20
+"""Tickets among which the one is looked for of which a notice tells."""
+
 _BAD: Final = frozenset({"bad", "warn"})
 """Tones of a notice that says no."""
 
@@ -78,22 +81,35 @@ class Actions:
         if isinstance(command, NoteConfirmed):
             self._take("person", Deed.CONFIRMED, command.kind, command.what)
         elif not isinstance(command, _READINGS):
-            self._take("person", Deed.INTENT, command.kind, command.in_words())
+            market_id = getattr(command, "market_id", "")
+            question = getattr(command, "question", "")
+            named = (market_id, question) if market_id and question else None
+            self._take("person", Deed.INTENT, command.kind, command.in_words(), market=named)
 
     def heard(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
         if self._beside and isinstance(fact, FillsHeard | HeldSeen):
             return
         for who, what, kind, words in _told(before, fact):
-            self._take(who, what, kind, words)
+            self._take(who, what, kind, words, market=_market_in(words, before))
 
-    def _take(self, who: str, what: Deed, kind: str, words: str) -> None:
+    def _take(
+        self,
+        who: str,
+        what: Deed,
+        kind: str,
+        words: str,
+        *,
+        market: tuple[str, str] | None = None,
+    ) -> None:
         if len(self._waiting) >= WAITING_MAX:
             self._lost += 1
             return
         at = round(self._clock.now(), 3)
         text = words[:4_000].encode("utf-8", "replace").decode()
         entry = {"at": at, "who": who, "what": what.value, "kind": kind, "words": text}
+        if market is not None:
+            entry |= {"market": market[0], "question": market[1]}
         self._waiting.append(entry)
 
     async def run(self) -> None:
@@ -159,7 +175,8 @@ def _view(line: Line) -> ActionView:
     """An entry as it is shown; what an older or a foreign line lacks is empty."""
     entry = line.entry
     at = entry.get("at")
-    words = {name: str(entry.get(name, "")) for name in ("who", "what", "kind", "words")}
+    names = ("who", "what", "kind", "words", "market", "question")
+    words = {name: str(entry.get(name, "")) for name in names}
     if not words["words"] and "count" in entry:
         words["words"] = f"{entry['count']} entries were not written: the disk refused"
     when = Timestamp(float(at)) if isinstance(at, int | float) else Timestamp(0.0)
@@ -176,10 +193,29 @@ _ENDS: Final = {
 }
 
 
+def _market_in(words: str, state: DeskState) -> tuple[str, str] | None:
+    """The market that words name by its id, with its question, where it is known."""
+    tokens = (token.strip(".,:;()") for token in words.split())
+    found = (state.markets[token] for token in tokens if token in state.markets)
+    market = next(found, None)
+    return None if market is None else (market.market_id, market.question)
+
+
+def _is_told(state: DeskState, notice: Noticed) -> bool:
+    """Whether a notice repeats the end of a ticket."""
+    return any(
+        one.outcome and notice.text.startswith(f"{one.what}: {one.outcome}")
+        for one in state.tickets[:_LOOKED_BACK]
+    )
+
+
 def _told(before: DeskState, fact: Fact) -> Iterator[Told]:
     match fact:
         case TicketChanged():
             yield from _ending(before, fact)
+        case Noticed() if _is_told(before, fact):
+            # The end of its ticket says the same, a moment before.
+            return
         case Noticed():
             # An answer without a ticket: what a person ordered and no money moved for.
             deed = Deed.REFUSAL if fact.tone in _BAD else Deed.RESULT

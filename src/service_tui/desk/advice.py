@@ -27,6 +27,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "SIGNATURE_REQUIRED": "press 5, W, then U, and unlock the key",
     "OWN_ORDER": _TAKE_BACK,
     "TOO_MANY_ORDERS": _TAKE_BACK,
+    "REFUSED_BEFORE": "you refused it within the last hour: a buy of your own is not bound by that",
     "LEASH_OBSERVE": "give it a longer leash on the agents screen (7, then l)",
     "LEASH_BUDGET": "raise its budget on the agents screen (7, then l), or wait for midnight UTC",
 }

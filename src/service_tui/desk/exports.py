@@ -13,7 +13,7 @@ from typing import Final
 
 from service_tui.desk.freshness import is_heard
 from service_tui.desk.records import PositionView, Topic
-from service_tui.desk.records_fleet import ReasonedTradeView
+from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.report import DayReport, Pasts, day_reports
 from service_tui.desk.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.state import DeskState
@@ -87,6 +87,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "money": MONEY_OF[trade.venue],
         "side": trade.side.value,
         "action": trade.action,
+        "deal": trade.deal.value,
         "shares": _money(trade.shares),
         "cost": _money(trade.cost),
         "fee": _money(trade.fee),
@@ -111,8 +112,16 @@ def position_rows(state: DeskState, pasts: Pasts) -> Rows:
     held = {own: (*state.positions, *state.closed, *state.on_venues)}
     # The state keeps the newest of the own ones that ended; what was read for an export is whole.
     read = [one for one in pasts.values() if one.agent_id != own or one.positions]
-    held |= {one.agent_id: one.positions for one in read}
+    held |= {one.agent_id: _at_one_moment(state, one, own) for one in read}
     return [_position_row(agent_id, one) for agent_id, found in held.items() for one in found]
+
+
+def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[PositionView, ...]:
+    """What was read of an agent; of the own one what is open stands as on the screens."""
+    shown = {one.key: one for one in (*state.positions, *state.on_venues) if not one.is_closed}
+    if past.agent_id != own:
+        return past.positions
+    return tuple(one if one.is_closed else shown.get(one.key, one) for one in past.positions)
 
 
 def _position_row(agent_id: str, held: PositionView) -> Row:

@@ -221,6 +221,13 @@ class Acted:
 
 
 @dataclass(frozen=True, slots=True)
+class FillsRead:
+    """Trades of agents as the history tells them; they move no price."""
+
+    fills: tuple[FillView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FillsHeard:
     """Some agents traded, a moment ago; oldest first."""
 
@@ -301,6 +308,7 @@ Fact = (
     | PreferenceSet
     | FleetSeen
     | FillsHeard
+    | FillsRead
     | Revealed
     | Listening
     | Noticed

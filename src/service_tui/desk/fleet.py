@@ -6,7 +6,7 @@ Used by desk.translate (which makes them), desk.state, and the agents screen.
 
 from dataclasses import dataclass, field
 
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp
 
 
@@ -81,8 +81,7 @@ class AgentView:
     @property
     def win_rate(self) -> float | None:
         """Wins among what is decided; None while nothing is."""
-        decided = self.wins + self.losses
-        return self.wins / decided if decided else None
+        return win_rate(self.wins, self.losses)
 
     @property
     def spent_real(self) -> Micros:
@@ -106,7 +105,10 @@ class FleetView:
 
 @dataclass(frozen=True, slots=True)
 class FillView:
-    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds."""
+    """A trade of any agent, as it was told. `price` is the average, `money` spend or proceeds.
+
+    `seq` is 0 where the history told it, and not the stream of events.
+    """
 
     seq: int
     at: Timestamp
@@ -123,6 +125,12 @@ class FillView:
     money: Micros
     realized: Micros
     source: str = ""
+    trade_id: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identity of the row: an order that is met in parts has a row for each."""
+        return f"{self.trade_id} {self.seq}"
 
 
 @dataclass(frozen=True, slots=True)

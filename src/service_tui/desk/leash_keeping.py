@@ -14,6 +14,8 @@ from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest
 
 DAY_S: Final = 86_400
+REFUSED_S: Final = 3_600.0
+"""ours: so long the operator's no to a trade stands, as at the embedded service."""
 WAITING_MAX: Final = 20
 """Trades of one run that wait."""
 
@@ -128,7 +130,7 @@ class KeptLeash:
             return self._over_budget(now)
         if self.mode is not LeashMode.ASK or size <= self.threshold:
             return True
-        return self._may_wait(order) or False
+        return self._may_wait(order, now) or False
 
     def has_left(self, size: Micros, now: Timestamp) -> bool:
         """Whether a buy fits into the day's budget."""
@@ -143,11 +145,26 @@ class KeptLeash:
             "wait for midnight UTC, or ask the operator for a larger budget",
         )
 
-    def _may_wait(self, order: TradeRequest) -> No | None:
+    def _refused_before(self, order: TradeRequest, now: Timestamp) -> No | None:
+        """The operator's no to the same trade, within the last hour; None where there was none."""
+        wanted = (order.venue, order.market_id, order.side, order.action)
+        for one in self.decided:
+            at = one.decided_at
+            is_recent = at is not None and 0 <= now - at < REFUSED_S
+            same = (one.venue, one.market_id, one.side, one.action) == wanted
+            if one.status is HeldStatus.REFUSED and is_recent and same:
+                words = "the operator refused this trade within the last hour"
+                return No("REFUSED_BEFORE", words, "trade another market, or wait")
+        return None
+
+    def _may_wait(self, order: TradeRequest, now: Timestamp) -> No | None:
         if order.signed_order is not None:
             return No(
                 "CANNOT_WAIT", "a signed order would lapse while it waits", "send it unsigned"
             )
+        no = self._refused_before(order, now)
+        if no is not None:
+            return no
         if len(self.waiting) >= WAITING_MAX:
             words = f"{WAITING_MAX} trades of this agent wait already"
             return No("TOO_MANY_HELD", words, "wait until the operator has decided some")

@@ -6,14 +6,16 @@ Used by desk.mirroring. Source: decisions, "Reactor sizing"; wire reference, 8.
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.rails import day_began
-from service_tui.desk.records import TicketState, TicketView
+from service_tui.desk.records import TicketState, TicketView, Topic
 from service_tui.desk.records_reactor import MIRROR, SignalView
 from service_tui.desk.sending import Said
 from service_tui.desk.state import DeskState
+from service_tui.desk.translate_reactor import CENT
 from service_tui.storage.blotter import Budget
 from service_tui.terms import Action
 from service_tui.units import Micros, Timestamp, decimal
@@ -132,6 +134,32 @@ def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
     return Budget(day_began(state, now), config.daily_cap, MIRROR)
 
 
+def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:
+    """Cut a signal to what the day's cap allows after mirrors that left a moment ago.
+
+    Signals that wait share what is left: the first that is mirrored takes it.
+
+    Returns:
+        The signal; with nothing left it stays as it is, and the cap refuses it.
+    """
+    left = state.reactor.day_left
+    if left is None:
+        return signal
+    read_at = state.seen.get(Topic.REACTOR, Timestamp(0.0))
+    room = (left - _mirrored_since(state, read_at)) // CENT * CENT
+    return replace(signal, amount=Micros(room)) if 0 < room < signal.amount else signal
+
+
+def _mirrored_since(state: DeskState, at: Timestamp) -> int:
+    """Money of mirrors that the service may not have counted in an answer of that time."""
+    return sum(
+        one.amount
+        for one in state.tickets
+        if one.kind == MIRROR and one.state not in _NEVER_SPENT and not one.has_no_trace
+        if one.in_flight or one.opened_at >= at
+    )
+
+
 def why_never(state: DeskState, signal: SignalView) -> str:
     """Why no rule of the desk mirrors a signal, however long it waits; empty when one may."""
     return next(_never(state, signal), "")
@@ -182,11 +210,5 @@ def _skill_left(state: DeskState) -> Micros | None:
     if known is None or known.skill_day_max is None:
         return None
     told = sum(one.spent for one in known.skills if one.slug == SKILL)
-    # What was opened since the service told, it may not have counted.
-    later = sum(
-        one.amount
-        for one in state.tickets
-        if one.kind == MIRROR and one.state not in _NEVER_SPENT and not one.has_no_trace
-        if one.in_flight or one.opened_at >= known.at
-    )
+    later = _mirrored_since(state, known.at)
     return Micros(max(0, known.skill_day_max - told - later))

@@ -33,6 +33,7 @@ from service_tui.desk.gate import HALTED, RESUME_FIX
 from service_tui.desk.handlers.trades import NO_ORDER, budget_of, preflight, unwritten
 from service_tui.desk.mirror_order import (
     cap_of,
+    cut_to_day,
     once_of,
     order_of,
     reaction_of,
@@ -265,6 +266,7 @@ class Mirrors:
         if never:
             await self._skip(signal, never)
             return None
+        signal = cut_to_day(state, signal)
         order = order_of(signal)
         why = why_not_now(state, signal, now) or preflight(state, order, now)
         try:

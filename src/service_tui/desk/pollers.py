@@ -40,6 +40,7 @@ from service_tui.desk.facts import (
 from service_tui.desk.facts_research import ResearchSeen
 from service_tui.desk.facts_risk import AlertsSeen, MonitorsSeen
 from service_tui.desk.failing import READING, failure_of, tell_failure
+from service_tui.desk.fills_reading import read_fills
 from service_tui.desk.handlers.trades import recent_trades
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.market_pages import ALL_AT_ONCE, ONE_BY_ONE, all_markets
@@ -291,10 +292,11 @@ async def read_detail(ports: Ports, watched: Watched) -> Read:
     return [DetailSeen(detail, history.dropped)], history.latency_s
 
 
-async def read_agents(ports: Ports, _: Watched) -> Read:
-    """All agents of the embedded service, and its account."""
+async def read_agents(ports: Ports, watched: Watched) -> Read:
+    """All agents of the embedded service, its account, and fills that were not heard."""
     reply = await ports.client.call(DESK_AGENTS)
-    return [FleetSeen(fleet_view(reply.answer))], reply.latency_s
+    fleet = fleet_view(reply.answer)
+    return [FleetSeen(fleet), *await read_fills(ports, watched.fills, fleet)], reply.latency_s
 
 
 async def read_reactor(ports: Ports, watched: Watched) -> Read:

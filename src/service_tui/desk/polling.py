@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from service_tui.desk.facts import Fact
+from service_tui.desk.fills_reading import FillsWatch
 from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import EndedRows
 from service_tui.desk.reactor_reading import ReactorWatch
@@ -30,6 +31,7 @@ class Watched:
     without_orders: bool = False
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
     ended: EndedRows = field(default_factory=EndedRows)
+    fills: FillsWatch = field(default_factory=FillsWatch)
     agent_id: str = ""
     run_id: str = ""
 

@@ -163,6 +163,22 @@ class PositionView:
         return self.unrealized / self.cost if self.cost else None
 
 
+class Deal(StrEnum):
+    """What a row of the history is; the words are those of a line.
+
+    `order`: an order of which nothing was filled. It bought and sold nothing.
+    """
+
+    BUY = "buy"
+    SALE = "sell"
+    PAYOUT = "payout"
+    ORDER = "order"
+
+
+REDEEM: Final = "redeem"
+"""The word of the wire for a payout. Source: wire reference, 3.5."""
+
+
 @dataclass(frozen=True, slots=True)
 class TradeView:
     """One accepted order, or a payout (`action` redeem).
@@ -191,6 +207,20 @@ class TradeView:
     skill_slug: str = ""
     signal_data: tuple[tuple[str, str], ...] = ()
     fee: Micros | None = None
+
+    @property
+    def deal(self) -> Deal:
+        """What it was: a buy and a sale are fills, a redemption is a payout whatever it pays."""
+        if self.action == REDEEM:
+            return Deal.PAYOUT
+        if self.shares <= 0 and self.cost <= 0:
+            return Deal.ORDER
+        return Deal.BUY if self.action == Action.BUY.value else Deal.SALE
+
+    @property
+    def did(self) -> str:
+        """The same for a line of text; an order names its direction: `buy order`."""
+        return f"{self.action} order" if self.deal is Deal.ORDER else self.deal.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +273,8 @@ class AccountView:
 
     `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
     time and of the day are the equity less these, so that every figure fits the others. What
-    is made of the positions is None as long as they were never read.
+    is made of the positions is None as long as they were never read. `wins` and `losses` count
+    sales and payouts on sim that gained or lost.
     """
 
     agent_id: str
@@ -262,6 +293,8 @@ class AccountView:
     exit_equity: Micros | None
     trades_count: int
     win_rate: float | None
+    wins: int = 0
+    losses: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from service_tui.desk.records import PositionView, TradeView
-from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp
 
 SignalValue = str | float | int
@@ -204,8 +204,7 @@ class SkillResultView:
     @property
     def win_rate(self) -> float | None:
         """Wins among what is decided."""
-        decided = self.wins + self.losses
-        return self.wins / decided if decided else None
+        return win_rate(self.wins, self.losses)
 
 
 @dataclass(frozen=True, slots=True)

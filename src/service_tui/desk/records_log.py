@@ -36,7 +36,8 @@ class Deed(StrEnum):
 class ActionView:
     """One entry. `number` counts from 1; `hash` follows from the one before it.
 
-    `what` is a word of `Deed`, or one of an older log; `kind` says of which sort of thing.
+    `what` is a word of `Deed`, or one of an older log; `kind` says of which sort of thing. `words`
+    name a market by its id; `market` is that id and `question` what it asks, where that is known.
     """
 
     number: int
@@ -46,6 +47,8 @@ class ActionView:
     what: str
     kind: str
     words: str
+    market: str = ""
+    question: str = ""
 
     @property
     def key(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from service_tui.terms import Side, Venue
+from service_tui.terms import Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp
 
 MIRROR: Final = "mirror"
@@ -182,8 +182,7 @@ class KnownWalletView:
     @property
     def win_rate(self) -> float | None:
         """Part of its decided trades that won; None without one."""
-        decided = self.win_count + self.loss_count
-        return self.win_count / decided if decided else None
+        return win_rate(self.win_count, self.loss_count)
 
 
 @dataclass(frozen=True, slots=True)

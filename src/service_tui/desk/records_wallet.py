@@ -146,7 +146,7 @@ class WalletView:
     trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
     place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
     that the service holds, empty for one that is linked. `challenge` is the text that would be
-    signed to link the wallet, once it was read and checked.
+    signed to link the wallet, once it was read and checked. `is_read`: the service has answered.
     """
 
     address: str = ""
@@ -177,6 +177,7 @@ class WalletView:
     passed_over: tuple[str, ...] = ()
     managed_address: str = ""
     challenge: ChallengeView | None = None
+    is_read: bool = False
 
     @property
     def is_linked(self) -> bool:

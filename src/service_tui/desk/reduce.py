@@ -16,6 +16,7 @@ from service_tui.desk.facts import (
     EquityMarked,
     Fact,
     FillsHeard,
+    FillsRead,
     FleetSeen,
     HaltChanged,
     LimitsSeen,
@@ -65,6 +66,8 @@ from service_tui.desk.facts_wallet import (
     QueueSeen,
     WalletSeen,
 )
+from service_tui.desk.figures import agreed
+from service_tui.desk.fleet import FillView
 from service_tui.desk.records import (
     EquityPoint,
     MarketView,
@@ -102,8 +105,12 @@ OFFLINE_AFTER_S: Final = 5.0
 """ours: one path that fails while others answer is no outage; all are silent for so long in one."""
 
 
-def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
-    """The state after a fact."""
+def reduce(state: DeskState, fact: Fact) -> DeskState:
+    """The state after a fact, with every figure that stands in several of its parts the same."""
+    return agreed(state, _reduced(state, fact))
+
+
+def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, PLR0912, PLR0915  (one closed union, one line a kind)
     if isinstance(fact, FleetFact):
         return _with_supervision(state, fact)
     match fact:
@@ -164,6 +171,8 @@ def reduce(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911, P
             return replace(state, fleet=fact.fleet)
         case FillsHeard():
             return _with_fills(state, fact)
+        case FillsRead():
+            return replace(state, fills=_with_past(state.fills, fact.fills))
         case Revealed():
             return replace(state, revealed=fact.revealed)
         case Listening():
@@ -245,11 +254,14 @@ def _told_ends(before: DeskState, after: DeskState) -> DeskState:
 
 def _with_fills(state: DeskState, fact: FillsHeard) -> DeskState:
     """More trades, and the prices that they left behind; told twice, one counts once."""
-    known = {fill.seq for fill in state.fills}
+    known = {fill.seq for fill in state.fills if fill.seq}
     fresh = {fill.seq: fill for fill in fact.fills if fill.seq not in known}
     if not fresh:
         return state
-    fills = (*reversed(fresh.values()), *state.fills)[:FILLS_MAX]
+    # The history may have told of it a moment before; of a part of an order it tells the whole.
+    whole = {(fill.trade_id, fill.shares) for fill in fresh.values()}
+    told = (one for one in state.fills if one.seq or (one.trade_id, one.shares) not in whole)
+    fills = (*reversed(fresh.values()), *told)[:FILLS_MAX]
     moved: dict[str, MarketView] = {}
     for fill in fresh.values():
         market = state.markets.get(fill.market_id)
@@ -260,6 +272,17 @@ def _with_fills(state: DeskState, fact: FillsHeard) -> DeskState:
     if not moved:
         return replace(state, fills=fills)
     return _marked(replace(state, fills=fills, markets={**state.markets, **moved}))
+
+
+def _with_past(heard: tuple[FillView, ...], read: tuple[FillView, ...]) -> tuple[FillView, ...]:
+    """What was heard, and of what was read whatever was not; the newest first."""
+    told = {fill.trade_id for fill in heard if fill.seq}
+    agents = {fill.agent_id for fill in read}
+    older = [fill for fill in heard if not fill.seq and fill.agent_id not in agents]
+    past = [*older, *(fill for fill in read if fill.trade_id not in told)]
+    now = [fill for fill in heard if fill.seq]
+    every = sorted((*now, *past), key=lambda one: (one.at, one.seq), reverse=True)
+    return tuple(every[:FILLS_MAX])
 
 
 def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
@@ -280,10 +303,6 @@ def _marked(state: DeskState) -> DeskState:
     positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
     held = positions if _held(state) is not None else None
     account = None if state.account is None else summed(state.account, held)
-    if account is not None and state.closed:
-        # Of whole positions: a service may count each sale as a win or a loss.
-        won = sum(held.realized > 0 for held in state.closed)
-        account = replace(account, win_rate=won / len(state.closed))
     risk = marked(state.risk, positions, state.markets)
     reactor = reactors.marked(state.reactor, state.markets, state.closed)
     return replace(state, positions=positions, account=account, risk=risk, reactor=reactor)

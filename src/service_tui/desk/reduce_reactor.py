@@ -317,4 +317,4 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
     for one in fresh:
         size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"
         about = one.question or one.market_id
-        yield "info", f"signal: {one.label or one.wallet} bought {size}, {about}", _SIGNAL
+        yield "info", f"{one.label or one.wallet} bought {size}, {about}", _SIGNAL

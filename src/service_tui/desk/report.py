@@ -12,7 +12,7 @@ from typing import Final
 from service_tui.desk.agent_health import leash_mode, spend_of
 from service_tui.desk.fleet import AgentView, VenueMoneyView
 from service_tui.desk.freshness import is_heard, leashes_known
-from service_tui.desk.records import Topic
+from service_tui.desk.records import Deal, Topic
 from service_tui.desk.records_fleet import (
     AgentDetailView,
     HeldView,
@@ -22,7 +22,7 @@ from service_tui.desk.records_fleet import (
     SkillRunView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MONEY_OF, Action, Side, Venue
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 DAY_S: Final = 86_400.0
@@ -36,8 +36,9 @@ Pasts = Mapping[str, AgentDetailView]
 class MoneyDay:
     """A day in the money of one venue, micros of it; of one agent, or of several in sum.
 
-    `bought` is what the buys cost, `sold` what sales and payouts brought, `realized` their P&L as
-    far as it is known. `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
+    `bought` is what the buys cost, `sold` what the sales brought, `paid` what payouts did;
+    `realized` is the P&L of both, as far as it is known. An order without a fill counts nowhere.
+    `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
     does not tell it.
     """
 
@@ -54,6 +55,8 @@ class MoneyDay:
     best: ReasonedTradeView | None = None
     worst: ReasonedTradeView | None = None
     skills: tuple[SkillResultView, ...] = ()
+    payouts: int = 0
+    paid: Micros = Micros(0)
 
     @property
     def money(self) -> str:
@@ -136,6 +139,8 @@ def _sum_of(venue: Venue, days: Sequence[MoneyDay]) -> MoneyDay:
         bought=Micros(sum(day.bought for day in days)),
         sold=Micros(sum(day.sold for day in days)),
         realized=Micros(sum(day.realized for day in days)),
+        payouts=sum(day.payouts for day in days),
+        paid=Micros(sum(day.paid for day in days)),
     )
 
 
@@ -182,8 +187,11 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
         _money_day(
             shown[venue],
             agent.day_pnl if venue is Venue.SIM else None,
-            # An order of which nothing was filled is no trade.
-            [one for one in trades if one.trade.venue is venue and one.trade.shares],
+            [
+                one
+                for one in trades
+                if one.trade.venue is venue and one.trade.deal is not Deal.ORDER
+            ],
             buys,
         )
         for venue in Venue
@@ -199,8 +207,10 @@ def _nothing(venue: Venue) -> VenueMoneyView:
 def _money_day(
     has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Buys
 ) -> MoneyDay:
-    buys = [one for one in trades if one.trade.action == Action.BUY.value]
-    ends = [one for one in trades if one.trade.action != Action.BUY.value]
+    buys, sales, payouts = (
+        [one for one in trades if one.trade.deal is deal]
+        for deal in (Deal.BUY, Deal.SALE, Deal.PAYOUT)
+    )
     decided = [one for one in trades if one.trade.pnl is not None]
     ranked = sorted(decided, key=lambda one: one.trade.pnl or 0)
     return MoneyDay(
@@ -210,13 +220,15 @@ def _money_day(
         total_pnl=has.total_pnl,
         positions=has.positions_count,
         buys=len(buys),
-        sales=len(ends),
+        sales=len(sales),
         bought=Micros(sum(one.trade.cost for one in buys)),
-        sold=Micros(sum(one.trade.cost for one in ends)),
-        realized=Micros(sum(one.trade.pnl or 0 for one in ends)),
+        sold=Micros(sum(one.trade.cost for one in sales)),
+        realized=Micros(sum(one.trade.pnl or 0 for one in (*sales, *payouts))),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
         skills=_skills(trades, known),
+        payouts=len(payouts),
+        paid=Micros(sum(one.trade.cost for one in payouts)),
     )
 
 
@@ -229,7 +241,8 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
         wins, losses = sum(pnl > 0 for pnl in pnls), sum(pnl < 0 for pnl in pnls)
-        found.append(SkillResultView(slug, len(own), Micros(sum(pnls)), wins, losses))
+        count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
+        found.append(SkillResultView(slug, count, Micros(sum(pnls)), wins, losses))
     return tuple(sorted(found, key=lambda one: (-one.trades_count, one.skill_slug)))
 
 
@@ -237,7 +250,7 @@ def _buys_of(known: _Trades) -> _Buys:
     """The buys of each side of a market, in the order in which they were told."""
     found: dict[_Place, list[ReasonedTradeView]] = {}
     for one in known:
-        if one.trade.action == Action.BUY.value and one.trade.shares:
+        if one.trade.deal is Deal.BUY:
             found.setdefault(_place_of(one), []).append(one)
     return found
 
@@ -248,7 +261,7 @@ def _place_of(one: ReasonedTradeView) -> _Place:
 
 def _slug_of(one: ReasonedTradeView, known: _Buys) -> str:
     """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
-    if one.skill_slug or one.trade.action == Action.BUY.value:
+    if one.skill_slug or one.trade.deal is Deal.BUY:
         return one.skill_slug
     buys = [other for other in known.get(_place_of(one), ()) if other.trade.at <= one.trade.at]
     return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""

@@ -66,6 +66,8 @@ def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
         "bought": decimal(day.bought),
         "sales": day.sales,
         "sold": decimal(day.sold),
+        "payouts": day.payouts,
+        "paid": decimal(day.paid),
         "realized": decimal(day.realized),
     }
     return {
@@ -96,6 +98,8 @@ _COLUMNS: Final = (
     "bought",
     "sales",
     "sold",
+    "payouts",
+    "paid",
     "realized",
 )
 
@@ -147,9 +151,12 @@ def _section(one: DayReport) -> list[str]:
 
 def _of_money(day: MoneyDay) -> list[str]:
     """What was traded in one money, with the best and the worst of it, and by skill."""
-    buys = "1 buy" if day.buys == 1 else f"{day.buys} buys"
-    sales = "1 sale" if day.sales == 1 else f"{day.sales} sales"
-    traded = f"{buys} for {_sum(day.bought)}, {sales} for {_sum(day.sold)}"
+    traded = (
+        f"{counted(day.buys, 'buy')} for {_sum(day.bought)}, "
+        f"{counted(day.sales, 'sale')} for {_sum(day.sold)}"
+    )
+    if day.payouts:
+        traded += f", {counted(day.payouts, 'payout')} of {_sum(day.paid)}"
     lines = [f"- Traded in {day.money}: {traded}; realized {_sum(day.realized, signed=True)}"]
     lines += [
         f"- {label} in {day.money}: {_trade(trade)}"
@@ -166,7 +173,7 @@ def _of_money(day: MoneyDay) -> list[str]:
 def _trade(one: ReasonedTradeView) -> str:
     trade = one.trade
     pnl = _sum(trade.pnl or Micros(0), signed=True)
-    return f"{pnl}, {trade.action} {trade.side.value.upper()} {plain(trade.question)}"
+    return f"{pnl}, {trade.did} {trade.side.value.upper()} {plain(trade.question)}"
 
 
 def _skill(skill: SkillResultView) -> str:

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -281,9 +281,10 @@ class SkillRuns:
             why=f"{how}; it is tried again in {wait_s:.0f} s",
         )
 
-    def _over(self, run: _Run, state: SkillRunState, why: str) -> None:
+    def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
         self._gate.release(run.name)
-        self._tell(run, state=state, why=why, ended_at=self._clock.now(), pid=None, next_at=None)
+        ended_at = self._clock.now() if at is None else at
+        self._tell(run, state=state, why=why, ended_at=ended_at, pid=None, next_at=None)
         if run.then is not None:
             self.begin(*run.then)
 
@@ -334,7 +335,7 @@ class SkillRuns:
             self._tell(run, why="it ran on without the console")
             return
         end_tagged(view.run_id)
-        self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE)
+        self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
 
     async def close(self) -> None:
         """End everything but what was detached: asked first, then killed."""
@@ -369,16 +370,33 @@ def _as_it_is(view: SkillRunView) -> SkillRunView:
     """A run that was alive when it was written down may have ended with its console."""
     if not view.state.is_alive or (view.pid and is_run(view.pid, view.run_id)):
         return view
-    return replace(view, state=SkillRunState.STOPPED, why=ENDED_WITH_CONSOLE)
+    ended_at = _last_sign(view)
+    return replace(
+        view,
+        state=SkillRunState.STOPPED,
+        why=ENDED_WITH_CONSOLE,
+        ended_at=ended_at,
+        pid=None,
+        next_at=None,
+    )
 
 
-def _written(runs: Path) -> Iterator[_Run]:
-    """Every run of a folder that can be read."""
+def _last_sign(view: SkillRunView) -> Timestamp | None:
+    """When a run that died with its console was last known to live; nobody saw its end."""
+    signs = [at for at in (view.started_at, view.output_at) if at is not None]
+    return max(signs, default=None)
+
+
+def _written(runs: Path) -> list[_Run]:
+    """Every run of a folder that can be read, in the order in which they were begun."""
+    found: list[_Run] = []
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
         try:
-            yield _remembered(folder)
+            found.append(_remembered(folder))
         except (OSError, ValueError, TypeError, KeyError) as error:
             log.warning("%s is no run: %s", folder, error)
+    # The newest is told last: the list begins with it, and it says how its agent is.
+    return sorted(found, key=lambda run: run.view.started_at or 0.0)
 
 
 def _remembered(folder: Path) -> _Run:

@@ -31,6 +31,7 @@ from service_tui.terms import (
     Side,
     TradeStatus,
     Venue,
+    win_rate,
 )
 from service_tui.units import ONE, Micros, Probability, Timestamp, decimal
 from service_tui.wire.agents import AgentBody
@@ -198,6 +199,7 @@ def account_view(
     total = portfolio.pnl_total if portfolio.pnl_total is not None else agent.total_pnl
     day = portfolio.pnl_24h
     none = Micros(0)
+    rate = win_rate(agent.win_count, agent.loss_count)
     account = AccountView(
         agent_id=agent.agent_id,
         name=agent.name,
@@ -214,7 +216,9 @@ def account_view(
         unrealized=none,
         exit_equity=None,
         trades_count=agent.trades_count,
-        win_rate=agent.win_rate,
+        win_rate=agent.win_rate if rate is None else rate,
+        wins=agent.win_count,
+        losses=agent.loss_count,
     )
     return summed(account, holdings)
 
@@ -488,6 +492,7 @@ def fill_view(body: EventBody, fill: FillPart) -> FillView:
         money=amount(fill.money),
         realized=amount(fill.realized_pnl),
         source=fill.skill_slug or fill.source,
+        trade_id=fill.trade_id,
     )
 
 

@@ -122,6 +122,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
     external, address = owner is Ownership.EXTERNAL, body.wallet_address or ""
     return replace(
         _of(known, address if external else ""),
+        is_read=True,
         ownership=owner,
         managed_address="" if external else address,
         usdc=amount(body.usdc),
@@ -154,6 +155,7 @@ def wallet_of_settings(body: SettingsBody, known: WalletView) -> WalletView:
     usdc = body.polymarket_usdc_balance
     return replace(
         _of(known, address if external else ""),
+        is_read=True,
         ownership=owner,
         managed_address=managed,
         usdc=None if usdc is None else amount(usdc),

@@ -10,17 +10,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.fill_tickets import KIND as FILL
+from service_tui.desk.fill_tickets import fill_id
 from service_tui.desk.holding_key import holding_key
-from service_tui.desk.records import PositionView, TicketView, TradeView
+from service_tui.desk.records import Deal, PositionView, TicketView, TradeView
 from service_tui.desk.records_fleet import HeldView
 from service_tui.desk.records_reactor import SignalView
+from service_tui.desk.records_redemption import RunView
 from service_tui.desk.records_risk import AlertView, ExitView
+from service_tui.desk.run_tickets import KIND as REDEMPTION
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, Side, Venue
+from service_tui.terms import HeldStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
-SELL: Final = Action.SELL.value
-REDEEM: Final = "redeem"
+_MANY: Final = {
+    Deal.BUY: "buys",
+    Deal.SALE: "sales",
+    Deal.PAYOUT: "payouts",
+    Deal.ORDER: "orders",
+}
 
 WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
@@ -99,15 +107,19 @@ class _Known:
 def why_position(state: DeskState, held: PositionView) -> Chain:
     """The chain of a position: of its last buy, with the others named."""
     known = _Known(state, held.market_id, held.side, None, venue=held.venue)
-    entry = next((one for one in known.trades if one.action == Action.BUY.value), None)
+    entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
     title = f"{held.side.value.upper()} {held.question}"
     return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
 
 
 def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     """The chain of an order: of the trade that bears its reference, where there is one."""
+    run = _run_of(state, ticket)
+    if run is not None:
+        return _why_redeemed(state, run, ticket)
     ref = ticket.client_ref
-    trade = next((one for one in state.trades if ref and one.client_ref == ref), None)
+    own = (one for one in state.trades if (ref and one.client_ref == ref) or _is_row(ticket, one))
+    trade = next(own, None)
     named = (
         (side, venue)
         for side in Side
@@ -120,6 +132,52 @@ def why_ticket(state: DeskState, ticket: TicketView) -> Chain:
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
+
+
+def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
+    """The redemption that a row of the blotter stands for; None for any other command."""
+    if ticket.kind != REDEMPTION:
+        return None
+    name = ticket.ticket_id.removeprefix(f"{REDEMPTION}:")
+    found = (run for run in state.redemption.runs if run.key == name)
+    return next((run for run in found if run.tx_hash == ticket.client_ref), None)
+
+
+def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> Chain:
+    """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
+    title = f"redeem {run.side.value.upper()} {run.question}"
+    place = holding_key(run.market_id, run.side, run.venue)
+    held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
+    known = _Known(state, run.market_id, run.side, None, venue=run.venue)
+    bought = [one for one in known.trades if one.deal is Deal.BUY]
+    cost = Micros(sum(one.cost for one in bought))
+    position = Link("position", missing="not known: its buys are not among the newest trades read")
+    if bought:
+        shares = Micros(sum(one.shares for one in bought))
+        told = (Said("bought", shares, Unit.SHARES), Said("for", cost, Unit.MONEY))
+        position = Link("position", bought[-1].at, told)
+    outcome = Link("outcome", missing="not known: the position is not among those read")
+    if held is not None and held.outcome is not None:
+        word = "YES" if held.outcome else "NO"
+        ended: tuple[Said, ...] = (Said("the market ended", word),)
+        if state.service.embedded:
+            ended = (*ended, Said("clock", "world time"))
+        outcome = Link("outcome", held.resolves_at, ended)
+    by = "this desk, by itself" if run.by_itself else "you"
+    ordered = Link("ordered", run.opened_at, (Said("by", by), Said("venue", run.venue.value)))
+    steps = tuple(Link(one.step.value, one.at, ()) for one in run.steps)
+    ends = [Said("state", f"{ticket.state.value}: {run.words}".rstrip(": "))]
+    if run.amount:
+        ends.append(Said("pays", run.amount, Unit.MONEY))
+    if run.tx_hash:
+        ends.append(Said("transaction", run.tx_hash))
+    end = Link("payout", run.settled_at, tuple(ends), when="it has no end yet")
+    return Chain(title, (position, outcome, ordered, *steps, end))
+
+
+def _is_row(ticket: TicketView, trade: TradeView) -> bool:
+    """Whether a row of the blotter is a fill that no command of this console made."""
+    return ticket.kind == FILL and ticket.ticket_id == fill_id(trade)
 
 
 def _chain(title: str, known: _Known) -> Chain:
@@ -243,7 +301,7 @@ def _fill(known: _Known) -> Link:
         ending = Said("order", f"{ticket.state.value}: {ticket.outcome}".rstrip(": "))
         return Link("fill", ticket.settled_at, (ending,))
     said = [
-        Said(entry.action, entry.shares, Unit.SHARES),
+        Said(entry.did, entry.shares, Unit.SHARES),
         Said("for", entry.cost, Unit.MONEY),
         Said("venue", entry.venue.value),
         Said("status", entry.status.value),
@@ -256,10 +314,10 @@ def _fill(known: _Known) -> Link:
         said.append(Said("slippage", entry.average - entry.price_before, Unit.POINTS))
     if entry.price_after is not None:
         said.append(Said("price after", entry.price_after, Unit.PRICE))
-    others = [one for one in known.trades if one.action == entry.action and one is not entry]
+    others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = Micros(sum(one.shares for one in others))
-        said.append(Said(f"{len(others)} other {entry.action}s", more, Unit.SHARES))
+        said.append(Said(f"{len(others)} other {_MANY[entry.deal]}", more, Unit.SHARES))
     return Link("fill", entry.at, tuple(said))
 
 
@@ -296,7 +354,7 @@ def _exits(known: _Known) -> Iterator[Link]:
     sales = [
         one
         for one in known.trades
-        if one.action in {SELL, REDEEM} and (since is None or one.at >= since)
+        if one.deal in {Deal.SALE, Deal.PAYOUT} and (since is None or one.at >= since)
     ]
     exits = [one for one in known.state.risk.exits if known.is_here(one)]
     for sale in reversed(sales[:OTHERS_MAX]):
@@ -309,6 +367,9 @@ def _exits(known: _Known) -> Iterator[Link]:
     if closed is not None and closed.outcome is not None:
         word = "YES" if closed.outcome else "NO"
         said = (Said("outcome", word), Said("realized", closed.made, Unit.PNL))
+        if known.state.service.embedded:
+            # All other links have wall time.
+            said = (*said, Said("clock", "world time"))
         yield Link("exit", closed.resolves_at, said)
     elif not sales and not exits:
         held = known.state.position(known.holding)
@@ -327,7 +388,7 @@ def _open(held: PositionView) -> tuple[Said, ...]:
 
 
 def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
-    said = [Said("sold" if sale.action == SELL else "redeemed", sale.shares, Unit.SHARES)]
+    said = [Said("sold" if sale.deal is Deal.SALE else "redeemed", sale.shares, Unit.SHARES)]
     said.append(Said("for", sale.cost, Unit.MONEY))
     if sale.average is not None:
         said.append(Said("average", sale.average, Unit.PRICE))

@@ -179,6 +179,13 @@ class NeedsApproval(NotAllowed):
     fix = "send it alone to POST /api/sdk/trade: there it waits for the operator"
 
 
+class RefusedBefore(NotAllowed):
+    """The operator has refused this trade a while ago."""
+
+    code = "REFUSED_BEFORE"
+    fix = "trade another market, or wait: the operator is not asked again so soon"
+
+
 class CannotWait(NotAllowed):
     """The operator would have to decide on an order that lapses meanwhile."""
 

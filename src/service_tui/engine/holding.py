@@ -14,12 +14,16 @@ from service_tui.engine.errors import (
     LeashBudget,
     LeashObserves,
     NeedsApproval,
+    RefusedBefore,
     TooManyHeld,
 )
 from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
 from service_tui.engine.leash import OWN, Leash, asks, binding
 from service_tui.terms import Action, HeldStatus, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
+
+REFUSED_S: Final = 3_600.0
+"""ours: so long the operator's no to a trade stands: whoever looks every minute asks no more."""
 
 WAITING_MAX: Final = 20
 """Trades of one agent that wait. # ours: more than a person decides before they are too old."""
@@ -80,6 +84,18 @@ def _check_budget(agent: Agent, slug: str, size: Micros, at: Timestamp) -> None:
         )
 
 
+def _same(one: TradeHeld, other: TradeHeld) -> bool:
+    """Whether two trades are the same to an operator, at whatever size."""
+    return (one.agent_id, one.note.skill_slug, one.venue, one.market_id, one.side, one.action) == (
+        other.agent_id,
+        other.note.skill_slug,
+        other.venue,
+        other.market_id,
+        other.side,
+        other.action,
+    )
+
+
 class Holding:
     """The trades that wait, and the last ones that were decided."""
 
@@ -99,7 +115,9 @@ class Holding:
 
         Raises:
             TooManyHeld: so many of the agent's wait already.
+            RefusedBefore: the operator has refused the same trade within the last hour.
         """
+        self._check_refused(held)
         agent = self.agents[held.agent_id]
         if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= WAITING_MAX:
             raise TooManyHeld(f"{WAITING_MAX} trades of this agent wait already")
@@ -108,6 +126,13 @@ class Holding:
         made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))
         self.apply(made)
         return made
+
+    def _check_refused(self, held: TradeHeld) -> None:
+        for one, end in reversed(self.ended):
+            is_recent = 0 <= held.at - end.at < REFUSED_S
+            if end.status is HeldStatus.REFUSED and is_recent and _same(one, held):
+                minutes = max(1, round((held.at - end.at) / 60))
+                raise RefusedBefore(f"the operator refused this trade {minutes} min ago")
 
     def find(self, held_id: str) -> TradeHeld:
         """A trade that waits; HeldNotFound where it does not, saying how it ended."""

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents import Agent
 from service_tui.engine.book import shares_for
-from service_tui.engine.errors import SignalNotFound
+from service_tui.engine.errors import DaySpend, SignalNotFound
 from service_tui.engine.events import (
     BreakerReset,
     Reacted,
@@ -24,14 +24,15 @@ from service_tui.engine.events import (
     Settlement,
     SignalDismissed,
 )
+from service_tui.engine.exchange import Order
 from service_tui.engine.limits import TRADE_MAX
 from service_tui.engine.listing import Listing
 from service_tui.engine.market import Market
-from service_tui.engine.mirrors import Mirrors
+from service_tui.engine.mirrors import Mirrors, mirrored_by
 from service_tui.engine.orders import ORDER_MIN
 from service_tui.engine.wallet_records import WalletRecords
 from service_tui.terms import Action, MarketStatus, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 FAILURES_MAX: Final = 5
 BREAKER_S: Final = 3_600.0
@@ -191,13 +192,36 @@ class Reactor:
         """What an agent's mirrors have cost since midnight UTC, on the venue of its config."""
         return self.mirrors.spent_today(agent_id, self.state(agent_id).config.venue, at)
 
+    def cap_left(self, agent_id: str, at: Timestamp) -> Micros:
+        """What an agent's mirrors may still cost today, >= 0."""
+        cap = self.state(agent_id).config.daily_cap
+        return Micros(max(0, cap - self.spent_today(agent_id, at)))
+
+    def check_cap(self, order: Order, at: Timestamp) -> None:
+        """Whether a mirror keeps within the daily cap of its agent; any other trade passes.
+
+        Raises:
+            DaySpend: the mirrors of the day would cost more.
+        """
+        state = self.states.get(order.agent.agent_id)
+        is_mirror = order.action is Action.BUY and mirrored_by(order.note) is not None
+        if state is None or not is_mirror or order.venue is not state.config.venue:
+            return
+        # ours: signals wait side by side, so that the last of them may find no room any more.
+        if not order.size <= self.cap_left(order.agent.agent_id, at):
+            cap = decimal(state.config.daily_cap)
+            raise DaySpend(
+                f"the daily cap of mirrors is reached: {cap:,.2f}",
+                "mirror it for less, raise daily_cap, or wait for midnight UTC",
+            )
+
     def pending(
         self, agent: Agent, markets: Mapping[str, Market], when: When, *, maker: bool = False
     ) -> list[Signal]:
         """The signals that wait for an agent, oldest first.
 
-        Their amounts together keep within what is left of the daily cap: what finds no room is held
-        back until an older one is taken out, mirrored for less, or expired.
+        Each amount is cut to what mirrors have left of the daily cap: one that waits has spent
+        nothing. `check_cap` keeps the mirrors themselves within it.
 
         Args:
             agent: whose config counts.
@@ -212,7 +236,7 @@ class Reactor:
         if state is None or not state.config.enabled or state.is_paused(when.at):
             return []
         config = state.config
-        left = config.daily_cap - self.spent_today(agent.agent_id, when.at)
+        left = self.cap_left(agent.agent_id, when.at)
         done = self.mirrors.done.get(agent.agent_id, {})
         found: list[Signal] = []
         for signal_id, (one, seen_at) in self.recent.items():
@@ -225,11 +249,10 @@ class Reactor:
                 or market.status(when.world_at) is not MarketStatus.ACTIVE
             ):
                 continue
-            # One that is mirrored and not yet taken out shows what it has cost, and keeps no more.
+            # One that is mirrored and not yet taken out shows what it has cost.
             amount = done.get(signal_id) or done.get(one.tx_hash)
             if amount is None:
-                amount = mirror_amount(config, one, agent, Micros(max(0, left)))
-                left -= amount
+                amount = mirror_amount(config, one, agent, left)
             if amount > 0:
                 expires_at = Timestamp(seen_at + when.ttl_s)
                 found.append(

@@ -226,6 +226,25 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
             return []
         return list(self._line.ask(on.OPEN_ORDERS).orders)
 
+    def waiting_buys(self) -> list[tuple[str, float]]:
+        """Buys that are asked for and not bought: whose each is, and its money.
+
+        Returns:
+            Trades that wait for the operator, and the rest of open buys; on paper there are none.
+        """
+        if self._paper is not None:
+            return []
+        try:
+            held = self._line.ask(HELD_TRADES, query=HeldQuery()).held
+        except NotFoundError:
+            # A service without leashes lets no trade wait.
+            held = ()
+        waits = [
+            (one.skill_slug or one.source, one.amount) for one in held if one.action is Action.BUY
+        ]
+        orders = (one for one in self.get_open_orders() if one.trade_type is Action.BUY)
+        return waits + [(one.source or "", one.cost_usdc) for one in orders]
+
     def get_signals(self) -> list[SignalBody]:
         """Trades of the reactor's watchlist that wait to be mirrored, oldest first; Pro plan."""
         return list(self._line.ask(on.PENDING_SIGNALS, query=PendingQuery()).reactor_signals)

@@ -51,6 +51,9 @@ STANDING: Final = frozenset({
 })
 """Refusals that the next idea would meet too: they end a round."""
 
+REFUSED: Final = "REFUSED_BEFORE"
+"""What the operator has refused a while ago: the round goes on behind it."""
+
 USED_UP: Final = "the budget of the day is used up"
 WAITS: Final = "it waits: nothing of it is bought yet"
 
@@ -118,7 +121,13 @@ class Report:
 
 
 def one_round(
-    client: ServiceClient, slug: str, ideas: Ideas, *, left: float, trades: int = TRADES
+    client: ServiceClient,
+    slug: str,
+    ideas: Ideas,
+    *,
+    left: float,
+    trades: int = TRADES,
+    asked: float = 0.0,
 ) -> Report:
     """Buy what a skill wants now, until enough was bought; what is above the budget is left out.
 
@@ -128,8 +137,9 @@ def one_round(
         client: the way to the service.
         slug: the skill's.
         ideas: what it wants.
-        left: money that may still be spent.
+        left: money that may still be asked for.
         trades: buys at most.
+        asked: money of earlier rounds that still waits: it is not left, and not spent either.
 
     Returns:
         What was seen, tried and bought, and why something was not.
@@ -141,11 +151,13 @@ def one_round(
     spent, waiting, why = 0.0, 0.0, None
     # Written so that what is no number leaves nothing to spend.
     if not left > 0:
-        return Report(skip_reason=USED_UP)
+        return Report(skip_reason=WAITS if left + asked > 0 else USED_UP)
     for idea in ideas(client):
         seen += 1
         if not round(spent + waiting + idea.amount, 2) <= left:
-            why = USED_UP
+            # What waits is not spent: without it there may be room.
+            fits = round(spent + idea.amount, 2) <= left + asked
+            why = WAITS if waiting + asked and fits else USED_UP
             continue
         tried += 1
         result = client.trade(
@@ -167,7 +179,8 @@ def one_round(
         )
         if not result.success:
             why = result.skip_reason or result.error
-            refused += result.skip_reason not in {CONFLICT, REBUY}
+            is_passed = result.skip_reason in {CONFLICT, REBUY} or result.error_code == REFUSED
+            refused += not is_passed
             if refused >= REFUSALS or result.error_code in STANDING:
                 break
             continue
@@ -214,15 +227,17 @@ def run_skill(
     """
     clock = clock or SystemClock()
     budget = _budget(slug)
-    day, spent = 0, 0.0
+    day, spent, asked = 0, 0.0, 0.0
     with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
         while True:
             today = int(clock.now() // DAY_S)
-            if today != day:
+            if today != day or asked:
+                # What waited may be bought by now, refused, or wait still.
                 day, spent = today, spent_on(client, slug, today)
-            report = one_round(client, slug, ideas, left=budget - spent, trades=trades)
-            # What waits may yet be bought.
-            spent += report.amount_usd + report.asked_usd
+                asked = asked_on(client, slug)
+            left = budget - spent - asked
+            report = one_round(client, slug, ideas, left=left, trades=trades, asked=asked)
+            spent, asked = spent + report.amount_usd, asked + report.asked_usd
             sys.stdout.write(f"{report.line()}\n")
             sys.stdout.flush()
             if "--once" in sys.argv:
@@ -257,6 +272,23 @@ def spent_on(client: ServiceClient, slug: str, day: int) -> float:
         if not is_new or len(page) < PAGE or page[-1].created_at < since:
             break
     return round(sum(money.values()), 6)
+
+
+def asked_on(client: ServiceClient, slug: str) -> float:
+    """Money of a skill's buys that wait for the operator, or rest on a book, now.
+
+    Args:
+        client: the way to the service.
+        slug: the skill's.
+
+    Returns:
+        The money; 0 where the service lets no trade wait.
+
+    Raises:
+        ServiceError: the service did not answer.
+    """
+    waiting = client.waiting_buys()
+    return round(sum(money for whose, money in waiting if whose in {slug, f"sdk:{slug}"}), 6)
 
 
 def _budget(slug: str) -> float:

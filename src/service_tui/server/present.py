@@ -20,7 +20,16 @@ from service_tui.server.present_rails import rails_body
 from service_tui.server.rates import rates_of
 from service_tui.server.relay import approval_keys
 from service_tui.signing.book import Exchange
-from service_tui.terms import Action, MarketStatus, Plan, Side, TradeStatus, Venue, WalletKind
+from service_tui.terms import (
+    Action,
+    MarketStatus,
+    Plan,
+    Side,
+    TradeStatus,
+    Venue,
+    WalletKind,
+    win_rate,
+)
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentBody, ContextBody, RateLimit, RateLimits
 from service_tui.wire.base import moment
@@ -48,7 +57,6 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
     """The calling agent, as `GET /agents/me` shows it."""
     cash = world.cash(agent)
     total = agent_pnl(world, agent)
-    settled = agent.win_count + agent.loss_count
     return AgentBody(
         agent_id=agent.agent_id,
         name=agent.settings.name,
@@ -60,7 +68,7 @@ def agent_body(world: World, agent: Agent, address: str) -> AgentBody:
         trades_count=agent.trades_count,
         win_count=agent.win_count,
         loss_count=agent.loss_count,
-        win_rate=agent.win_count / settled if settled else None,
+        win_rate=win_rate(agent.win_count, agent.loss_count),
         claimed=agent.settings.claimed,
         real_trading_enabled=agent.settings.real_trading_enabled,
         created_at=moment(agent.created_at),

@@ -137,7 +137,7 @@ def fleet_state() -> DeskState:
     rehearsal = run_of("r3", agent_id="a-5", agent_name="reed-observer", live=False,
                        skill_slug="momentum", state=SkillRunState.RESTING, budget=None)  # fmt: skip
     points = tuple(
-        (Timestamp(NOW - 7_200 + 60 * step), Micros(round((step * 0.6 - step % 17) * ONE)))
+        (Timestamp(NOW - 7_200 + 60 * step), Micros(round((-step * 49 / 120 - step % 17) * ONE)))
         for step in range(121)
     )
     detail = AgentDetailView(

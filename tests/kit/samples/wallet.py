@@ -127,7 +127,7 @@ def wallet_of(**other: Any) -> WalletView:
             ApprovalView("ctf_1", "outcome tokens", "V1 exchange", CTF, is_set=True),
             ApprovalView("usdc_bridged_2", "USDC.e", "neg-risk exchange", CTF, is_set=False),
         ),
-        "has_credentials": True, "real_trading": True, "simulated": True,
+        "is_read": True, "has_credentials": True, "real_trading": True, "simulated": True,
         "served": (
             CheckView("agent claimed", is_done=True, says="it is yours"),
             CheckView("wallet linked", is_done=True, says="external, 0x5290…9EE7"),

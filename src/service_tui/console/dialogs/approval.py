@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import Confirm
-from service_tui.console.dialogs.form import Form
+from service_tui.console.dialogs.form import SECOND_THOUGHT_S, Form
 from service_tui.console.dialogs.live_order import live_question
 from service_tui.console.dialogs.order_draft import (
     MONEY_DECIMALS,
@@ -38,6 +38,8 @@ from service_tui.units import ONE, Micros, Timestamp, decimal
 
 Decision = ApproveHeld | RefuseHeld
 
+NEXT: Final = "the next trade: look at it first, then decide"
+
 HURRY_S: Final = 60.0
 """With less time left the figure turns."""
 
@@ -58,9 +60,20 @@ class ApprovalForm(Form[Decision]):
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
 
-    def __init__(self, state: DeskState, now: Timestamp, held: HeldView) -> None:
+    def __init__(
+        self, state: DeskState, now: Timestamp, held: HeldView, *, is_next: bool = False
+    ) -> None:
+        """Ask about a trade.
+
+        Args:
+            state: the newest.
+            now: wall time.
+            held: the trade that waits.
+            is_next: it comes by itself after another one: what decides works a moment later.
+        """
         super().__init__(state, now)
         self._held = held
+        self._is_new = is_next
         self._is_refusing = False
 
     def parts(self) -> Iterator[Widget]:
@@ -114,6 +127,8 @@ class ApprovalForm(Form[Decision]):
     def judged(self) -> Decision | str:
         """The decision that stands there, or what is against it."""
         held = self._held
+        if self._is_new:
+            return NEXT
         if held.left_s(self.now) <= 0:
             return "its deadline has passed: it is refused"
         words = asked_in_words(held)
@@ -121,6 +136,23 @@ class ApprovalForm(Form[Decision]):
             return RefuseHeld(held.held_id, words, self.typed("approval-reason").strip())
         is_sale = held.action is Action.SELL
         return ApproveHeld(held.held_id, words) if is_sale else self._sized(words)
+
+    def on_mount(self) -> None:
+        """Show what is known; after another trade the keys that decide rest for a moment."""
+        super().on_mount()
+        if self._is_new:
+            for line in self.query(PlainInput):
+                line.disabled = True
+            self.set_timer(SECOND_THOUGHT_S, self._look_over)
+
+    def _look_over(self) -> None:
+        """From now on what is typed was typed at this trade."""
+        self._is_new = False
+        for line in self.query(PlainInput):
+            line.disabled = False
+        to = "#approval-amount" if self._held.action is Action.BUY else "#form-set"
+        self.query_one(to).focus()
+        self.refresh_form()
 
     def _sized(self, words: str) -> ApproveHeld | str:
         """The approval of a buy at the size that is typed, or what is against it."""
@@ -170,6 +202,8 @@ class ApprovalForm(Form[Decision]):
 
     def action_refuse(self) -> None:
         """Ask for the reason of a no; once more, decline it with what is typed."""
+        if self._is_new:
+            return
         if not self._is_refusing:
             self._turn(refusing=True)
             return

@@ -135,6 +135,9 @@ def _about(one: DayReport, *, masked: bool) -> Text:
 def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
     """What was made in one money, with its best and worst, and by skill."""
     rows = [("realized", formats.pnl(day.realized, masked=masked))]
+    if day.payouts:
+        paid = formats.money(day.paid, masked=masked)
+        rows.append(("payouts", Text.assemble(f"{day.payouts:,} of ", paid)))
     rows += [
         (label, _trade(trade, masked=masked))
         for label, trade in (("best", day.best), ("worst", day.worst))
@@ -148,9 +151,7 @@ def _trade(one: ReasonedTradeView, *, masked: bool) -> Text:
     trade = one.trade
     side = trade.side.value.upper()
     question = formats.plain(trade.question, _QUESTION).plain
-    return Text.assemble(
-        formats.pnl(trade.pnl, masked=masked), f"  {trade.action} {side} {question}"
-    )
+    return Text.assemble(formats.pnl(trade.pnl, masked=masked), f"  {trade.did} {side} {question}")
 
 
 def _skill(skill: SkillResultView, *, masked: bool) -> Text:

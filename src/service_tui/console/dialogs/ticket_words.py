@@ -22,6 +22,7 @@ from service_tui.console.dialogs.resting_text import resting_figures
 from service_tui.console.figures import figures
 from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.desk.commands import PlaceTrade
+from service_tui.desk.figures import is_counting
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_quote import QuoteView
 from service_tui.desk.state import DeskState
@@ -76,6 +77,8 @@ def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
     """Buy, and sell with what is held of this side on this venue."""
     held = holding(state, draft.market.market_id, draft.side, draft.venue)
     none = if_none(state, "none held", Topic.POSITIONS)
+    if is_counting(state, draft.market.market_id):
+        none = "reading"
     owned = formats.shares(held.shares, masked=is_private(state)) if held else none
     return ("buy", f"sell ({owned})")
 

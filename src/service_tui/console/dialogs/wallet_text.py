@@ -106,6 +106,9 @@ def checklist_text(wallet: WalletView, width: int) -> Text:
     lines = [_check(one, width) for one in wallet.checks]
     missing = len(wallet.lacks)
     head = "everything is there" if not missing else f"{missing} missing"
+    if not wallet.is_read:
+        # A part of the list would count up while the rest of it comes.
+        return section("before the first real trade", Text("not known yet", "muted"))
     return section(f"before the first real trade: {head}", Text("\n").join(lines))
 
 

@@ -288,7 +288,7 @@ def fill_columns(state: Callable[[], DeskState]) -> tuple[Column[FillView], ...]
             "time",
             8,
             lambda row: formats.clock_time(row.at),
-            sort_key=lambda row: row.seq,
+            sort_key=lambda row: row.at,
             numeric=True,
             glows=False,
         ),

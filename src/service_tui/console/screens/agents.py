@@ -36,6 +36,7 @@ from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_fleet import WatchAgent
+from service_tui.desk.figures import pnl_points
 from service_tui.desk.fleet import AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.records_fleet import SupervisionView
 from service_tui.desk.state import DeskState
@@ -45,8 +46,8 @@ _SPAN_MIN: Final = 1.0
 """The P&L's axis spans at least so much money: less is noise."""
 
 _SORT: Final = "equity falling"
-_SILENCE: Final = "No agent has traded since this console began to listen."
-_DEAF: Final = "Not known yet: this console does not listen to the service's agents."
+_SILENCE: Final = "No agent has traded yet."
+_UNREAD: Final = "Not known yet: the trades of the agents are being read."
 _ELSEWHERE: Final = "Another service does not tell what its agents trade."
 
 
@@ -90,7 +91,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         )
         self.feed = RecordTable[FillView](
             fill_columns(lambda: self.state),
-            key=lambda fill: str(fill.seq),
+            key=lambda fill: fill.key,
             empty=_silence(state),
             id="agents-feed",
         )
@@ -111,8 +112,8 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
     def compose(self) -> ComposeResult:
         """The sums, the list with its search line, the detail, the trades."""
         yield self._sums
-        yield self.table
         yield self.line
+        yield self.table
         with Horizontal(id="agents-one"):
             with VerticalScroll(id="agents-detail"):
                 yield self._detail
@@ -250,8 +251,7 @@ class AgentsScreen(AgentActs[AgentsPart]):  # noqa: PLR0904 - one method an act
         self._detail.tell(text)
         self._story.tell(story)
         detail = self.state.supervision.detail
-        is_known = agent is not None and detail is not None and detail.agent_id == agent.agent_id
-        points = detail.points if is_known and detail is not None else ()
+        points = () if agent is None else pnl_points(agent, detail, self.now)
         self._curve.show([(at, decimal(pnl)) for at, pnl in points], title="P&L, $SIM")
 
     def _worth(self, value: float) -> str:
@@ -263,4 +263,7 @@ def _silence(state: DeskState) -> str:
     """Why no trade of an agent is shown."""
     if not state.service.embedded:
         return _ELSEWHERE
-    return _SILENCE if state.listening else _DEAF
+    fleet = state.fleet
+    if fleet is None or any(one.trades_count for one in fleet.agents):
+        return _UNREAD
+    return _SILENCE

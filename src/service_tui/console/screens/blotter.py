@@ -22,7 +22,8 @@ from service_tui.console.screens.ticket_columns import milliseconds, ticket_colu
 from service_tui.console.screens.ticket_text import COMPARED, number_of, ticket_detail, words_of
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.console.widgets.words import Words
-from service_tui.desk.records import TicketView
+from service_tui.desk.fill_tickets import fill_tickets
+from service_tui.desk.records import TicketView, TradeView
 from service_tui.desk.records_redemption import RunView
 from service_tui.desk.run_tickets import run_tickets
 from service_tui.desk.state import DeskState
@@ -42,6 +43,7 @@ class BlotterPart(NamedTuple):
 
     tickets: tuple[TicketView, ...]
     runs: tuple[RunView, ...]
+    trades: tuple[TradeView, ...]
     is_read: bool
     masked: bool
 
@@ -70,10 +72,10 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
 
     def compose(self) -> ComposeResult:
         """The list with its search line, the detail."""
+        yield self.line
         with Horizontal(id="blotter-body"):
             with Vertical(id="blotter-list"):
                 yield self.table
-                yield self.line
             with VerticalScroll(id="blotter-detail"):
                 yield self._detail
 
@@ -84,14 +86,19 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
     def part_of(self, state: DeskState) -> BlotterPart:
         """The commands, the redemptions, and whether amounts are masked."""
         return BlotterPart(
-            state.tickets, state.redemption.runs, bool(state.polls), is_private(state)
+            state.tickets,
+            state.redemption.runs,
+            state.trades,
+            bool(state.polls),
+            is_private(state),
         )
 
     def show(self, part: BlotterPart) -> None:
-        """Show the commands, redemptions among them."""
+        """Show the commands, redemptions and fills of others among them."""
         # What there is to poll is known once the desk is open, and with it its commands.
         self.table.empty = _NONE if part.is_read else _UNREAD
-        self.table.show((*run_tickets(part.runs), *part.tickets))
+        others = fill_tickets(part.trades, part.tickets)
+        self.table.show((*run_tickets(part.runs), *part.tickets, *others))
         self.show_focus()
 
     @property

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, world_now
 from service_tui.desk.briefing import BriefingView
+from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import Topic
 from service_tui.desk.state import DeskState
@@ -48,7 +49,7 @@ def briefing_text(state: DeskState, now: Timestamp, *, width: int, lines: int) -
     """
     found = [_head(state, now)]
     if state.briefing is not None:
-        found += _told(state.briefing, masked=is_private(state))
+        found += _told(state, state.briefing, world_now(state, now))
     for line in found[:lines]:
         line.truncate(max(1, width), overflow="ellipsis")
     return Text("\n").join(found[:lines])
@@ -96,7 +97,8 @@ def _counts(known: BriefingView) -> Iterator[Text]:
         yield Text.assemble(("wins ", "muted"), formats.percent(standing.win_rate, 0))
 
 
-def _told(known: BriefingView, *, masked: bool) -> Iterator[Text]:
+def _told(state: DeskState, known: BriefingView, world: Timestamp) -> Iterator[Text]:
+    masked = is_private(state)
     for texts, glyph, tone in (
         (known.alerts, "▼", "loss"),
         (known.warnings, "!", "warn"),
@@ -107,15 +109,17 @@ def _told(known: BriefingView, *, masked: bool) -> Iterator[Text]:
             yield Text.assemble((f"{glyph} ", tone), said)
         if len(texts) > _SAID_MAX:
             yield Text(f"  and {len(texts) - _SAID_MAX} more", "muted")
-    yield from _new(known)
+    yield from _new(state, known, world)
 
 
-def _new(known: BriefingView) -> Iterator[Text]:
-    """How many markets are new, and the first of them."""
-    count = len(known.new_markets)
+def _new(state: DeskState, known: BriefingView, world: Timestamp) -> Iterator[Text]:
+    """How many markets are new and still trade, and the first of them."""
+    fresh = open_news(known, state, world)
+    count = len(fresh)
     if count:
-        first = known.new_markets[0]
-        left = f"  {first.left}" if first.left else ""
+        first, left_s = fresh[0]
+        said = first.left if left_s is None else formats.duration(left_s)
+        left = f"  {said}" if said else ""
         noun = "new market" if count == 1 else "new markets, the first:"
         yield Text.assemble(
             ("+ ", "accent"), (f"{count} {noun} ", "muted"), formats.plain(first.question),

@@ -159,8 +159,11 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
         Explanation(
             "win rate",
             formats.percent(account.win_rate),
-            "positions settled with a gain / positions settled",
-            (("trades", formats.count(account.trades_count)),),
+            "sales and payouts with a gain / sales and payouts with a gain or a loss",
+            (
+                ("with a gain", formats.count(account.wins)),
+                ("with a loss", formats.count(account.losses)),
+            ),
             said,
             age,
         ),

@@ -14,6 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.signs import signs_text
 from service_tui.desk.agent_health import leash_mode
 from service_tui.desk.fleet import AgentView
+from service_tui.desk.records import Deal, TradeView
 from service_tui.desk.records_fleet import (
     LeashView,
     ReasonedTradeView,
@@ -178,13 +179,20 @@ def _trade_line(one: ReasonedTradeView, now: Timestamp, *, masked: bool) -> Text
     trade = one.trade
     head = Text.assemble(
         formats.moment_of(trade.at, now),
-        f"  {trade.action} {trade.side.value.upper()} ",
-        formats.money(trade.cost, masked=masked),
-        (f" {MONEY_OF[trade.venue]}  ", "muted"),
+        f"  {trade.did} {trade.side.value.upper()} ",
+        *_paid_for(trade, masked=masked),
         formats.plain(trade.question, 80),
     )
     why = "  ".join(filter(None, (trade.reasoning, _signals(one))))
     return head.append(f"\n  {formats.plain(why, 240)}", "muted") if why else head
+
+
+def _paid_for(trade: TradeView, *, masked: bool) -> tuple[Text | tuple[str, str], ...]:
+    """What changed hands; of an order without a fill how it stands."""
+    if trade.deal is Deal.ORDER:
+        return ((f"{trade.status.value}  ", "muted"),)
+    unit = (f" {MONEY_OF[trade.venue]}  ", "muted")
+    return formats.money(trade.cost, masked=masked), unit
 
 
 def _signals(one: ReasonedTradeView) -> str:

@@ -20,7 +20,13 @@ from service_tui.console.dialogs.explain import Explanation
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
-from service_tui.console.screens.log_text import chain_line, entry_text, log_columns, words_of
+from service_tui.console.screens.log_text import (
+    chain_line,
+    entry_text,
+    log_columns,
+    one_line_each,
+    words_of,
+)
 from service_tui.console.screens.rows import RowsScreen
 from service_tui.console.theme import content
 from service_tui.console.widgets.record_table import RecordTable
@@ -71,10 +77,10 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
     def compose(self) -> ComposeResult:
         """The chain, the list with its search line, the entry."""
         yield self._chain
+        yield self.line
         with Horizontal(id="log-body"):
             with Vertical(id="log-list"):
                 yield self.table
-                yield self.line
             with VerticalScroll(id="log-detail"):
                 yield self._detail
 
@@ -90,7 +96,7 @@ class LogScreen(RowsScreen[LogPart, ActionView]):  # noqa: PLR0904 - one action 
     def show(self, part: LogPart) -> None:
         """Show the entries."""
         self.table.empty = _UNREAD if part.log.checked_at is None else _NONE
-        self.table.show(part.log.entries)
+        self.table.show(one_line_each(part.log.entries))
         self.show_focus()
 
     def words_of(self, row: ActionView) -> str:

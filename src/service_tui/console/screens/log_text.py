@@ -4,7 +4,7 @@ Knows the desk's records and the formats. Must not know a widget.
 Used by the screen of the log.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -65,12 +65,57 @@ def deed_text(entry: ActionView) -> Text:
 
 def said(entry: ActionView, state: DeskState) -> str:
     """Its words, without amounts while these are masked."""
-    return told(formats.plain(entry.words, _WORDS_MAX).plain, masked=is_private(state))
+    words = entry.words
+    for market_id, question in _questions(entry, state):
+        words = words.replace(market_id, question)
+    if entry.question and entry.question not in words:
+        words = f"{words}, {entry.question}"
+    return told(formats.plain(words, _WORDS_MAX).plain, masked=is_private(state))
+
+
+def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]:
+    """The markets that an entry names by their ids, with what they ask."""
+    if entry.market and entry.question:
+        yield entry.market, entry.question
+        return
+    for word in entry.words.split():
+        market = state.markets.get(word.strip(".,:;()"))
+        if market is not None:
+            yield market.market_id, market.question
+
+
+def one_line_each(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
+    """The entries without the orders whose end stands among them and says what was ordered.
+
+    Args:
+        entries: newest first.
+
+    Returns:
+        The rest, in the same order; the log itself keeps every line.
+    """
+    ends: dict[tuple[str, str], list[str]] = {}
+    kept: list[ActionView] = []
+    for entry in entries:
+        key = (entry.who, entry.kind)
+        if entry.what in _ENDS:
+            ends.setdefault(key, []).append(entry.words)
+        elif entry.what == Deed.INTENT.value:
+            told_by = next((w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None)
+            if told_by is not None:
+                ends[key].remove(told_by)
+                continue
+        kept.append(entry)
+    return tuple(kept)
+
+
+_ENDS: Final = frozenset({Deed.RESULT.value, Deed.REFUSAL.value, Deed.UNKNOWN.value})
+"""Words of how an order ended."""
 
 
 def words_of(entry: ActionView) -> str:
     """Everything that a search finds an entry by, casefolded."""
-    return f"{entry.who}\n{entry.what}\n{entry.kind}\n{entry.words}\n{entry.hash}".casefold()
+    parts = (entry.who, entry.what, entry.kind, entry.words, entry.question, entry.hash)
+    return "\n".join(parts).casefold()
 
 
 def log_columns(

@@ -31,6 +31,10 @@ _SPARK_SPAN: Final = 0.04
 """A sparkline's height is at least four points: smaller moves are noise."""
 
 
+_QUESTION: Final = 0.35
+"""Part of the table that the question takes before there is a line of the day, or a category."""
+
+
 def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ...]:
     """The columns, from left to right; `around` says what is starred, held, and the time."""
 
@@ -43,7 +47,7 @@ def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ..
 
     return (
         Column("marks", "", 2, marks),
-        market_column("question", "question", 24),
+        market_column("question", "question", 24, share=_QUESTION),
         price_column("price", "YES", 6, lambda market: market.price),
         figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
         Column("spark", "24 h", _SPARK_CELLS, _spark, tier=74, glows=False),

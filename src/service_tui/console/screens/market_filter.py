@@ -23,6 +23,18 @@ COMPARED: Final = ("price", "change", "volume", "left", "liquidity")
 NAMED: Final = {"venue": tuple(venue.value for venue in Venue)}
 """Columns that a name may stand behind: `venue:evm`."""
 
+NAMES: Final = {
+    **{name: name for name in (*COMPARED, *NAMED, "question", "category")},
+    "yes": "price",
+    "24h": "change",
+    "24hpt": "change",
+    "vol": "volume",
+    "on": "venue",
+    "ends": "left",
+    "endsin": "left",
+}
+"""The names of the columns, as the table shows them: what stands there may be typed."""
+
 SIM_ALONE: Final = "sim alone"
 """The choice of venue that leaves the markets without an order book on a real one."""
 
@@ -157,13 +169,18 @@ def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
     return [market for market in markets if venue in market.venues]
 
 
+def search_of(typed: str) -> Search:
+    """What of a typed search is understood of markets."""
+    return read_search(typed, COMPARED, NAMED, NAMES)
+
+
 def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
-    search = read_search(typed, COMPARED, NAMED)
+    search = search_of(typed)
     if search.named:
         # Asked once for each set of venues: there are a handful among thousands of markets.
         fits = {kind: search.names("venue", kind) for kind in {each.venues for each in markets}}
         markets = [market for market in markets if fits[market.venues]]
-    if search.words or search.comparisons:
+    if search.words or search.comparisons or search.cells:
         markets = [market for market in markets if matches(market, search, now)]
     return markets
 
@@ -171,7 +188,8 @@ def _found(typed: str, markets: list[MarketView], now: Timestamp) -> list[Market
 def matches(market: MarketView, search: Search, now: Timestamp) -> bool:
     """True if question, category and tags hold the words, and the numbers compare."""
     words = f"{market.question} {market.category} {' '.join(market.tags)}".casefold()
-    return search.matches(words, lambda column: _number(market, column, now))
+    cells = {"question": market.question, "category": market.category}
+    return search.matches(words, lambda column: _number(market, column, now), cells.__getitem__)
 
 
 def seconds_left(market: MarketView, now: Timestamp) -> float | None:

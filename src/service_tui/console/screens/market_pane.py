@@ -9,12 +9,13 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
-from service_tui.console.freshness import world_now
+from service_tui.console.freshness import of_world, world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens import market_text
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
 from service_tui.desk.commands import WatchMarket
+from service_tui.desk.figures import price_points
 from service_tui.desk.records import DetailView, MarketView, PositionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
@@ -38,6 +39,7 @@ class MarketPane(DetailPane):
         self._watched: tuple[str, int] | None = None
         self._resting: Timer | None = None
         self._charted: object = None
+        self._clock = ""
 
     def next_range(self) -> None:
         """Span the next range, and ask for it at once."""
@@ -69,15 +71,16 @@ class MarketPane(DetailPane):
         found = state.detail
         detail = found if found is not None and found.market_id == market.market_id else None
         held = state.held(market.market_id)
-        self._show_prices(market, detail, held)
         width, world = self.text_width, world_now(state, now)
+        self._clock = of_world(state)
+        self._show_prices(market, detail, held, world)
         self.show(
-            market_text.headline(market, world),
+            market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
-                market_text.news(detail, world),
-                market_text.trades(detail, world, width),
-                market_text.rules(market, detail, width),
+                market_text.news(detail, world, self._clock),
+                market_text.trades(detail, world, width, self._clock),
+                market_text.rules(market, detail, width, self._clock),
             )),
         )
 
@@ -98,10 +101,14 @@ class MarketPane(DetailPane):
         self.post_message(CommandGiven(WatchMarket(self._market_id, self._span_s)))
 
     def _show_prices(
-        self, market: MarketView, detail: DetailView | None, held: tuple[PositionView, ...]
+        self,
+        market: MarketView,
+        detail: DetailView | None,
+        held: tuple[PositionView, ...],
+        world: Timestamp,
     ) -> None:
         entry, asked = _entry(held), RANGES[self._span_s]
-        charted = (market.market_id, detail, entry, asked)
+        charted = (market.market_id, market.price, detail, entry, asked)
         if charted == self._charted:
             return
         self._charted = charted
@@ -110,10 +117,11 @@ class MarketPane(DetailPane):
             return
         late = "" if detail.span_s == self._span_s else f"; {asked} {market_text.ON_ITS_WAY}"
         self._prices.show(
-            detail.points,
+            # The line ends in the price that the headline says.
+            price_points(market, detail, world),
             entry=entry,
             news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
-            title=f"YES, {RANGES.get(detail.span_s, 'all')}{late}",
+            title=f"YES, {RANGES.get(detail.span_s, 'all')}{self._clock}{late}",
             empty="not available" if detail.problem else "no prices yet",
         )
 

@@ -37,8 +37,12 @@ ON_ITS_WAY: Final = "on its way …"
 _NOT_TOLD: Final = Text("not told", "muted")
 
 
-def headline(market: MarketView, now: Timestamp) -> Text:
-    """The question whole, the price large, and beside it what it did and what is left."""
+def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
+    """The question whole, the price large, and beside it what it did and what is left.
+
+    Returns:
+        Lines of at most `width` cells but for the question; 0 where there is room for all.
+    """
     price = formats.price(market.price).plain
     change = Text.assemble(
         ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
@@ -48,7 +52,7 @@ def headline(market: MarketView, now: Timestamp) -> Text:
     return Text.assemble(
         (formats.plain(market.question, QUESTION_MAX).plain, "bold"),
         "\n",
-        large(price, "yes", (change, other, left)),
+        large(price, "yes", (change, other, left), width),
     )
 
 
@@ -79,27 +83,29 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
     return section("position", Text("\n").join(blocks))
 
 
-def news(detail: DetailView | None, now: Timestamp) -> Text:
-    """What happened and what it did to the price of YES, newest first."""
+def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
+    """What happened and what it did to the price of YES, newest first; `clock` names its time."""
+    title = f"news{clock}"
     if detail is None:
-        return section("news", Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(ON_ITS_WAY, "muted"))
     if detail.problem:
-        return section("news", Text(f"not available: {detail.problem}", "warn"))
+        return section(title, Text(f"not available: {detail.problem}", "warn"))
     lines = [_news_line(each, now) for each in detail.news[:NEWS_MAX]]
-    return section("news", Text("\n").join(lines) if lines else Text("none yet", "muted"))
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
-def trades(detail: DetailView | None, now: Timestamp, width: int) -> Text:
-    """The last trades of anybody, newest first."""
+def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:
+    """The last trades of anybody, newest first; `clock` names their time."""
+    title = f"trades{clock}"
     if detail is None:
-        return section("trades", Text(ON_ITS_WAY, "muted"))
+        return section(title, Text(ON_ITS_WAY, "muted"))
     if detail.problem:
-        return section("trades", Text("not available", "muted"))
+        return section(title, Text("not available", "muted"))
     lines = [_trade_line(each, now, width) for each in detail.trades[:TRADES_MAX]]
-    return section("trades", Text("\n").join(lines) if lines else Text("none yet", "muted"))
+    return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
-def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
+def rules(market: MarketView, detail: DetailView | None, width: int, clock: str = "") -> Text:
     """When and how the market resolves, and what it is made of."""
     told = market.criteria or (detail.criteria if detail is not None else "")
     unknown = "not available" if detail is not None and detail.problem else "no criteria given"
@@ -115,7 +121,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int) -> Text:
     )
     return Text("\n\n").join((
         section("resolution", shown),
-        section("market", figures(facts, across=1, width=width)),
+        section(f"market{clock}", figures(facts, across=1, width=width)),
         Text(market.market_id, "muted"),
     ))
 

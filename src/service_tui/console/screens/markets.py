@@ -21,8 +21,6 @@ from service_tui.console.messages import Said
 from service_tui.console.screens.explained import market_numbers
 from service_tui.console.screens.market_columns import market_columns
 from service_tui.console.screens.market_filter import (
-    COMPARED,
-    NAMED,
     STATUSES,
     UNTIL_S,
     Around,
@@ -31,12 +29,12 @@ from service_tui.console.screens.market_filter import (
     categories_of,
     chosen,
     filter_from,
+    search_of,
     venues_of,
     why_empty,
 )
 from service_tui.console.screens.market_pane import MarketPane
 from service_tui.console.screens.panes import PaneScreen
-from service_tui.console.search import read_search
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import SetPreference, SetStar
@@ -94,10 +92,10 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
     def compose(self) -> ComposeResult:
         """Filters, the list with its search line, the detail."""
         yield self._chips
+        yield self.line
         with Horizontal(id="markets-body"):
             with Vertical(id="markets-list"):
                 yield self.table
-                yield self.line
             yield self.pane
 
     def on_mount(self) -> None:
@@ -153,7 +151,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""
-        self.line.say(read_search(typed, COMPARED, NAMED).problem)
+        self.line.say(search_of(typed).problem)
         self._filter(replace(self._wanted, typed=typed))
 
     def name_of(self, row: MarketView) -> str:

@@ -28,6 +28,7 @@ from service_tui.console.screens.monitor_columns import (
     track,
 )
 from service_tui.console.screens.risk_rows import LISTS, PRICE_ALERTS, RiskRow
+from service_tui.desk.figures import guard_counts
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import Phase, Topic
 from service_tui.desk.records_risk import AlertView, ExitView, MonitorView, PriceAlertView
@@ -91,12 +92,11 @@ def why_empty(state: DeskState, place: int) -> str:
 
 def guard_line(state: DeskState) -> Text:
     """How many positions are guarded."""
-    held = {position.key for position in state.positions}
-    guarded_count = len(held & {monitor.key for monitor in state.risk.monitors})
-    is_less = guarded_count < len(held) and Topic.MONITORS in state.seen
+    guarded_count, held_count = guard_counts(state)
+    is_less = guarded_count < held_count and Topic.MONITORS in state.seen
     both = is_heard(state, Topic.MONITORS, Topic.POSITIONS)
     guarded_words = counted(guarded_count, heard=both)
-    held_words = counted(len(held), heard=is_heard(state, Topic.POSITIONS))
+    held_words = counted(held_count, heard=is_heard(state, Topic.POSITIONS))
     words = f"{'! ' if is_less else ''}{guarded_words} of {held_words} guarded"
     return Text(words, "warn" if is_less else "muted")
 

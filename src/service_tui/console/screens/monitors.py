@@ -88,8 +88,8 @@ class MonitorsScreen(MonitorActs[MonitorsPart]):  # noqa: PLR0904 - one hook a l
             yield self.which
             yield Words(id="monitors-guarded")
         yield Words(id="monitors-urgent")
-        yield from self.lists
         yield self.line
+        yield from self.lists
         yield self.pane
 
     def on_mount(self) -> None:

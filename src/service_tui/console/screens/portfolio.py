@@ -22,6 +22,7 @@ from service_tui.console.freshness import (
     is_heard,
     is_private,
     not_told,
+    of_wall,
     world_now,
 )
 from service_tui.console.keys import bindings_of
@@ -36,7 +37,7 @@ from service_tui.console.screens.position_columns import (
     open_columns,
     wanted,
 )
-from service_tui.console.search import read_search
+from service_tui.console.search import Search, read_search
 from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import PriceChart
@@ -134,9 +135,9 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
             yield self._curve
             yield self.pane
         yield self._which
+        yield self.line
         yield self._open_rows
         yield self._closed_rows
-        yield self.line
 
     def on_mount(self) -> None:
         """Sort as last time."""
@@ -167,7 +168,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         if equity is not None and not self.state.from_cache:
             # The curve ends in what the figures say.
             points.append((self.now, decimal(equity)))
-        self._curve.show(points, title="equity, $SIM")
+        self._curve.show(points, title=f"equity, $SIM{of_wall(self.state)}")
         self._refill()
         self.show_focus()
 
@@ -188,7 +189,7 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
     def narrow(self, typed: str) -> None:
         """Search; what of it cannot be read is said, and the rest is in force."""
         self._search = typed
-        self.line.say(read_search(typed, COMPARED).problem)
+        self.line.say(read_search(typed, COMPARED, names=self.names).problem)
         self._refill()
         self.highlight_first_if_lost()
         self.show_focus()
@@ -329,10 +330,10 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
     def _refill(self) -> None:
         """Hand the wanted positions to the table in front."""
         self._look = self._look_around()
-        search, now = read_search(self._search, COMPARED), self._look.now
+        search = read_search(self._search, COMPARED, names=self.names)
         is_closed = self.table is self._closed_rows
         rows = self._rows(is_closed=is_closed)
-        shown = tuple(held for held in rows if not search or wanted(held, search, now))
+        shown = tuple(held for held in rows if not search or self._is_wanted(held, search))
         self.table.empty = self._why_empty(len(rows), is_closed=is_closed)
         self.table.show(shown)
         # The cache keeps what is open only: what was closed is not known before the first answer.
@@ -342,6 +343,9 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         opened = counted(len(self._rows(is_closed=False)), heard=heard or is_old)
         counts = (f"open {opened}", f"closed {closed}")
         self._which.show(counts, int(is_closed))
+
+    def _is_wanted(self, held: PositionView, search: Search) -> bool:
+        return wanted(held, search, self._look.now, lambda column: self.cell_of(held, column))
 
     def _why_empty(self, total: int, *, is_closed: bool) -> str:
         if total:

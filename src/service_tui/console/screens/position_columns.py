@@ -85,7 +85,7 @@ def closed_columns(look: Callable[[], Look]) -> tuple[Column[PositionView], ...]
         Column("outcome", "ended", 9, outcome, sort_key=lambda held: outcome(held).plain),
         _money(),
         amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl, masked),
-        date_column("resolved", "resolved", lambda held: held.resolves_at, tier=72),
+        date_column("resolved", "world end", lambda held: held.resolves_at, tier=72),
     )
 
 
@@ -98,11 +98,13 @@ def outcome(held: PositionView) -> Text:
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
 
 
-def wanted(held: PositionView, search: Search, now: Timestamp) -> bool:
+def wanted(
+    held: PositionView, search: Search, now: Timestamp, cell: Callable[[str], str] = lambda _: ""
+) -> bool:
     """True if a search asks for this position; words look at all that is written in its row."""
     where = f"{held.venue.value} {MONEY_OF[held.venue]}"
     words = f"{held.question} {held.category} {held.side.value} {where}".casefold()
-    return search.matches(words, lambda column: _number(held, column, now))
+    return search.matches(words, lambda column: _number(held, column, now), cell)
 
 
 def _question() -> Column[PositionView]:

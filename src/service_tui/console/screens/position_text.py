@@ -10,9 +10,9 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import if_none, is_private
+from service_tui.console.freshness import if_none, is_private, of_wall
 from service_tui.console.screens.position_columns import outcome
-from service_tui.desk.records import AccountView, PositionView, Topic, TradeView
+from service_tui.desk.records import AccountView, Deal, PositionView, Topic, TradeView
 from service_tui.desk.records_venues import PNL_FRESH_S, VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
@@ -112,7 +112,7 @@ def closed_body(held: PositionView, width: int, *, masked: bool) -> Text:
         ("ended", outcome(held)),
         (_made(held), formats.pnl(held.made, masked=masked)),
         ("average", formats.price(held.average)),
-        ("resolved", formats.date_time(held.resolves_at)),
+        ("resolved, world", formats.date_time(held.resolves_at)),
     )
     return Text.assemble("\n", figures(shown, across=2, width=width))
 
@@ -128,9 +128,9 @@ def trades_of(state: DeskState, held: PositionView, now: Timestamp) -> Text:
     own = [trade for trade in state.trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
         said = if_none(state, "none among the newest", Topic.TRADES)
-        return section("own trades", Text(said, "muted"))
+        return section(f"own trades{of_wall(state)}", Text(said, "muted"))
     lines = [_trade(trade, now, masked=is_private(state)) for trade in own]
-    return section("own trades", Text("\n").join(lines))
+    return section(f"own trades{of_wall(state)}", Text("\n").join(lines))
 
 
 def _mark_and_exit(held: PositionView) -> Text:
@@ -148,12 +148,14 @@ def _mark_and_exit(held: PositionView) -> Text:
 def _trade(trade: TradeView, now: Timestamp, *, masked: bool) -> Text:
     line = Text.assemble(
         (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
-        f"{trade.action:<6} ",
+        f"{trade.did:<6} ",
         (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
-        f"{formats.shares(trade.shares, masked=masked).plain:>10}",
-        (" at ", "muted"),
-        formats.price(trade.average),
     )
+    if trade.deal is Deal.ORDER:
+        line.append(f"  {trade.status.value}", "muted")
+    else:
+        line.append(f"{formats.shares(trade.shares, masked=masked).plain:>10}")
+        line.append_text(Text.assemble((" at ", "muted"), formats.price(trade.average)))
     if trade.reasoning:
         line.append_text(Text.assemble("\n      ", (formats.plain(trade.reasoning).plain, "muted")))
     return line

@@ -93,8 +93,8 @@ class ReactorScreen(ReactorActs[ReactorPart]):  # noqa: PLR0904 - one action a k
             yield Words(id="reactor-filter")
         yield Words(id="reactor-state")
         yield Words(id="reactor-urgent")
-        yield from self.lists
         yield self.line
+        yield from self.lists
         yield self.pane
 
     def on_mount(self) -> None:

@@ -14,9 +14,16 @@ from service_tui.desk.freshness import age_s
 from service_tui.desk.records import Topic
 from service_tui.desk.records_reactor import SignalView, WalletView
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.terms import Venue
+from service_tui.units import Micros, Timestamp
 
 _HERE = "worked out here"
+
+_AMOUNT = (
+    "the smaller of source size x fraction and one mirror, x source price; cut to one trade's "
+    "limit and to what is left of the day, in whole cents; signals that wait have spent nothing"
+)
+_COST = "what its order was placed for"
 
 
 def reactor_numbers(row: ReactorRow, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
@@ -36,6 +43,7 @@ def _signal(row: SignalView, state: DeskState, age: Text) -> tuple[Explanation, 
     sizes = () if config is None else (
         ("mirror fraction", formats.percent(config.mirror_fraction, 2)),
         ("one mirror, shares", formats.shares(config.max_size, masked=masked)),
+        ("one trade, $", formats.money(_one_trade(row, state), masked=masked)),
         ("left of the day, $", formats.money(state.reactor.day_left, masked=masked)),
     )  # fmt: skip
     buffer = None if config is None else config.price_buffer
@@ -43,9 +51,10 @@ def _signal(row: SignalView, state: DeskState, age: Text) -> tuple[Explanation, 
         Explanation(
             "mirror, $",
             formats.money(row.amount, masked=masked),
-            "the smaller of source size x fraction and one mirror, x source price; cut to what is "
-            "left of the day",
-            (size, price, *sizes),
+            _COST if row.shares else _AMOUNT,
+            (("shares bought", formats.shares(row.shares, masked=masked)),)
+            if row.shares
+            else (size, price, *sizes),
             "as the service says (signals)",
             age,
         ),
@@ -78,6 +87,14 @@ def _signal(row: SignalView, state: DeskState, age: Text) -> tuple[Explanation, 
             age,
         ),
     )
+
+
+def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
+    """The most that one trade may spend on the signal's venue; None where that is not known."""
+    rails = state.rails
+    if rails is None:
+        return None
+    return rails.sim_trade_max if row.venue is Venue.SIM else rails.max_trade
 
 
 def _wallet(row: WalletView, age: Text, *, masked: bool) -> tuple[Explanation, ...]:

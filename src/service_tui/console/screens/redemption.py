@@ -63,8 +63,8 @@ class RedemptionScreen(RedemptionActs[RedemptionPart]):
     def compose(self) -> ComposeResult:
         """The sums, the queue with its search line, the detail."""
         yield self._sums
-        yield self.table
         yield self.line
+        yield self.table
         yield self.pane
 
     def on_mount(self) -> None:

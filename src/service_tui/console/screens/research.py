@@ -82,8 +82,8 @@ class ResearchScreen(PaneScreen[ResearchPart, ExperimentView]):  # noqa: PLR0904
         """The session in front, why it stands, its experiments, the detail."""
         yield Words(id="research-session")
         yield Words(id="research-why")
-        yield self.table
         yield self.line
+        yield self.table
         yield self.pane
 
     def on_mount(self) -> None:

@@ -20,7 +20,7 @@ from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
-from service_tui.console.search import Search, read_search
+from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.desk.commands import PlaceTrade, SetPreference, SetPriceAlert
@@ -86,6 +86,15 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         """Columns that a comparison of the search may name."""
         return ()
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The column of each name by which the search knows one."""
+        return names_of((column.id, column.title) for column in self.table.columns)
+
+    def cell_of(self, row: Row, column: str) -> str:
+        """What a row shows in a column of the table."""
+        return next((str(one.cell(row)) for one in self.table.columns if one.id == column), "")
+
     def number_of(self, row: Row, column: str) -> float | None:
         """A row's value in a column that can be compared; None where it has none."""
         del row, column
@@ -108,7 +117,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
 
     def narrow(self, typed: str) -> None:
         """Show the rows that match; what cannot be read is said, the rest is in force."""
-        self.search = read_search(typed, self.compared)
+        self.search = read_search(typed, self.compared, names=self.names)
         self.line.say(self.search.problem)
         self.filter_rows()
 
@@ -118,7 +127,9 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
 
         def keep(row: Row) -> bool:
             return self.wants(row) and search.matches(
-                self.words_of(row), lambda column: self.number_of(row, column)
+                self.words_of(row),
+                lambda column: self.number_of(row, column),
+                lambda column: self.cell_of(row, column),
             )
 
         self.table.filter(keep if search or self.is_narrowed else None)

@@ -12,6 +12,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.freshness import is_private
+from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Mode, Venue
@@ -129,6 +130,8 @@ def _times(ticket: TicketView, now: Timestamp) -> tuple[tuple[str, Text], ...]:
         formats.age(ticket.opened_at, now),
         (" ago", "muted"),
     )
+    if ticket.kind == FILL:
+        return (("filled", opened),)
     return (
         ("opened", opened),
         ("sent", _after(ticket.sent_at, ticket.opened_at, now)),

@@ -50,6 +50,7 @@ class Column(Generic[Row_contra]):
         align: `right` for what is no number and still stands right, such as ages.
         flex: takes the room that the others leave; the first such column of a table.
         tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
+        share: part of the table that the flexible column takes before columns of a tier are shown.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
     """
 
@@ -63,6 +64,7 @@ class Column(Generic[Row_contra]):
     flex: bool = False
     tier: int = 0
     glows: bool = True
+    share: float = 0.0
 
     @property
     def is_right(self) -> bool:
@@ -123,6 +125,12 @@ def placed(
     """
     shown = [column for column in columns if column.tier <= (outer or width)]
     while (highest := max((c.tier for c in shown), default=0)) and _needed(shown) > width:
+        last = max(place for place, column in enumerate(shown) if column.tier == highest)
+        del shown[last]
+    flexible = next((column for column in shown if column.flex), None)
+    # More room is first of all more of the text: no wider table shows fewer letters of it.
+    wanted = 0 if flexible is None else max(flexible.width, int(flexible.share * width))
+    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, wanted) > width:
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
     while len(shown) > 1 and _needed(shown, FLEX_LEFT_MIN) > width:

@@ -82,7 +82,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.set_reactive(RecordView.empty, empty)
-        self._columns = tuple(columns)
+        self.columns = self._columns = tuple(columns)
         self._order = RowOrder(key)
         self._sort: Column[R] | None = None
         self._falls = False

@@ -21,7 +21,7 @@ from service_tui.server.routes.positions import UNSETTLED, pnl_of, venue_pnl
 from service_tui.server.service import Asked, Routes
 from service_tui.server.skill_news import recommended, updates
 from service_tui.skills.package import installed
-from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.terms import MarketStatus, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment, timestamp
 from service_tui.wire.briefing import (
@@ -110,13 +110,12 @@ def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
 def _performance(world: World, agent: Agent) -> PerformanceBody:
     """The agent among all agents of this service, by total P&L."""
     own = agent_pnl(world, agent)
-    settled = agent.win_count + agent.loss_count
     better = sum(agent_pnl(world, other) > own for other in world.agents.values())
     first = world.equity(agent) - own
     return PerformanceBody(
         total_pnl=decimal(own),
         pnl_percent=round(own / first * 100, 4) if first > 0 else None,
-        win_rate=agent.win_count / settled if settled else None,
+        win_rate=win_rate(agent.win_count, agent.loss_count),
         rank=better + 1,
         total_agents=len(world.agents),
     )

@@ -65,7 +65,8 @@ def agent_row(asked: Asked, agent: Agent) -> DeskAgentBody:
         equity=decimal(equity),
         pnl_total=decimal(agent_pnl(world, agent)),
         pnl_today=decimal(Micros(equity - agent.day_equity)),
-        positions_count=len(agent.held()),
+        # Both sides of a market are two positions, as in every list of them.
+        positions_count=sum(bool(one.yes.shares) + bool(one.no.shares) for one in agent.held()),
         trades_count=agent.trades_count,
         last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
         created_at=moment(agent.created_at),

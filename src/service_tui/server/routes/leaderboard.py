@@ -6,6 +6,7 @@ from typing import Final
 from service_tui.engine.agents import Agent, status_of
 from service_tui.server.present import FIRST_CASH, agent_pnl
 from service_tui.server.service import Asked, Routes
+from service_tui.terms import win_rate
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints import LEADERS, SDK_LEADERS
 from service_tui.wire.leaderboard import (
@@ -27,7 +28,6 @@ def _shown_id(asked: Asked, agent: Agent) -> str:
 
 
 def _row(asked: Asked, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
-    settled = agent.win_count + agent.loss_count
     return LeaderBody(
         id=_shown_id(asked, agent),
         name=agent.settings.name,
@@ -38,7 +38,7 @@ def _row(asked: Asked, agent: Agent, rank: int, pnl: Micros) -> LeaderBody:
         trades_count=agent.trades_count,
         win_count=agent.win_count,
         loss_count=agent.loss_count,
-        win_rate=agent.win_count / settled if settled else None,
+        win_rate=win_rate(agent.win_count, agent.loss_count),
     )
 
 

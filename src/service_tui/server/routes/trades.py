@@ -102,6 +102,8 @@ async def place(asked: Asked) -> TradeBody:
         asked.world.market(request.market_id)
         require_claim(asked, request.venue)
     try:
+        if not request.is_quote:
+            asked.world.reactor.check_cap(order, asked.now)
         if request.venue is not Venue.SIM:
             real = venue_order(asked, request, size)._replace(note=note, approved=asked.approved)
             return await _on_venue(asked, request, real)

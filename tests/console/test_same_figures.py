@@ -1,0 +1,201 @@
+"""Every figure that stands on two screens, in a header, a list, a chart, a report or an export, is
+read from one state and compared."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import limits_of, sample_supervision
+from kit.samples.guarded import guarded_state
+from service_tui.console import formats
+from service_tui.console.dialogs.report import report_text
+from service_tui.console.screens.agent_columns import agent_columns
+from service_tui.console.screens.agent_text import agent_detail, fleet_bits, number_of
+from service_tui.console.screens.briefing_text import briefing_text
+from service_tui.console.screens.explained import account_numbers, market_numbers, position_numbers
+from service_tui.console.screens.market_columns import market_columns
+from service_tui.console.screens.market_filter import Around
+from service_tui.console.screens.market_text import headline
+from service_tui.console.screens.monitor_text import guard_line
+from service_tui.console.screens.position_text import account_figures, position_body
+from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
+from service_tui.desk.exports import files_of
+from service_tui.desk.facts import AccountSeen, BriefingSeen, FleetSeen, LimitsSeen, MarketsSeen
+from service_tui.desk.figures import own_agent, pnl_points, price_points
+from service_tui.desk.records import MarketView, Topic
+from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.reduce import reduce
+from service_tui.desk.report import day_reports, known_pasts
+from service_tui.desk.state import DeskState
+from service_tui.units import ONE, Micros, Probability, Timestamp
+
+WIDE = 200
+
+
+def moved(state: DeskState) -> tuple[MarketView, ...]:
+    """The markets a moment later: every price has moved."""
+    return tuple(
+        replace(one, price=Probability(round(0.05 + 0.9 * one.price, 4)))
+        for one in state.markets.values()
+    )
+
+
+def one_state() -> DeskState:
+    """A desk in which fleet, account, briefing and markets were read at four different moments."""
+    known = sample_state()
+    own, *others = known.fleet.agents
+    own = replace(
+        own,
+        wins=1, losses=2, trades_count=9, equity=Micros(1), total_pnl=Micros(2), day_pnl=Micros(3),
+        limits=limits_of(buys_today=11, buys_max=500),
+    )  # fmt: skip
+    points = ((Timestamp(NOW - 60), Micros(5 * ONE)),)
+    detail = AgentDetailView(own.agent_id, (), (), points=points, at=Timestamp(NOW - 60))
+    state = replace(
+        known,
+        seen=dict.fromkeys(Topic, NOW),
+        positions_read=True,
+        risk=guarded_state().risk,
+        supervision=replace(sample_supervision(), detail=detail),
+    )
+    facts = (
+        AccountSeen(known.account),
+        LimitsSeen(known.limits),
+        FleetSeen(replace(known.fleet, agents=(own, *others))),
+        BriefingSeen(known.briefing, 0),
+        MarketsSeen(moved(known)),
+    )
+    for fact in facts:
+        state = reduce(state, fact)
+    return state
+
+
+STATE = one_state()
+OWN = own_agent(STATE)
+
+
+def text_of(parts: Iterable[object]) -> str:
+    return "  ".join(str(getattr(part, "text", part)) for part in parts)
+
+
+def cells(columns: Iterable[Column], row: object) -> Mapping[str, str]:
+    return {column.id: str(column.cell(row)).strip() for column in columns}
+
+
+def exported(name: str) -> list[dict[str, str]]:
+    content = files_of(STATE, NOW, known_pasts(STATE))[name]
+    return list(csv.DictReader(io.StringIO(content)))
+
+
+ROW = cells(agent_columns(lambda: STATE, lambda: NOW), OWN)
+HEAD = text_of(money_bits(STATE, NOW))
+ACCOUNT = {label: str(value) for label, value in account_figures(STATE.account, masked=False)}
+EXPLAINED = {one.name: str(one.value) for one in account_numbers(STATE, NOW)}
+DETAIL = agent_detail(OWN, STATE, NOW).plain
+REPORTED = next(
+    one for one in day_reports(STATE, NOW, known_pasts(STATE)) if one.agent.is_own
+).monies[0]
+EXPORTED = next(one for one in exported("agents.csv") if one["agent"] == OWN.agent_id)
+
+
+def rounded(text: str) -> float:
+    return round(float(text), 2)
+
+
+def test_the_equity_is_one_figure() -> None:
+    equity = formats.money(STATE.account.equity).plain
+    assert equity in HEAD
+    assert ACCOUNT["equity $"] == EXPLAINED["equity, $SIM"] == ROW["equity"] == equity
+    assert f"equity       {equity}" in DETAIL
+    assert REPORTED.equity == STATE.account.equity == OWN.equity
+    assert rounded(EXPORTED["equity"]) == rounded(equity.replace(",", ""))
+    every = sum(one.equity for one in STATE.fleet.agents)
+    assert formats.money(Micros(every)).plain in text_of(fleet_bits(STATE))
+
+
+def test_the_pnl_of_the_day_is_one_figure() -> None:
+    today = formats.pnl(STATE.account.day_pnl).plain
+    assert today in HEAD
+    assert ACCOUNT["day P&L $"] == EXPLAINED["day P&L, $SIM"] == ROW["today"] == today
+    assert f"P&L today    {today}" in DETAIL
+    assert REPORTED.day_pnl == STATE.account.day_pnl
+    assert rounded(EXPORTED["day_pnl"]) == rounded(today.replace(",", ""))
+    assert today in report_text(STATE, NOW).plain
+    every = sum(one.day_pnl for one in STATE.fleet.agents)
+    assert formats.pnl(Micros(every), arrow=True).plain in text_of(fleet_bits(STATE))
+
+
+def test_the_pnl_is_one_figure_in_list_chart_head_and_report() -> None:
+    total = formats.pnl(STATE.account.total_pnl).plain
+    assert ACCOUNT["total P&L $"] == EXPLAINED["total P&L, $SIM"] == ROW["pnl"] == total
+    assert f"P&L          {total}" in DETAIL
+    assert pnl_points(OWN, STATE.supervision.detail, NOW)[-1][1] == STATE.account.total_pnl
+    assert REPORTED.total_pnl == STATE.account.total_pnl
+    assert rounded(EXPORTED["total_pnl"]) == rounded(total.replace(",", ""))
+    percent = 100 * STATE.account.total_pnl / STATE.account.start
+    said = formats.percent_change(percent / 100).plain
+    assert said in briefing_text(STATE, NOW, width=WIDE, lines=1).plain
+
+
+def test_the_win_rate_is_one_figure() -> None:
+    rate = STATE.account.win_rate
+    assert rate == OWN.win_rate == STATE.briefing.standing.win_rate == 1 / 3
+    assert ACCOUNT["win rate"] == EXPLAINED["win rate"] == formats.percent(rate).plain
+    assert ROW["won"] == formats.percent(rate, 0).plain
+    assert number_of(OWN, "won") == 100 * rate
+    head = briefing_text(STATE, NOW, width=WIDE, lines=1).plain
+    assert f"wins {formats.percent(rate, 0).plain}" in head
+
+
+def test_cash_positions_and_trades_are_one_figure() -> None:
+    cash = formats.money(STATE.account.cash).plain
+    assert f"cash {cash}" in HEAD
+    assert ACCOUNT["cash $"] == cash
+    assert f"cash         {cash}" in DETAIL
+    assert ROW["held"] == str(len(STATE.positions))
+    assert REPORTED.positions == len(STATE.positions)
+    assert STATE.account.trades_count == OWN.trades_count == 9
+    held = [one for one in exported("positions.csv") if one["agent"] == OWN.agent_id]
+    assert len(held) == len((*STATE.positions, *STATE.closed, *STATE.on_venues))
+
+
+def test_the_buys_and_the_spend_of_the_day_are_one_figure() -> None:
+    buys = OWN.limits.buys_today
+    assert buys == STATE.limits.day_trades == STATE.rails.day_buys == 11
+    assert f"bought today {buys} of" in text_of(world_bits(STATE, NOW))
+    assert ROW["buys"].startswith(f"{buys}/")
+    assert OWN.limits.day_spent == STATE.limits.day_spent == STATE.rails.day_spent
+    assert tuple((one.slug, one.spent) for one in STATE.rails.skills) == OWN.limits.skills
+
+
+def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
+    watched = STATE.markets[STATE.detail.market_id]
+    open_market = next(one for one in STATE.markets.values() if one.is_open)
+    price = formats.price(open_market.price).plain
+    columns = market_columns(lambda: Around(NOW, frozenset(), frozenset()))
+    assert cells(columns, open_market)["price"] == price
+    assert str(market_numbers(open_market, STATE, NOW)[0].value) == price
+    points = price_points(open_market, replace(STATE.detail, points=((NOW, 0.1),)), NOW)
+    assert points[-1][1] == open_market.price
+    no = formats.price(1 - watched.price).plain
+    assert no in headline(watched, NOW).plain
+    for held in (one for one in STATE.positions if STATE.markets[one.market_id].is_open):
+        shown = formats.price(STATE.markets[held.market_id].price_of(held.side)).plain
+        assert formats.price(held.mark_price).plain == shown
+        assert shown in position_body(held, NOW, 100, masked=False).plain
+        explained = {one.name: str(one.value) for one in position_numbers(held, STATE, NOW)}
+        assert explained["mark value, $SIM"] == formats.money(held.mark_value).plain
+
+
+def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
+    words = guard_line(STATE).plain.lstrip("! ").split()
+    watched = {one.key for one in STATE.risk.monitors if one.shares > 0}
+    assert int(words[0]) == len(watched)
+    assert int(words[2]) == len({one.key for one in STATE.positions} | watched)
+    waiting = len(STATE.supervision.held)
+    assert f"& {waiting} wait" in text_of(ask_bits(STATE, NOW))
+    reported = day_reports(STATE, NOW, known_pasts(STATE))
+    assert sum(one.waiting for one in reported) == waiting

@@ -1,0 +1,37 @@
+"""The world's clock and the wall's are named where both appear; elsewhere there is one time."""
+
+from dataclasses import replace
+
+from kit.samples.desk import NOW, sample_state
+from service_tui.console.freshness import of_wall, of_world
+from service_tui.console.screens.market_text import news, rules, trades
+from service_tui.console.screens.position_columns import Look, closed_columns
+from service_tui.console.screens.position_text import closed_body, trades_of
+from service_tui.desk.why import why_position
+
+STATE = sample_state()
+REAL = replace(STATE, service=replace(STATE.service, embedded=False), world=None)
+
+
+def test_each_kind_of_event_names_its_clock() -> None:
+    clock, detail = of_world(STATE), STATE.detail
+    market = STATE.markets[detail.market_id]
+    assert news(detail, NOW, clock).plain.startswith("news, world time\n")
+    assert trades(detail, NOW, 60, clock).plain.startswith("trades, world time\n")
+    assert "market, world time" in rules(market, detail, 60, clock).plain
+    assert trades_of(STATE, STATE.positions[0], NOW).plain.startswith("own trades, wall time\n")
+    assert "resolved, world" in closed_body(STATE.positions[0], 80, masked=False).plain
+    titles = {one.id: one.title for one in closed_columns(lambda: Look(NOW, masked=False))}
+    assert titles["resolved"] == "world end"
+
+
+def test_where_there_is_one_clock_none_is_named() -> None:
+    assert (of_world(REAL), of_wall(REAL)) == ("", "")
+    assert news(REAL.detail, NOW, of_world(REAL)).plain.startswith("news\n")
+
+
+def test_an_outcome_among_links_of_wall_time_names_its_clock() -> None:
+    held = replace(STATE.positions[0], outcome=True)
+    state = replace(STATE, positions=(), closed=(held,), trades=())
+    (link,) = (one for one in why_position(state, held).links if one.name == "exit")
+    assert ("clock", "world time") in {(one.label, one.value) for one in link.said}

@@ -1,0 +1,84 @@
+"""The list of fills is complete: what the history tells, and what the stream tells, each once."""
+
+from collections import Counter
+from dataclasses import replace
+
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import trade_of
+from service_tui.console.screens.agent_columns import fill_columns
+from service_tui.desk.facts import FillsHeard, FillsRead
+from service_tui.desk.fill_tickets import fill_tickets
+from service_tui.desk.fills_reading import FillsWatch
+from service_tui.desk.fleet import FillView
+from service_tui.desk.records import Deal, TicketState
+from service_tui.desk.reduce import reduce
+from service_tui.desk.why import why_ticket
+from service_tui.units import ONE, Micros, Timestamp
+
+STATE = sample_state()
+FILL = replace(STATE.fills[0], trade_id="t-9", at=Timestamp(NOW - 60), seq=0)
+
+
+def ids(fills: tuple[FillView, ...]) -> list[str]:
+    return [fill.trade_id for fill in fills]
+
+
+def test_what_was_read_and_what_was_heard_is_one_list_by_time() -> None:
+    state = replace(STATE, fills=())
+    older = replace(FILL, trade_id="t-1", at=Timestamp(NOW - 900))
+    state = reduce(state, FillsRead((FILL, older)))
+    assert ids(state.fills) == ["t-9", "t-1"]
+    heard = replace(FILL, trade_id="t-10", seq=41, at=Timestamp(NOW))
+    state = reduce(state, FillsHeard((heard,)))
+    assert ids(state.fills) == ["t-10", "t-9", "t-1"]
+    # Told once more by the history, and once more by the stream: each still stands there once.
+    state = reduce(state, FillsRead((replace(heard, seq=0), FILL, older)))
+    state = reduce(state, FillsHeard((heard, replace(FILL, seq=42))))
+    assert sorted(ids(state.fills)) == ["t-1", "t-10", "t-9"]
+    assert len({fill.key for fill in state.fills}) == 3
+
+
+def test_another_part_of_an_order_is_another_row() -> None:
+    state = reduce(replace(STATE, fills=()), FillsRead((FILL,)))
+    part = replace(FILL, seq=7, shares=Micros(ONE), at=Timestamp(NOW))
+    state = reduce(state, FillsHeard((part,)))
+    assert [fill.seq for fill in state.fills] == [7, 0]
+
+
+def test_what_was_read_moves_no_price() -> None:
+    state = reduce(STATE, FillsRead((FILL,)))
+    assert state.markets is STATE.markets
+
+
+def test_an_agent_is_read_again_only_where_trades_were_missed() -> None:
+    own, *_ = STATE.fleet.agents
+    fleet = replace(STATE.fleet, agents=(replace(own, trades_count=5),))
+    watch = FillsWatch()
+    (behind,) = watch.behind(fleet, Counter())
+    watch.take(behind, heard=0)
+    assert watch.behind(fleet, Counter()) == ()
+    grown = replace(fleet, agents=(replace(own, trades_count=6),))
+    assert watch.behind(grown, Counter({own.agent_id: 1})) == ()
+    assert watch.behind(grown, Counter()) == grown.agents
+
+
+def test_the_blotter_has_a_row_for_each_fill_that_is_none_of_its_commands() -> None:
+    bought = replace(trade_of(1).trade, client_ref="mine", trade_id="t1")
+    skills = replace(trade_of(2).trade, client_ref="", trade_id="t2", source="sdk:momentum")
+    paid = replace(bought, action="redeem", client_ref="", trade_id="t3")
+    ticket = replace(STATE.tickets[0], client_ref="mine")
+    (row,) = fill_tickets((bought, skills, paid), (ticket,))
+    assert (row.ticket_id, row.state, row.what) == ("fill:t2", TicketState.DONE, "sell 12.00 YES")
+    assert row.outcome == "sold 12.00 shares, brought 7.00 $SIM (average 0.420), by sdk:momentum"
+    assert [one.deal for one in (bought, skills, paid)] == [Deal.BUY, Deal.SALE, Deal.PAYOUT]
+    # A command of the console that nobody knows any more leaves its fill all the same.
+    assert len(fill_tickets((bought, skills), ())) == 2
+    state = replace(STATE, trades=(skills,))
+    fill = next(one for one in why_ticket(state, row).links if one.name == "fill")
+    assert fill.at == skills.at
+
+
+def test_fills_are_in_the_order_of_time_whoever_told_them() -> None:
+    time = next(one for one in fill_columns(lambda: STATE) if one.id == "time")
+    assert time.sort_key is not None
+    assert time.sort_key(FILL) == FILL.at

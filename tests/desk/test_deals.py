@@ -1,0 +1,85 @@
+"""An order without a fill is no buy, and a redemption is no sale: everywhere."""
+
+from dataclasses import replace
+
+import pytest
+
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import fleet_state, trade_of
+from service_tui.console.dialogs.report import report_text
+from service_tui.console.screens.agent_text import agent_story
+from service_tui.console.screens.position_text import trades_of
+from service_tui.desk.exports import trade_rows
+from service_tui.desk.records import Deal, TradeView
+from service_tui.desk.records_fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.report import day_reports
+from service_tui.desk.report_rows import report_markdown
+from service_tui.desk.why import why_position
+from service_tui.terms import Action, TradeStatus
+from service_tui.units import ONE, Micros
+
+NOTHING = Micros(0)
+
+
+def row(action: str, **other: object) -> TradeView:
+    return replace(trade_of(1).trade, action=action, **other)
+
+
+BOUGHT = row("buy", trade_id="b", cost=Micros(6 * ONE), pnl=None)
+RESTS = row("buy", trade_id="o", shares=NOTHING, cost=NOTHING, status=TradeStatus.SUBMITTED)
+SOLD = row("sell", trade_id="s", cost=Micros(7 * ONE), pnl=Micros(ONE))
+PAID = row("redeem", trade_id="p", cost=Micros(12 * ONE), pnl=Micros(5 * ONE))
+LOST = row("redeem", trade_id="l", cost=NOTHING, pnl=Micros(-3 * ONE))
+EVERY = (RESTS, BOUGHT, SOLD, PAID, LOST)
+PAST = AgentDetailView("a-2", tuple(ReasonedTradeView(one) for one in EVERY), ())
+
+
+@pytest.mark.parametrize(
+    ("trade", "deal", "did"),
+    [
+        (BOUGHT, Deal.BUY, "buy"),
+        (RESTS, Deal.ORDER, "buy order"),
+        (SOLD, Deal.SALE, "sell"),
+        (PAID, Deal.PAYOUT, "payout"),
+        (LOST, Deal.PAYOUT, "payout"),
+        (replace(RESTS, action=Action.SELL.value), Deal.ORDER, "sell order"),
+    ],
+)
+def test_a_row_of_the_history_is_what_it_did(trade: TradeView, deal: Deal, did: str) -> None:
+    assert (trade.deal, trade.did) == (deal, did)
+
+
+def test_the_report_counts_buys_sales_and_payouts_apart() -> None:
+    state = fleet_state()
+    reports = day_reports(state, NOW, {"a-2": PAST})
+    day = next(one for one in reports if one.agent.agent_id == "a-2").monies[0]
+    assert (day.buys, day.bought, day.sales, day.sold) == (1, 6 * ONE, 1, 7 * ONE)
+    assert (day.payouts, day.paid, day.realized) == (2, 12 * ONE, 3 * ONE)
+    said = report_markdown(reports)
+    assert "1 buy for 6.00, 1 sale for 7.00, 2 payouts of 12.00; realized +3.00" in said
+    page = report_text(
+        replace(state, supervision=replace(state.supervision, pasts=(PAST,))), NOW, first="a-2"
+    )
+    assert "payouts   2 of 12.00" in page.plain
+    assert [one["deal"] for one in trade_rows(state, {"a-2": PAST})] == [
+        "order", "buy", "sell", "payout", "payout",
+    ]  # fmt: skip
+
+
+def test_an_order_without_a_fill_is_told_as_an_order() -> None:
+    state = fleet_state()
+    state = replace(state, supervision=replace(state.supervision, detail=PAST))
+    agent = next(one for one in state.fleet.agents if one.agent_id == "a-2")
+    said = agent_story(agent, state, NOW, 100).plain
+    assert "buy order YES submitted" in said
+    assert "payout YES 12.00" in said
+    state = sample_state()
+    held = state.positions[0]
+    here = tuple(
+        replace(one, market_id=held.market_id, side=held.side, venue=held.venue) for one in EVERY
+    )
+    state = replace(state, trades=here)
+    assert "buy order" in trades_of(state, held, NOW).plain
+    # The order came last; what explains the position is the buy.
+    fill = next(one for one in why_position(state, held).links if one.name == "fill")
+    assert [one.value for one in fill.said if one.label == "for"] == [BOUGHT.cost]
