@@ -62,6 +62,7 @@ class Running(Threaded):
         self.refused_keys = 0
         self.others: list[str] = []
         self.importable: dict[str, str] = {}
+        self.held = 0
 
     def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
         super().open(path, plan)
@@ -118,7 +119,10 @@ class Running(Threaded):
             for held_id in list(self.stage.world.holding.waiting):
                 await line.post(f"/api/desk/held/{held_id}/refuse", json={}, headers=desk)
             await line.post(path, json={"mode": "ask"}, headers=desk)
-            order = {"market_id": self.stage.open_markets()[0].market_id, "side": "yes"}
+            # Another one each time: what was refused is not asked again.
+            self.held += 1
+            market = self.stage.open_markets()[self.held % len(self.stage.open_markets())]
+            order = {"market_id": market.market_id, "side": "yes"}
             said = (await line.post("/api/sdk/trade", json=order | {"amount": 5})).json()
             await line.delete(path, headers=desk)
             assert said["status"] == "submitted", said["error"]
