@@ -42,12 +42,16 @@ class HandKeys(HaltKeys):
 
     def _undecided(self) -> tuple[HeldView, ...]:
         """What waits, without what was decided here a moment ago."""
-        recent = {one for one, at in self._decided_at.items() if 0 <= self.now - at < LAG_S}
+        recent = {one for one, at in self._decided_at.items() if self._is_recent(at)}
         return tuple(one for one in self.desk_state.supervision.held if one.held_id not in recent)
+
+    def _is_recent(self, decided_at: Timestamp) -> bool:
+        return 0 <= self.now - decided_at < LAG_S
 
     def _next_trade(self, decided: HeldView) -> None:
         """Bring the next trade that waits; keys typed ahead were meant for none of it."""
-        self._decided_at = {**self._decided_at, decided.held_id: self.now}
+        recent = {one: at for one, at in self._decided_at.items() if self._is_recent(at)}
+        self._decided_at = {**recent, decided.held_id: self.now}
         self.forget_typed()
         left = self._undecided()
         if left:

@@ -118,9 +118,9 @@ def position_rows(state: DeskState, pasts: Pasts) -> Rows:
 
 def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[PositionView, ...]:
     """What was read of an agent; of the own one what is open stands as on the screens."""
-    shown = {one.key: one for one in (*state.positions, *state.on_venues) if not one.is_closed}
     if past.agent_id != own:
         return past.positions
+    shown = {one.key: one for one in (*state.positions, *state.on_venues) if not one.is_closed}
     return tuple(one if one.is_closed else shown.get(one.key, one) for one in past.positions)
 
 

@@ -7,6 +7,7 @@ Used by `database`; the damaged-database error lists what stands here.
 import os
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -77,8 +78,13 @@ def new_copy(directory: Path, what: str, *, now: float) -> Path:
     folder = directory / FOLDER
     private_directory(folder)
     name = f"desk-{what}-{stamp(now)}"
-    names = chain((name,), (f"{name}-{number}" for number in count(2)))
-    return next(path for one in names if not (path := folder / f"{one}.sqlite3").exists())
+    return first_free(lambda number: folder / f"{name}{number}.sqlite3")
+
+
+def first_free(named: Callable[[str], Path]) -> Path:
+    """The first path that nothing has yet: made without a number, then with `-2`, `-3`."""
+    numbers = chain(("",), (f"-{number}" for number in count(2)))
+    return next(path for one in numbers if not (path := named(one)).exists())
 
 
 def stamp(now: float) -> str:

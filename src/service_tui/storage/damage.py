@@ -8,13 +8,12 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from service_tui.storage.backups import backups_of, stamp
+from service_tui.storage.backups import backups_of, first_free, stamp
 from service_tui.storage.connection import COMPANIONS
 from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
 from service_tui.storage.left import left_of, newest_good
@@ -108,9 +107,7 @@ def move_aside(path: Path, ending: str) -> Path:
 
 def free_name(path: Path, ending: str) -> Path:
     """A name beside the database that nothing has yet."""
-    wanted = path.with_name(f"{path.name}.{ending}")
-    numbered = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
-    return next(one for one in chain((wanted,), numbered) if not one.exists())
+    return first_free(lambda number: path.with_name(f"{path.name}.{ending}{number}"))
 
 
 def _error(path: Path, noted: _Noted) -> CorruptDatabaseError:

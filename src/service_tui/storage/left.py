@@ -150,8 +150,11 @@ def _recovered(base: Copy | None, damaged: Path, *, before: int | None, now: flo
                 return None
             carried, last = _carry_over(source, target, before)
         found = examined(copy)
-        is_less = found.seq < (last if found.at is None else 0 if base is None else base.seq)
-        if not carried or is_less:
+        least = 0 if base is None else base.seq
+        if found.at is None:
+            # Nothing of the journal is left: that is whole only where there was no journal.
+            least = last
+        if not carried or found.seq < least:
             return None
         missing = _behind(found)
         if last > found.seq:
