@@ -3,13 +3,15 @@
 #   make test       set up and pass every check
 # Between two edits:
 #   make quick      the static tools, and the tests that start no process, no chain and no fuzzing
+# For pip, pipx and uv:
+#   make package    build a wheel and an sdist in dist/
 # By hand, an hour long:
 #   make deep       every test with ten times the examples, and the storms
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: console test quick deep lock bench clean
+.PHONY: console test quick deep package lock bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -22,6 +24,10 @@ quick: $(VENV)/.test
 
 deep: $(VENV)/.test
 	@$(BIN)/python tests/check.py deep
+
+# A wheel and an sdist in dist/, without fetching anything.
+package: $(VENV)/.console
+	@$(BIN)/python -m hatchling build
 
 $(VENV)/.console: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

@@ -6,7 +6,8 @@ and CI. `deep` tries ten times as many examples and every point at which a progr
 its storms are longer. Soaks and benchmarks lie in `tests/bench` and are run one by one.
 
 The static tools run side by side, and each is named with its time; the first that fails ends the
-run. pytest comes last, so that its closing line is the last one. Nothing is run twice.
+run. The types take the longest by far and one core: the tests begin beside them when the others are
+through. pytest ends last, so that its closing line is the last one. Nothing is run twice.
 """
 
 import os
@@ -20,10 +21,12 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
+TYPES = "types"
 STATIC = {
-    "types": ["basedpyright"],
+    TYPES: ["basedpyright"],
     "dead code": ["vulture"],
     "layers": ["lint-imports"],
+    "declared libraries": ["deptry", "src"],
     "lint": ["ruff", "check", "--quiet", "src", "tests"],
     "format": ["ruff", "format", "--check", "--quiet", "src", "tests"],
     "tests can be loaded": ["pytest", "--collect-only", "-qq"],
@@ -47,13 +50,23 @@ def main() -> int:
     if door not in DOORS:
         print(f"check.py knows {', '.join(DOORS)}, not {door}")
         return 2
-    return static() or tests(door)
-
-
-def static() -> int:
-    """Run the static tools side by side; a failing one is shown whole."""
     started = time.monotonic()
-    running = {
+    running = static()
+    types = {TYPES: running.pop(TYPES)}
+    failed = shown(running, started)
+    if failed:
+        shown(types, started)
+        return failed
+    with tests(door) as suite:
+        failed = shown(types, started)
+        if failed:
+            suite.terminate()
+        return failed or suite.wait()
+
+
+def static() -> dict[str, subprocess.Popen[str]]:
+    """Start the static tools side by side."""
+    return {
         name: subprocess.Popen(
             [BIN / command[0], *command[1:]],
             cwd=ROOT,
@@ -64,6 +77,10 @@ def static() -> int:
         )
         for name, command in STATIC.items()
     }
+
+
+def shown(running: dict[str, subprocess.Popen[str]], started: float) -> int:
+    """Wait for tools; a failing one is shown whole."""
     failed = 0
     for name, tool in reversed(running.items()):
         said, _ = tool.communicate()
@@ -74,20 +91,19 @@ def static() -> int:
     return failed
 
 
-def tests(door: str) -> int:
-    """Run pytest on every core, its files in memory where there is room.
+def tests(door: str) -> subprocess.Popen[bytes]:
+    """Start pytest on every core, its files in memory where there is room.
 
     One worker more than cores: a test that waits for a program leaves its core to another.
     """
     print(f"== tests ({door})", flush=True)
     depth = {"TEST_DEPTH": "10"} if door == "deep" else {}
     command = [sys.executable, "-m", "pytest", "-n", str(CORES + 1), "--dist", "worksteal"]
-    return subprocess.run(
+    return subprocess.Popen(
         [*command, *DOORS[door], *sys.argv[2:]],
         cwd=ROOT,
-        check=False,
         env={**compiled_once(), **in_memory(), **depth},
-    ).returncode
+    )
 
 
 def compiled_once() -> dict[str, str]:

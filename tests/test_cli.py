@@ -1,3 +1,4 @@
+import ast
 import json
 import os
 import pty
@@ -7,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 from stat import S_IMODE
+from types import SimpleNamespace
 
 import pytest
 
-from service_tui import __version__, cli
+import service_tui
+from service_tui import __main__, __version__, cli
 from service_tui.arguments import WRONG_WORDS as WRONG_WORDS_CODE
 from service_tui.arguments import parsed, parser_of
 from service_tui.config import read_environment
@@ -53,6 +56,40 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     assert done.stderr.count("\n") == 1, done.stderr
     assert ESCAPE not in done.stderr
     return done.stderr
+
+
+# -- systems ------------------------------------------------------------------------------------
+
+
+def test_windows_gets_one_sentence_before_anything_needs_posix(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(__main__, "os", SimpleNamespace(name="nt"))
+    # As it would be there: what lies behind this door cannot be imported.
+    monkeypatch.setitem(sys.modules, "service_tui.cli", None)
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out, said.err) == (2, "", __main__.NOT_ON_WINDOWS)
+    assert said.err.count("\n") == 1
+    assert "WSL" in said.err
+
+
+def test_the_door_imports_nothing_that_windows_lacks() -> None:
+    for path in (__main__.__file__, service_tui.__file__):
+        tree = ast.parse(Path(str(path)).read_text(encoding="utf-8"))
+        named = {
+            name
+            for line in tree.body
+            for name in (
+                [alias.name for alias in line.names]
+                if isinstance(line, ast.Import)
+                else [line.module]
+                if isinstance(line, ast.ImportFrom)
+                else []
+            )
+        }
+        assert named <= {"importlib", "io", "os", "signal", "sys", "typing"}
 
 
 # -- words --------------------------------------------------------------------------------------

@@ -10,9 +10,18 @@ SIGNALS: Final = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT")
 KILLED: Final = 128
 """Added to a signal's number it is the exit status. Source: sh(1)."""
 
+NOT_ON_WINDOWS: Final = (
+    "service-tui: Windows is not supported. Run service-tui on Linux, or in WSL.\n"
+)
+NO_SUCH_SYSTEM: Final = 2
+
 
 def main() -> None:
     """Run the program and end with its exit code."""
+    if os.name == "nt":
+        # Before any import of ours: the first that needs POSIX would end in a traceback.
+        sys.stderr.write(NOT_ON_WINDOWS)
+        sys.exit(NO_SUCH_SYSTEM)
     for name in SIGNALS:
         number = getattr(signal, name, None)
         # Who was told to ignore a signal (nohup) goes on ignoring it.

@@ -6,21 +6,41 @@ Used by cli.
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
 from service_tui import __version__
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
-from service_tui.terms import Plan
+from service_tui.settings import (
+    BY_KEY,
+    CONFIG_FILE,
+    SETTINGS,
+    Setting,
+    SettingError,
+    Value,
+    folder,
+    value_in,
+)
 from service_tui.wiring.research_words import ABOUT_AUTORESEARCH, add_words
 
 WRONG_WORDS: Final = 2
 LOG_FILE: Final = "service-tui.log"
+SHELLS: Final = ("bash", "zsh", "fish")
 KEY_ACTIONS: Final = ("create", "import", "list", "remove")
-SPEEDS: Final = (0, 1, 10, 60)
-SEED_MAX: Final = 2**63 - 1
-PORT_MAX: Final = 65_535
-SIGNAL_TTL_MAX_S: Final = 600
+COMMON: Final = (
+    "url",
+    "profile",
+    "data_dir",
+    "seed",
+    "speed",
+    "plan",
+    "signal_ttl",
+    "read_only",
+    "log_level",
+)
+"""Settings whose flag every command takes."""
+
 EXAMPLES: Final = """\
 examples:
   service-tui                                open the desk on the embedded service (play money)
@@ -37,6 +57,7 @@ examples:
   service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui backup                         copy the database; also restore FILE, verify
+  service-tui config show                    each setting, and where it comes from
   service-tui doctor                         say what is where, and what is wrong
 """
 
@@ -85,6 +106,9 @@ def parsed(parser: Parser, words: Sequence[str]) -> argparse.Namespace:
         parser.error("only 'skills run' takes words behind --")
     if runs:
         given.words = theirs
+    for setting in SETTINGS:
+        if setting.flag and not hasattr(given, setting.name):
+            setattr(given, setting.name, False if setting.kind is bool else None)
     return given
 
 
@@ -96,46 +120,29 @@ def parser_of(environment: Environment) -> Parser:
         "opens on its own embedded service: no account, no key, no network, play money.",
         epilog=f"{EXAMPLES}\ndata: {environment.data_dir}\n"
         f"log:  {environment.data_dir / LOG_FILE} (with --data-dir: in that folder)\n"
-        f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.",
+        f"environment: {KEY_VARIABLE} and {URL_VARIABLE} are used with --url; flags win.\n"
+        f"settings: {environment.config_dir / CONFIG_FILE}, below flags and environment.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"service-tui {__version__}")
-    _add_common(parser, top=True)
-    parser.add_argument(
-        "--listen",
-        metavar="N",
-        type=_port,
-        default=0,
-        help="port on which agents reach the desk's service (default: any free one)",
-    )
+    _add_common(parser)
+    _add_setting(parser, "listen")
     doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(door="console")
     serve = doors.add_parser(
         "serve", help="run the embedded service for agents, without a console", allow_abbrev=False
     )
     _add_common(serve)
-    serve.add_argument(
-        "--port", metavar="N", type=_port, default=0, help="0 takes any free one (default)"
-    )
-    serve.add_argument(
-        "--limits",
-        choices=("on", "off"),
-        default="on",
-        help="off: no rates, no caps; for benches and soaks",
-    )
+    _add_setting(serve, "serve.port")
+    _add_setting(serve, "serve.limits")
     for name, what in (
         ("halt", "stop every entry now, for everybody; kept over a restart"),
         ("resume", "end the halt, after a typed word"),
     ):
         _add_common(doors.add_parser(name, help=what, allow_abbrev=False))
     _add_agent(doors.add_parser)
-    login = doors.add_parser("login", help="store the key of another service", allow_abbrev=False)
-    _add_common(login)
-    login.add_argument("--name", default="default", help="name of the profile (default: default)")
-    login.add_argument(
-        "--replace", action="store_true", help="overwrite the profile of this name, unasked"
-    )
+    _add_login(doors.add_parser)
     keys = doors.add_parser("keys", help="keep the keys of your wallets", allow_abbrev=False)
     _add_common(keys)
     keys.add_argument("action", choices=KEY_ACTIONS)
@@ -163,7 +170,43 @@ def parser_of(environment: Environment) -> Parser:
     _add_log(doors.add_parser)
     _add_reports(doors.add_parser)
     _add_keeping(doors.add_parser)
+    _add_config(doors.add_parser)
+    _add_completion(doors.add_parser)
     return parser
+
+
+def _add_config(door: Callable[..., Parser]) -> None:
+    """The door to the settings."""
+    config = door(
+        "config", help="each setting, its value and where it comes from", allow_abbrev=False
+    )
+    _add_common(config)
+    config.add_argument("act", choices=("show",))
+    config.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_login(door: Callable[..., Parser]) -> None:
+    """The doors to stored keys of other services."""
+    login = door("login", help="store the key of another service", allow_abbrev=False)
+    _add_common(login)
+    login.add_argument("--name", default="default", help="name of the profile (default: default)")
+    login.add_argument(
+        "--replace", action="store_true", help="overwrite the profile of this name, unasked"
+    )
+    login.add_argument(
+        "--keyring", action="store_true", help="let the system's keyring hold the key"
+    )
+    logout = door("logout", help="remove a stored key", allow_abbrev=False)
+    _add_common(logout)
+    logout.add_argument("--name", default="default", help="name of the profile (default: default)")
+
+
+def _add_completion(door: Callable[..., Parser]) -> None:
+    """The door to what a shell completes our words with."""
+    completion = door(
+        "completion", help="print the script by which a shell completes", allow_abbrev=False
+    )
+    completion.add_argument("shell", choices=SHELLS)
 
 
 def _add_agent(door: Callable[..., Parser]) -> None:
@@ -193,7 +236,7 @@ def _add_reports(door: Callable[..., Parser]) -> None:
     report.add_argument(
         "--agent", metavar="NAME", default="", help="only the one of this name, or id"
     )
-    report.add_argument("--format", choices=("md", "csv"), default="md")
+    _add_setting(report, "report.format")
     report.add_argument("--to", metavar="FILE", type=Path, help="a new file (default: print it)")
     export = door(
         "export", help="trades, positions, alerts, experiments as CSV and JSON", allow_abbrev=False
@@ -257,88 +300,47 @@ def _add_skills(skills: Parser) -> None:
     run.set_defaults(words=())
 
 
-def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
-    """Options of every door; below the top a missing one must not undo what stood before."""
-    missing = None if top else argparse.SUPPRESS
-    parser.add_argument("--url", metavar="URL", default=missing, help="another service")
-    parser.add_argument(
-        "--profile", metavar="NAME", default=missing, help="a service stored by 'login'"
-    )
-    parser.add_argument(
-        "--data-dir",
-        metavar="DIR",
-        type=_folder,
-        default=missing,
-        help="where the desk keeps state",
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=_seed, default=missing, help="seed of a new offline world"
-    )
-    parser.add_argument(
-        "--speed",
-        type=int,
-        choices=SPEEDS,
-        default=missing,
-        help="world seconds a second; 0 pauses the offline world",
-    )
-    parser.add_argument(
-        "--plan",
-        choices=[plan.value for plan in Plan],
-        default=missing,
-        help="plan of new agents on the embedded service (default: as last chosen, else pro)",
-    )
-    parser.add_argument(
-        "--signal-ttl",
-        metavar="S",
-        type=_life,
-        default=missing,
-        help="seconds that a signal of the reactor waits on the embedded service (default: 60)",
-    )
-    parser.add_argument(
-        "--read-only",
-        action="store_true",
-        default=False if top else argparse.SUPPRESS,
-        help="refuse every write",
-    )
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    """Options of every door."""
+    for key in COMMON:
+        _add_setting(parser, key)
+
+
+def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
+    """The flag of a setting; what is not given is not there, so that a file can say it."""
+    setting = BY_KEY[key]
+    about = setting.about + (f" (default: {setting.default})" if setting.default else "")
+    if setting.kind is bool:
+        parser.add_argument(
+            setting.flag, action="store_true", default=argparse.SUPPRESS, help=setting.about
+        )
+    elif setting.values:
+        parser.add_argument(
+            setting.flag,
+            type=setting.kind,
+            choices=setting.values,
+            default=argparse.SUPPRESS,
+            help=about,
+        )
+    else:
+        parser.add_argument(
+            setting.flag,
+            metavar=setting.metavar,
+            type=partial(_said, setting),
+            default=argparse.SUPPRESS,
+            help=about,
+        )
+
+
+def _said(setting: Setting, text: str) -> Value:
+    try:
+        return value_in(setting, text)
+    except SettingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _folder(text: str) -> Path:
-    """A folder; nothing at all is not the current one."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
     try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} names nobody's home") from error
-
-
-def _seed(text: str) -> int:
-    """A seed, 0 to 2^63 - 1."""
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = -1
-    if not 0 <= seed <= SEED_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {SEED_MAX}")
-    return seed
-
-
-def _port(text: str) -> int:
-    """A port of this machine, 0 to 65535."""
-    try:
-        port = int(text)
-    except ValueError:
-        port = -1
-    if not 0 <= port <= PORT_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {PORT_MAX}")
-    return port
-
-
-def _life(text: str) -> int:
-    """Seconds that a signal lives, 1 to 600."""
-    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(SIGNAL_TTL_MAX_S))
-    if not is_short or not 1 <= int(text) <= SIGNAL_TTL_MAX_S:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from 1 to {SIGNAL_TTL_MAX_S}"
-        )
-    return int(text)
+        return folder(text)
+    except SettingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

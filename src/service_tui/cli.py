@@ -13,16 +13,27 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
 from service_tui import __version__
-from service_tui.arguments import LOG_FILE, check, parsed, parser_of
+from service_tui.arguments import LOG_FILE, WRONG_WORDS, check, parsed, parser_of
 from service_tui.config import (
+    DATA_VARIABLE,
     EXCHANGE_VARIABLE,
+    INSECURE_VARIABLE,
     KEY_VARIABLE,
     WALLET_VARIABLE,
     Environment,
     read_environment,
+)
+from service_tui.settings import (
+    CONFIG_FILE,
+    KEY,
+    ConfigFile,
+    SettingError,
+    read_config,
+    settle,
 )
 from service_tui.terms import Plan
 from service_tui.wiring.address import AddressError, check_url, folder_of
@@ -33,6 +44,7 @@ from service_tui.wiring.research_words import wish_of
 
 if TYPE_CHECKING:
     from service_tui.wiring.halt_door import Outcome
+    from service_tui.wiring.keys import Profile
 
 OK: Final = 0
 CANNOT: Final = 1
@@ -54,6 +66,23 @@ BRIEF: Final = frozenset({"report", "export"})
 
 OPENS: Final = frozenset({"console", "halt", "resume", "agent"})
 """Doors that open a desk, on another service too."""
+
+LOCAL: Final = frozenset({
+    "serve",
+    "login",
+    "logout",
+    "autoresearch",
+    "demo",
+    "config",
+    "completion",
+})
+"""Doors that pass over the service that a file names."""
+
+WRITES: Final = frozenset({"serve", "halt", "resume", "agent"})
+"""Doors that take no --read-only, and pass over that of a file: a halt is never refused."""
+
+ADDRESSED: Final = frozenset({"url", "profile", KEY, "data_dir", "allow_insecure", "exchange"})
+"""Settings that hold together with others, or are read into the environment."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
 
@@ -81,10 +110,12 @@ def run(words: Sequence[str]) -> int:
     log_path = ""
     try:
         environment = read_environment(os.environ)
-        given = _given(words, environment)
+        file = read_config(environment.config_dir / CONFIG_FILE)
+        environment = _with_file(environment, file)
+        given = _given(words, environment, file)
         options = _options(given, environment)
         if given.door in KEEPS_LOG:
-            _start_log(options)
+            _start_log(options, given.log_level)
             log_path = str(options.log_path)
         else:
             logging.basicConfig(handlers=[logging.NullHandler()])
@@ -111,7 +142,21 @@ def run(words: Sequence[str]) -> int:
     return code
 
 
-def _given(words: Sequence[str], environment: Environment) -> argparse.Namespace:
+def _with_file(environment: Environment, file: ConfigFile) -> Environment:
+    """The environment, and where it says nothing what the file says."""
+    found = {
+        name: value
+        for name, variable in (
+            ("data_dir", DATA_VARIABLE),
+            ("allow_insecure", INSECURE_VARIABLE),
+            ("exchange", EXCHANGE_VARIABLE),
+        )
+        if (value := file.values.get(name)) is not None and not os.environ.get(variable)
+    }
+    return replace(environment, **found)
+
+
+def _given(words: Sequence[str], environment: Environment, file: ConfigFile) -> argparse.Namespace:
     """What the words say; the help and the version are told, and end the program."""
     parser = parser_of(environment)
     try:
@@ -119,8 +164,36 @@ def _given(words: Sequence[str], environment: Environment) -> argparse.Namespace
     except SystemExit:
         say()
         raise
+    if file.problem:
+        parser.exit(WRONG_WORDS, f"service-tui: {file.problem}\n")
     check(parser, given)
+    try:
+        _settle(given, environment, file)
+    except SettingError as error:
+        parser.exit(WRONG_WORDS, f"service-tui: {error}\n")
     return given
+
+
+def _settle(given: argparse.Namespace, environment: Environment, file: ConfigFile) -> None:
+    """Put what holds of each setting in the place of flags that were not given.
+
+    Raises:
+        SettingError: a variable cannot be used, or the file names two services.
+    """
+    flags = {name: value for name, value in vars(given).items() if value is not False}
+    # The key itself was taken out of the environment.
+    wallet = {WALLET_VARIABLE: "*"} if environment.wallet_key else {}
+    given.settled = tuple(settle(flags, {**os.environ, **wallet}, file, given.door))
+    for one in given.settled:
+        name = one.setting.name
+        if one.value is None or name in ADDRESSED or one.setting.door not in {"", given.door}:
+            continue
+        if name != "read_only" or given.door not in WRITES:
+            setattr(given, name, one.value)
+    names_one = given.url is not None or given.profile is not None or given.door in LOCAL
+    given.config_file = ConfigFile(file.path) if names_one else file
+    if given.config_file.values.keys() >= {"url", "profile"}:
+        raise SettingError(f"{file.path}: url and profile name two services: keep one of them")
 
 
 def _options(given: argparse.Namespace, environment: Environment) -> Options:
@@ -130,6 +203,12 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
     wants_remote = url is not None or given.profile is not None
     if not wants_remote and given.door in OPENS and environment.api_url and key:
         url, wants_remote = environment.api_url, True
+    elif not wants_remote and not (environment.api_url and key):
+        # A file is written for this program: its address alone names the service.
+        url, given.profile = (
+            _text(given.config_file.values.get(name)) for name in ("url", "profile")
+        )
+        wants_remote = url is not None or given.profile is not None
     if wants_remote and given.door in OPENS:
         url, key = _remote(given, environment, url)
     elif url is not None:
@@ -156,12 +235,16 @@ def _options(given: argparse.Namespace, environment: Environment) -> Options:
         plan=Plan(given.plan) if given.plan else None,
         read_only=given.read_only,
         allow_insecure=environment.allow_insecure,
-        listen=given.port if given.door == "serve" else given.listen,
-        limits=given.door != "serve" or given.limits == "on",
+        listen=(given.port if given.door == "serve" else given.listen) or 0,
+        limits=given.door != "serve" or given.limits != "off",
         signal_ttl_s=given.signal_ttl,
         wallet_key=environment.wallet_key,
         exchange=_exchange(environment.exchange),
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _exchange(said: str) -> str:
@@ -202,16 +285,30 @@ def _remote(
         if profile is None:
             known = ", ".join(sorted(stored)) or "none"
             raise CannotError(f"no profile is called {given.profile!r} (stored: {known})")
-        return check_url(profile.url, may_be_plain=environment.allow_insecure), profile.key
+        return check_url(profile.url, may_be_plain=environment.allow_insecure), _key_of(profile)
     address = check_url(url or environment.api_url or "", may_be_plain=environment.allow_insecure)
     if environment.api_key and _is_meant_for(environment, address):
         return address, environment.api_key
+    file_key, file_url = (_text(given.config_file.values.get(name)) for name in (KEY, "url"))
+    if file_key and check_url(file_url or "", may_be_plain=True) == address:
+        return address, file_key
     match = next((one for one in stored.values() if one.url == address), None)
     if match is None:
         raise CannotError(
             f"no key for {address}: set {KEY_VARIABLE}, or run 'service-tui login --url {address}'"
         )
-    return match.url, match.key
+    return match.url, _key_of(match)
+
+
+def _key_of(profile: "Profile") -> str:
+    """The key of a stored service, from its file or from the keyring."""
+    from service_tui.wiring.keys import KeysError  # noqa: PLC0415
+    from service_tui.wiring.login import key_of  # noqa: PLC0415
+
+    try:
+        return key_of(profile)
+    except KeysError as error:
+        raise CannotError(str(error)) from error
 
 
 def _is_meant_for(environment: Environment, address: str) -> bool:
@@ -221,10 +318,10 @@ def _is_meant_for(environment: Environment, address: str) -> bool:
     return check_url(environment.api_url, may_be_plain=True) == address
 
 
-def _start_log(options: Options) -> None:
+def _start_log(options: Options, level: str | None) -> None:
     """Log to a file: the terminal belongs to the console."""
     try:
-        keep_log(options.log_path)
+        keep_log(options.log_path, level or "info")
         keep_stacks(options.log_path.with_name(STACKS_FILE))
     except LogError as error:
         raise CannotError(f"{error} (or give another --data-dir)") from error
@@ -316,9 +413,9 @@ def _login(options: Options, given: argparse.Namespace) -> int:
     from service_tui.wiring.keys import (  # noqa: PLC0415
         KeysError,
         Profile,
-        keep_profile,
         profiles,
     )
+    from service_tui.wiring.login import keep  # noqa: PLC0415
 
     address = check_url(given.url, may_be_plain=options.allow_insecure)
     key = _asked_for(f"API key for {address}: ").strip()
@@ -330,10 +427,26 @@ def _login(options: Options, given: argparse.Namespace) -> int:
         before = profiles(options.config_dir).get(given.name)
         if before is not None and not given.replace:
             _ask_to_replace(before.name, before.url)
-        keep_profile(options.config_dir, Profile(given.name, address, key))
+        profile = Profile(given.name, address, key)
+        keep(options.config_dir, profile, in_keyring=given.keyring)
     except KeysError as error:
         raise CannotError(f"the key was not stored: {error}") from error
     say(f"stored; open it with 'service-tui --profile {given.name}'")
+    return OK
+
+
+def _logout(options: Options, given: argparse.Namespace) -> int:
+    """Remove a stored key, from its file or from the keyring."""
+    from service_tui.wiring.keys import KeysError  # noqa: PLC0415
+    from service_tui.wiring.login import forget  # noqa: PLC0415
+
+    try:
+        gone = forget(options.config_dir, given.name)
+    except KeysError as error:
+        raise CannotError(f"nothing was removed: {error}") from error
+    if gone is None:
+        raise CannotError(f"no profile is called {given.name!r}")
+    say(f"removed the key for {gone.url}")
     return OK
 
 
@@ -468,6 +581,24 @@ def _keep(options: Options, given: argparse.Namespace) -> int:
     return OK if is_well else CANNOT
 
 
+def _config(options: Options, given: argparse.Namespace) -> int:
+    """Each setting, its value and where it comes from; no secret is shown."""
+    from service_tui.wiring.config_door import as_json, as_lines  # noqa: PLC0415
+
+    # The log lies in the folder that every service has its own one below.
+    folder = str(options.log_path.parent)
+    say(*(as_json(given.settled) if given.json else as_lines(given.settled, folder)))
+    return OK
+
+
+def _completion(_: Options, given: argparse.Namespace) -> int:
+    """Print what a shell reads to complete our words."""
+    from service_tui.wiring.completion import script  # noqa: PLC0415
+
+    say(script(parser_of(read_environment({})), given.shell))
+    return OK
+
+
 def _report(options: Options, given: argparse.Namespace) -> int:
     """A day's summary of each agent, to read, to send or to keep."""
     from service_tui.console.doors import DeskClosedError  # noqa: PLC0415
@@ -506,11 +637,14 @@ _DOORS: Final = {
     "resume": _resume,
     "agent": _agent,
     "login": _login,
+    "logout": _logout,
     "keys": _keys,
     "demo": _demo,
     "doctor": _doctor,
     "skills": _skills,
     "log": _log,
+    "config": _config,
+    "completion": _completion,
     "report": _report,
     "export": _export,
     "backup": _keep,

@@ -22,6 +22,9 @@ HEAVY = (
     "mcp",
     "eth_account",
     "eth_keys",
+    "eth_abi",
+    "yaml",
+    "psutil",
 )
 
 
@@ -62,6 +65,12 @@ def test_the_client_needs_no_server() -> None:
 def test_a_report_builds_no_app_and_no_screen() -> None:
     needed = modules_after("service_tui.wiring.report_door, service_tui.wiring.reading")
     assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
+
+
+def test_the_libraries_of_the_chain_wait_until_a_wallet_needs_them() -> None:
+    rooms = "server.app", "wiring.serving", "sdk.client", "desk.desk", "signing.chain"
+    needed = modules_after(", ".join(f"service_tui.{room}" for room in rooms))
+    assert not needed & {"web3", "eth_account", "eth_abi", "eth_keys", "aiohttp", "requests"}
 
 
 def test_only_the_console_imports_textual() -> None:

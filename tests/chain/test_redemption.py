@@ -20,13 +20,14 @@ from service_tui.signing.calls import (
     decode_call,
     encode_call,
 )
-from service_tui.signing.chain import Chain, Receipt
+from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import (
     ChainError,
     NotEnoughGasError,
     NotRedeemableError,
     Obstacle,
 )
+from service_tui.signing.node import chain_of
 from service_tui.signing.policy import Judged, Policy, Redemption, Unsigned
 from service_tui.signing.redemption import Redeemable, check_redeemable
 from service_tui.signing.transactions import SignedTransaction, sign_transaction
@@ -103,7 +104,7 @@ def test_the_published_contract_is_used_where_npm_is_there(world: World) -> None
 async def test_the_chain_is_137_and_no_other(world: World) -> None:
     await world.chain.check_chain()
     with pytest.raises(ChainError, match="137"):
-        await Chain(world.rpc, 1).check_chain()
+        await chain_of(world.rpc, 1).check_chain()
 
 
 @pytest.mark.parametrize("is_yes", [True, False])

@@ -9,15 +9,19 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.dialogs.approval import (
+    GONE,
     NEXT,
     ApprovalForm,
     exact_text,
     over_means,
     why_text,
 )
+from service_tui.console.hand_keys import TYPED_AHEAD
+from service_tui.console.key_queue import REST_S
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
+from service_tui.desk.commands import Halt
 from service_tui.desk.commands_fleet import ApproveHeld, RefuseHeld
 from service_tui.desk.fleet import VenueMoneyView
 from service_tui.desk.records_fleet import HeldView
@@ -79,10 +83,55 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         await seen.press("f4", "enter")
         assert [one.held_id for one in given(seen, RefuseHeld)] == ["h2"]
         await seen.until(lambda: not isinstance(seen.app.screen, ApprovalForm))
+        await seen.pilot.pause(REST_S)
         # What was decided a moment ago does not come back while the service has not told.
         await seen.press("ampersand")
         assert not isinstance(seen.app.screen, ApprovalForm)
         assert any("no trade waits for your approval" in one for one in seen.toasts)
+
+
+def hit(seen: Running, *keys: str) -> None:
+    """Keys as a terminal sends them: nobody waits between two."""
+    for key in keys:
+        seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> None:
+    async with running(waiting(held_of()), first="portfolio") as seen:
+        hit(seen, "ampersand", "enter", "2", "x")
+        await seen.until(lambda: not isinstance(seen.app.screen, ApprovalForm))
+        # These come when the dialog is gone, and were typed for it all the same.
+        hit(seen, "2", "x", "b")
+        await seen.pilot.pause()
+        assert len(seen.app.screen_stack) == 1
+        assert seen.app.front.name_in_keys == "portfolio"
+        assert [one for one in seen.toasts if TYPED_AHEAD in one] == [f"! {TYPED_AHEAD}"]
+        # The world runs on, and a moment later the keys are for what stands there.
+        await seen.pilot.pause(REST_S)
+        await seen.press("2")
+        assert seen.app.front.name_in_keys == "markets"
+
+
+async def test_what_ends_something_is_refused_at_no_moment() -> None:
+    async with running(waiting(held_of()), first="portfolio") as seen:
+        await seen.press("ampersand", "enter")
+        await seen.press("f9")
+        assert given(seen, Halt)
+        await seen.press("ctrl+q")
+        assert seen.app.return_code == 0
+
+
+async def test_a_dialog_that_closes_by_itself_leaves_its_keys_to_nobody() -> None:
+    state = waiting(held_of())
+    async with running(state, first="portfolio") as seen:
+        await seen.press("ampersand")
+        # The deadline, or somebody else, decides while an amount is typed.
+        await seen.bring(replace(state, supervision=replace(state.supervision, held=())))
+        hit(seen, "2", "0", "enter")
+        await seen.pilot.pause()
+        assert seen.app.front.name_in_keys == "portfolio"
+        assert given(seen, ApproveHeld) == []
+        assert any(GONE in one for one in seen.toasts)
 
 
 async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:

@@ -23,13 +23,14 @@ from service_tui.console.app import ConsoleApp
 from service_tui.console.keys import KEYS, bindings_of
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Lasting, lasting_things
-from service_tui.console.widgets.key_bar import SCREEN_KEYS, KeyBar
+from service_tui.console.widgets.key_bar import KeyBar, screen_keys
 from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
 from service_tui.console.widgets.top_bar import TopBar, money_bits, world_bits
 from service_tui.desk.records import Phase, ServiceView, Topic
+from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 STATE = seen_before(sample_state())
 
@@ -61,6 +62,14 @@ def test_real_money_is_said_in_words_and_never_gives_way() -> None:
     assert "REAL MONEY" in line(money_bits(live, NOW), 60)
     tones = {str(bit.text.style) for bit in money_bits(live, NOW)}
     assert any("live" in tone for tone in tones)
+
+
+def test_what_open_buys_keep_is_not_called_spent() -> None:
+    live = with_service(mode=Mode.LIVE, venue=Venue.EVM, embedded=False)
+    kept = VenueSumView(Venue.EVM, None, Micros(5_000_000), Micros(0), 0, None, None)
+    assert "spent today" in line(world_bits(live, NOW))
+    told = line(world_bits(replace(live, venue_sums=(kept,)), NOW))
+    assert "spent or reserved today" in told
 
 
 def test_a_dry_run_is_called_so() -> None:
@@ -318,7 +327,7 @@ def test_no_key_of_a_screen_hides_one_of_the_frame() -> None:
 
 
 def test_the_screens_keep_their_numbers() -> None:
-    assert [key.keys[0] for key in SCREEN_KEYS] == list("0123456789")
+    assert [key.keys[0] for key in screen_keys()] == list("0123456789")
 
 
 # -- faults -------------------------------------------------------------------------------------

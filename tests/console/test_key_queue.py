@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from textual import events
 from textual.drivers import linux_driver
@@ -7,6 +9,7 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from service_tui.console.dialogs.trade_form import TradeForm
 from service_tui.console.terminal import KeyParser
+from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands import PlaceTrade
 
 STATE = seen_before(sample_state())
@@ -96,6 +99,38 @@ def test_an_escape_and_the_key_behind_it_are_two_keys(sent: str, keys: list[str]
     parser = KeyParser()
     assert [one.key for one in parser.feed(sent) if isinstance(one, events.Key)] == keys
     assert vars(linux_driver)["XTermParser"] is KeyParser
+
+
+async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
+    async with running(STATE) as seen:
+        await seen.press("1")
+        table = seen.app.front.query_one(RecordTable)
+        held = table.selected()
+        assert held is not None
+        rest = tuple(one for one in STATE.positions if one.key != held.key)
+        seen.doors.bring(replace(STATE, positions=rest))
+        await seen.until(lambda: len(table.order) == len(rest))
+        typed(seen, "x", "5", "0", "enter")
+        await settled(seen)
+        assert seen.app.front.name_in_keys == "portfolio"
+        assert len(seen.app.screen_stack) == 1
+
+
+async def test_an_escape_and_a_b_are_a_step_of_words_in_a_line_of_text_alone() -> None:
+    async with running(STATE) as seen:
+        await seen.press("2")
+        step = next(one for one in KeyParser().feed("\x1bb") if isinstance(one, events.Key))
+        step.set_sender(seen.app)
+        seen.app.post_message(step)
+        await settled(seen)
+        ticket = seen.app.screen
+        assert isinstance(ticket, TradeForm)
+        assert isinstance(seen.app.focused, Input)
+        again = events.Key("ctrl+left", "\x1bb")
+        again.set_sender(seen.app)
+        seen.app.post_message(again)
+        await settled(seen)
+        assert seen.app.screen is ticket
 
 
 async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:

@@ -25,8 +25,10 @@ from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
 from service_tui.desk.exports import files_of
 from service_tui.desk.facts import AccountSeen, BriefingSeen, FleetSeen, LimitsSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
+from service_tui.desk.rails import rails
 from service_tui.desk.records import MarketView, Topic
 from service_tui.desk.records_fleet import AgentDetailView
+from service_tui.desk.records_rails import Rail
 from service_tui.desk.reduce import reduce
 from service_tui.desk.report import day_reports, known_pasts
 from service_tui.desk.state import DeskState
@@ -50,7 +52,7 @@ def one_state() -> DeskState:
     own = replace(
         own,
         wins=1, losses=2, trades_count=9, equity=Micros(1), total_pnl=Micros(2), day_pnl=Micros(3),
-        limits=limits_of(buys_today=11, buys_max=500),
+        limits=limits_of(buys_today=11, buys_resting=4, buys_max=500),
     )  # fmt: skip
     points = ((Timestamp(NOW - 60), Micros(5 * ONE)),)
     detail = AgentDetailView(own.agent_id, (), (), points=points, at=Timestamp(NOW - 60))
@@ -165,8 +167,14 @@ def test_cash_positions_and_trades_are_one_figure() -> None:
 def test_the_buys_and_the_spend_of_the_day_are_one_figure() -> None:
     buys = OWN.limits.buys_today
     assert buys == STATE.limits.day_trades == STATE.rails.day_buys == 11
-    assert f"bought today {buys} of" in text_of(world_bits(STATE, NOW))
-    assert ROW["buys"].startswith(f"{buys}/")
+    resting = OWN.limits.buys_resting
+    assert resting == STATE.limits.day_resting == STATE.rails.day_resting == 4
+    # Buys that rest keep a place in the limit and stand apart: nothing was bought by them.
+    assert f"bought today {buys}+{resting} resting of 500" in text_of(world_bits(STATE, NOW))
+    assert f"buys today {buys} + {resting} resting of 500" in " ".join(DETAIL.split())
+    (rail,) = (one for one in rails(STATE, NOW, ()) if one.rail is Rail.DAY_BUYS)
+    assert (rail.used, rail.reserved) == (buys + resting, resting)
+    assert ROW["buys"] == f"{buys}/500"
     assert OWN.limits.day_spent == STATE.limits.day_spent == STATE.rails.day_spent
     assert tuple((one.slug, one.spent) for one in STATE.rails.skills) == OWN.limits.skills
 

@@ -6,7 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from textual import events
 from textual.app import App, ComposeResult
+from textual.command import CommandList, CommandPalette
 from textual.pilot import OutOfBounds
 
 from kit.console import painting
@@ -14,10 +16,12 @@ from kit.console.doors import Running, running, seen_before
 from kit.examples import DEPTH, seeds
 from kit.samples.desk import sample_state
 from service_tui.console import theme
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.units import Timestamp
 
 KEYS = [*"1234567", *"1234567", "tab", "down", "up", "enter", "escape", "j", "k", "G", "slash", "g"]
+DIALOGS = ["colon", "question_mark", "b", "i", "ampersand", "T", "at", "Q", "s", "W"]
 SIZES = [(1, 1), (2, 2), (10, 2), (40, 5), (120, 40), (80, 24), (200, 2), (3, 60)]
 EVENTS = 120 * DEPTH**2
 
@@ -55,9 +59,63 @@ async def test_a_chart_without_room_hears_of_its_size_and_stands() -> None:
         await pilot.pause()
 
 
+async def test_a_palette_that_closes_before_it_has_found_nothing_stays_closed() -> None:
+    async with running(size=(120, 40)) as seen:
+        await seen.pilot.press("colon", *"zzzz")
+        palette = seen.app.screen
+        assert isinstance(palette, CommandPalette)
+        await seen.until(lambda: palette._no_matches_timer is not None)
+        timer = palette._no_matches_timer
+        await palette.query(CommandList).remove()
+        timer._callback()
+        assert seen.app.is_running
+
+
+class Plain(Dialog[str]):
+    """A dialog that shows nothing."""
+
+
+async def test_a_dialog_takes_away_itself_alone_once_and_when_it_is_on_top() -> None:
+    async with running(size=(120, 40)) as seen:
+        below, above = Plain(), Plain()
+        heard: list[object] = []
+        seen.app.push_screen(below, heard.append)
+        seen.app.push_screen(above, heard.append)
+        await seen.pilot.pause()
+        below.dismiss("late")
+        below.dismiss("again")
+        await seen.pilot.pause()
+        assert seen.app.screen is above
+        above.dismiss("first")
+        above.dismiss("second")
+        await seen.until(lambda: len(seen.app.screen_stack) == 1)
+        assert heard == ["late", "first"]
+        above.dismiss("third")
+        await seen.pilot.press("2")
+        assert len(seen.app.screen_stack) == 1
+        assert seen.app.is_running
+
+
+def mouse(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
+    return kind(None, x, y, 0, 0, 1, False, False, False, screen_x=x, screen_y=y)  # noqa: FBT003
+
+
+async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_it() -> None:
+    async with running(size=(120, 40)) as seen:
+        await seen.pilot.press("colon")
+        palette = seen.app.screen
+        assert isinstance(palette, CommandPalette)
+        await seen.pilot.resize_terminal(40, 12)
+        click = events.Click.from_event(palette, mouse(events.MouseUp, 100, 30))
+        palette.post_message(click)
+        await seen.until(lambda: seen.app.screen is not palette)
+        await seen.pilot.press("2")
+        assert seen.app.is_running
+
+
 async def blow(seen: Running, rng: random.Random) -> None:
     """One thing that a person, a terminal or the service may do."""
-    match rng.randrange(6):
+    match rng.randrange(7):
         case 0:
             await seen.pilot.resize_terminal(*rng.choice(SIZES))
         case 1:
@@ -70,8 +128,13 @@ async def blow(seen: Running, rng: random.Random) -> None:
             gone = {} if count else {"markets": {}, "positions": (), "account": None}
             seen.doors.bring(replace(state, **gone))
             await seen.pilot.pause()
+        case 3:
+            # A mouse tells where it was when the terminal had another size.
+            for kind in (events.MouseDown, events.MouseUp):
+                seen.app.post_message(mouse(kind, rng.randrange(200), rng.randrange(60)))
+            await seen.pilot.resize_terminal(*rng.choice(SIZES))
         case _:
-            await seen.pilot.press(rng.choice(KEYS))
+            await seen.pilot.press(rng.choice(KEYS if rng.randrange(4) else DIALOGS))
 
 
 @pytest.mark.parametrize("seed", seeds(20, few=1))

@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.guarded import guarded_state
 from service_tui.console.freshness import of_wall, of_world
+from service_tui.console.needs import needs
 from service_tui.console.screens.market_text import news, rules, trades
+from service_tui.console.screens.monitor_text import told_of
 from service_tui.console.screens.position_columns import Look, closed_columns
 from service_tui.console.screens.position_text import closed_body, trades_of
 from service_tui.desk.why import why_position
@@ -35,3 +38,22 @@ def test_an_outcome_among_links_of_wall_time_names_its_clock() -> None:
     state = replace(STATE, positions=(), closed=(held,), trades=())
     (link,) = (one for one in why_position(state, held).links if one.name == "exit")
     assert ("clock", "world time") in {(one.label, one.value) for one in link.said}
+
+
+def test_monitors_redemption_and_needs_name_the_clock_of_their_times() -> None:
+    state = replace(guarded_state(), world=STATE.world, service=STATE.service)
+    (alert, *_), (sold, *_) = state.risk.alerts, state.risk.exits
+    (told,) = state.risk.price_alerts[:1]
+    assert "breached, wall" in told_of(alert, state, NOW, 100).body.plain
+    assert "expires, wall" in told_of(alert, state, NOW, 100).body.plain
+    assert "sold, wall" in told_of(sold, state, NOW, 100).body.plain
+    assert "fired, wall" in told_of(told, state, NOW, 100).body.plain
+    one_clock = replace(state, world=None)
+    assert ", wall" not in told_of(alert, one_clock, NOW, 100).body.plain
+
+
+def test_what_resolves_soon_says_by_which_clock() -> None:
+    found = [one for one in needs(STATE, NOW) if one.key.startswith("resolves")]
+    assert found
+    assert all(one.advice.endswith(", world time") for one in found)
+    assert all("world time" not in one.advice for one in needs(REAL, NOW))

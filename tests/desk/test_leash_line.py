@@ -431,15 +431,59 @@ async def test_no_spelling_of_a_path_leads_to_another_call(tmp_path: Path, targe
         assert status(await raw_call(it.way, "GET /api/sdk/markets?limit=1&q=a%20b/../c")) == 200
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"nonsense\r\n\r\n",
-        b"POST /api/sdk/trade HTTP/1.1\r\nContent-Length: 999999999\r\n\r\n",
-        b"POST /api/sdk/trade HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-        b"GET //elsewhere.example/ HTTP/1.1\r\n\r\n",
-    ],
-)
+NO_CALLS = {
+    "no http": b"nonsense\r\n\r\n",
+    "too long a body": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
+    b"Content-Length: 999999999\r\n\r\n",
+    "no host": b"GET /api/sdk/markets HTTP/1.1\r\n\r\n",
+    "no such version": b"GET /api/sdk/markets XTTP/9\r\nHost: x\r\n\r\n",
+    "another host's path": b"GET //elsewhere.example/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a whole address": b"GET http://elsewhere.example/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    **{
+        f"length {text.decode()!r}": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n{}{}"
+        % text
+        for text in (
+            b"Content-Length: 1_0",
+            b"Content-Length: +2",
+            b"Content-Length: -1",
+            b"Content-Length: 2, 3",
+            b"Content-Length : 2",
+            b"Content-Length: 2\r\nContent-Length: 4",
+            b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+            b"Transfer-Encoding: gzip",
+            b"X: a\r\n b: c\r\nContent-Length: 0x2",
+        )
+    },
+    "a chunk without length": b"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "two keys": b"GET /api/sdk/markets HTTP/1.1\r\nHost: x\r\n"
+    b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
+    "too long a head": b"GET /api/sdk/markets HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 70_000,
+}
+
+
+async def test_a_call_may_come_in_chunks_and_ask_before_its_body(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.AUTO) as it:
+        market = it.stage.open_markets()[0].market_id
+        order = json.dumps({"market_id": market, "side": "yes", "amount": 5.0, "dry_run": True})
+        half, rest = order[:20].encode(), order[20:].encode()
+        url, key = it.way
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(
+            f"POST /api/sdk/trade HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100 ")
+        for part in (half, rest, b""):
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        assert status(answer) == 200
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["success"]
+
+
+@pytest.mark.parametrize("raw", NO_CALLS.values(), ids=NO_CALLS)
 async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
     tmp_path: Path, raw: bytes
 ) -> None:

@@ -103,10 +103,16 @@ async def prepared(desk: Desk, stage: Setting, held: Won) -> RunView:
     return run
 
 
-async def redeemed(desk: Desk, stage: Setting, held: Won, shown: RunView | None = None) -> RunView:
+async def begun(desk: Desk, stage: Setting, held: Won, shown: RunView | None = None) -> RunView:
+    """The run as it was shown, once the person has said yes to it."""
     run = shown or await prepared(desk, stage, held)
     assert run.call is not None, run
     desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+    return run
+
+
+async def redeemed(desk: Desk, stage: Setting, held: Won, shown: RunView | None = None) -> RunView:
+    await begun(desk, stage, held, shown)
     state = await until(desk, run_is(held, *OVER), stage)
     run = run_of(state, held)
     assert run is not None
@@ -208,9 +214,7 @@ async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
 async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held), open_wallet_desk(stage) as desk:
         await known(desk, stage)
-        run = await prepared(desk, stage, held)
-        assert run.call is not None
-        desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+        run = await begun(desk, stage, held)
         await leap(stage.clock, 30)
         assert run_of(desk.state, held) == run
         assert any("locked" in one.text for one in desk.state.notices)
@@ -474,9 +478,7 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
-            run = await prepared(desk, stage, held)
-            assert run.call is not None
-            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            run = await begun(desk, stage, held)
             state = await until(desk, run_is(held, ChainRunState.UNCONFIRMED), stage)
             run = run_of(state, held)
             assert run is not None
@@ -515,9 +517,7 @@ async def test_a_receipt_whose_block_vanishes_counts_from_the_beginning(tmp_path
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
-            run = await prepared(desk, stage, held)
-            assert run.call is not None
-            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            run = await begun(desk, stage, held)
             await until(desk, lambda _: receipts.seen == READINGS - 1, stage, step_s=0.1)
             receipts.vanished = True
             await leap(stage.clock, 30)
@@ -542,9 +542,7 @@ async def test_a_relay_that_names_another_transaction_is_shown(tmp_path: Path) -
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
-            run = await prepared(desk, stage, held)
-            assert run.call is not None
-            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            run = await begun(desk, stage, held)
             state = await until(
                 desk, lambda s: other in (run_of(s, held) or run).words, stage, step_s=0.1
             )
@@ -569,9 +567,7 @@ async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) 
         )
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)
-            run = await prepared(desk, stage, held)
-            assert run.call is not None
-            desk.submit(Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest))
+            await begun(desk, stage, held)
             await until(desk, run_is(held, ChainRunState.DONE), stage, tries=600)
         assert signer.count == 1
         assert len(sent) > 1

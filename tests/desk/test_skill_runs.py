@@ -262,7 +262,7 @@ async def test_what_is_detached_outlives_the_desk_and_is_found_again(tmp_path: P
     await first.runs.close()
     assert len(tagged(RUN)) == 1
     async with opened(tmp_path) as hand:
-        hand.runs.remember()
+        hand.runs.take_in(hand.folder)
         assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, first.view.pid)
         hand.runs.stop(RUN)
         await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
@@ -273,8 +273,47 @@ async def test_what_is_not_detached_ends_with_the_desk_and_is_remembered(tmp_pat
         hand.begin(how="loop")
         await hand.until(lambda: "looping" in hand.output)
     async with opened(tmp_path) as hand:
-        hand.runs.remember()
+        hand.runs.take_in(hand.folder)
         assert (hand.view.state, hand.view.why) == (SkillRunState.STOPPED, "the console ended")
+
+
+async def test_a_desk_beside_the_holder_shows_its_runs_and_looks_after_them_once_it_holds(
+    tmp_path: Path,
+) -> None:
+    holder = Hand(tmp_path / "held")
+    holder.begin(how="loop")
+    await holder.until(lambda: "looping" in holder.output)
+    assert holder.runs.detach(RUN, detached=True)
+    async with opened(tmp_path / "beside") as hand:
+        hand.runs = SkillRuns(
+            hand.folder, hand.clock, hand.gate, hand.facts.append, held_in=holder.folder
+        )
+        hand.runs.look_at(RUN)
+        await hand.runs._show_held()
+        hand.runs.look()
+        assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, holder.view.pid)
+        assert not hand.runs.stop(RUN)
+        tails = [one.tail for one in hand.facts if isinstance(one, LogTailSeen)]
+        assert "looping" in tails[-1].lines[0]
+        # The holder is killed: what it ran detached is this desk's from now on.
+        await holder.runs.close()
+        hand.runs.take_in(holder.folder)
+        assert hand.view.why == "it ran on without the console"
+        assert hand.runs.stop(RUN)
+        await hand.until(lambda: hand.view.state is SkillRunState.STOPPED, step_s=0.2)
+
+
+async def test_what_died_with_its_holder_is_told_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "held" / "runs" / OTHER
+    folder.mkdir(parents=True)
+    run = run_of(OTHER, state=SkillRunState.RUNNING, started_at=Timestamp(5.0), pid=2**22 - 1)
+    (folder / "run.json").write_text(json.dumps(asdict(run)), encoding="utf-8")
+    hand = Hand(tmp_path / "beside")
+    hand.runs = SkillRuns(
+        hand.folder, hand.clock, hand.gate, hand.facts.append, held_in=tmp_path / "held"
+    )
+    await hand.runs._show_held()
+    assert (hand.view.state, hand.view.why) == (SkillRunState.STOPPED, "the console ended")
 
 
 def test_what_died_with_its_console_is_told_as_ended_then_and_in_the_order_of_time(
@@ -296,7 +335,7 @@ def test_what_died_with_its_console_is_told_as_ended_then_and_in_the_order_of_ti
         (folder / "run.json").write_text(json.dumps(asdict(run)), encoding="utf-8")
     looked = known_runs(tmp_path)
     hand = Hand(tmp_path)
-    hand.runs.remember()
+    hand.runs.take_in(hand.folder)
     told = [one.run for one in hand.facts if isinstance(one, SkillRunChanged)]
     for found in (looked, told):
         assert [run.run_id for run in found] == [first, other, last]

@@ -82,6 +82,17 @@ def test_a_market_stands_without_a_gap_from_its_opening_to_its_outcome() -> None
             assert 0 < one.resolved_at - START - steps[-1] * step_s <= step_s
 
 
+def test_what_stands_is_the_same_whenever_it_was_asked_for_before() -> None:
+    tape = Tape(SEED)
+    first = tape.listings_at(START)
+    edges = {edge for one in first for edge in (one.opens_at, one.resolves_at, one.resolved_at)}
+    near = sorted(edge for edge in edges if abs(edge - START) < HOUR_S)
+    assert len(near) > 20
+    moments = [math.nextafter(edge, to) for edge in near for to in (0.0, edge, math.inf)]
+    for at in map(Timestamp, (*moments, *reversed(moments), START)):
+        assert tape.listings_at(at) == Tape(SEED).listings_at(at)
+
+
 def test_new_markets_are_listed_as_old_ones_resolve() -> None:
     tape = Tape(SEED)
     before = {one.market_id for one in tape.listings_at(START)}

@@ -473,6 +473,39 @@ def test_the_days_buys_are_counted_over_all_venues() -> None:
     put(world, "ada", market_of(world), action=SELL, size=held)
 
 
+def test_a_buy_that_rests_is_no_buy_of_the_day_and_keeps_a_place_in_its_limit() -> None:
+    world = new_world("ada", "bea")
+    ada, market = world.agents["ada"], market_of(world)
+    world.change(ada, {"trades_per_day": 1}, world.at)
+    price = gap_price(world, market)
+    event = placed(put(world, "ada", market, price=price, order_type=GTC))
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (0, 1)
+    with pytest.raises(DayTrades):
+        put(world, "ada", market)
+    # What ends without shares gives its place back.
+    cancel(world.venues, ada, times(world), order_id=event.order_id)
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (0, 0)
+    put(world, "ada", market, price=price, order_type=GTC)
+    # The first shares make it a buy, further ones no second.
+    put(world, "bea", market)
+    for _ in range(2):
+        put(world, "bea", market, action=SELL, size=Micros(5 * ONE), order_type=FAK)
+    assert world.venues.orders("ada")[0].shares > 0
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (1, 0)
+    cancel_all(world.venues, world.venues.orders("ada"), times(world))
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (1, 0)
+
+
+def test_an_open_buy_counts_on_the_day_of_its_first_shares() -> None:
+    world = new_world()
+    ada = world.agents["ada"]
+    ada.count_buy(AT, Micros(ONE), has_filled=False)
+    tomorrow = Timestamp(AT + 86_400)
+    assert ada.resting_today(tomorrow) == 0
+    ada.count_first_fill(AT, tomorrow)
+    assert (ada.buys_today(tomorrow), ada.resting_today(tomorrow)) == (1, 0)
+
+
 def test_sales_pass_while_trading_is_paused() -> None:
     world = new_world()
     market = market_of(world)

@@ -89,6 +89,11 @@ class SkippingLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
         selector.loop = self
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  (asyncio's own)
+        """Wait for the threads without end: since Python 3.12 a timer bounds it, to be skipped."""
+        del timeout
+        await super().shutdown_default_executor()
+
 
 class Policy(asyncio.DefaultEventLoopPolicy):
     def new_event_loop(self) -> asyncio.AbstractEventLoop:

@@ -1,21 +1,32 @@
 """What is dear to make and the same for every test is made once a process."""
 
 import sys
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Final
 
 NOT_THERE: Any = None
+
+BRIDGE_MAX: Final = 50_000
+"""Points of the worlds' bridges that are kept: a world in which a test begins has two thousand."""
+
 _parsed: dict[tuple[object, ...], Any] = {}
 _patched: set[str] = set()
 
 
 def patch() -> None:
-    """Keep style sheets that Textual parsed and certificates that httpx loaded, where used."""
-    # httpx asks with each request whether trio is there, and looks through every folder for it.
-    sys.modules.setdefault("sniffio", NOT_THERE)
+    """Keep style sheets that Textual parsed, certificates that httpx loaded and what worlds drew.
+
+    Each where it is used. Most tests begin in the world of one seed, at one moment.
+    """
+    # httpx and schemathesis ask with each request whether these are there, and look through every
+    # folder for them.
+    for name in ("sniffio", "flask"):
+        sys.modules.setdefault(name, NOT_THERE)
     for name, keep in (
         ("textual.css.stylesheet", _keep_style_sheets),
+        ("textual.css.model", _hash_rules_quickly),
         ("httpx._transports.default", _keep_certificates),
+        ("service_tui.engine.belief", _keep_bridges),
     ):
         module = sys.modules.get(name)
         if module is not None and name not in _patched:
@@ -34,6 +45,15 @@ def _keep_style_sheets(module: Any) -> None:
         return _parsed[key]
 
     sheet._parse_rules = parse_once
+
+
+def _hash_rules_quickly(module: Any) -> None:
+    # By identity as before, but not by a function in Python: each node asks for every rule.
+    module.RuleSet.__hash__ = object.__hash__
+
+
+def _keep_bridges(module: Any) -> None:
+    module._bridge = lru_cache(maxsize=BRIDGE_MAX)(module._bridge)
 
 
 def _keep_certificates(module: Any) -> None:

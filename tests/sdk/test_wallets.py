@@ -33,6 +33,13 @@ class Between:
         said = self.instead(endpoint)
         return self.inner.ask(endpoint, **asked) if said is None else said
 
+    async def answer(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
+        said = self.instead(endpoint)
+        return await self.inner.answer(endpoint, **asked) if said is None else said
+
+    def run(self, wanted: Any, **on: Any) -> Any:
+        return self.inner.run(wanted, **on)
+
     def pause(self, seconds: float) -> None:
         self.inner.pause(seconds)
 

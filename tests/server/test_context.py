@@ -3,6 +3,7 @@ from typing import Any, Final
 
 import pytest
 
+from kit.clock import leap
 from kit.service.line import Line, change, line_to
 from kit.service.stage import open_stage
 from service_tui.engine.events import Fill, Note
@@ -55,7 +56,7 @@ async def test_the_market_and_the_position_agree_with_their_own_endpoints(tmp_pa
         assert empty["positions"] == {"sim": None, "evm_venue": None, "sol_venue": None}
         await trade(line, market_id, amount=20)
         bought = await trade(line, market_id, side="no", amount=60, reasoning="because")
-        await stage.clock.advance(1_800)
+        await leap(stage.clock, 1_800)
         said = await context(line, market_id)
         one = (await line.said(MARKET, path={"market_id": market_id}))["market"]
         for name in ("question", "status", "current_price", "price_24h_ago", "url", "tags"):

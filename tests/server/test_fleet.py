@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.clock import leap
 from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
@@ -164,17 +165,17 @@ async def test_an_agent_sees_no_other_agents_held_trades(tmp_path: Path) -> None
 async def test_what_the_operator_refused_is_not_asked_again_within_the_hour(
     tmp_path: Path,
 ) -> None:
-    async with open_stage(tmp_path) as stage:
+    async with open_stage(tmp_path, speed=0) as stage:
         await leash(stage, LeashMode.ASK)
         held_id = (await buy(stage, 25.0)).trade_id or ""
         await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=RefuseRequest())
-        await stage.clock.advance(60.0)
+        await leap(stage.clock, 60.0)
         again = await buy(stage, 20.0)
         assert (again.success, again.error_code) == (False, "REFUSED_BEFORE")
         assert again.error == "the operator refused this trade 1 min ago"
         assert [one.status for one in await own(stage)] == [HeldStatus.REFUSED]
         # ours: an hour later it may be another story.
-        await stage.clock.advance(3_600.0)
+        await leap(stage.clock, 3_600.0)
         assert (await buy(stage, 20.0)).success
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from kit.oracles.calls import selector
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import (
@@ -32,11 +33,9 @@ from service_tui.signing.calls import (
     RedeemPositions,
     SetApprovalForAll,
     encode_call,
-    selector,
 )
-from service_tui.signing.chain import Chain
-from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, NotRedeemableError, Obstacle
+from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.policy import Redemption
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
@@ -261,7 +260,7 @@ async def test_the_four_topics_are_told_apart_by_what_the_chain_says(tmp_path: P
                 raise ChainError(answer["message"])
             return answer
 
-        contracts = Contracts(rpc, POLYGON)
+        contracts = contracts_of(rpc, POLYGON)
 
         async def check(one: Json) -> Any:
             asked = Redemption(
@@ -277,7 +276,7 @@ async def test_the_four_topics_are_told_apart_by_what_the_chain_says(tmp_path: P
                 token_id=int(one["token_id"]),
             )
 
-        await Chain(rpc).check_chain()
+        await chain_of(rpc).check_chain()
         with pytest.raises(NotRedeemableError) as no:
             await check(found)
         assert no.value.obstacle is Obstacle.NOT_FINALIZED

@@ -9,8 +9,8 @@ from kit.examples import examples
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.chain import Answer, Chain, Parameter
-from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, MalformedError, NotRedeemableError
+from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.policy import GWEI, Judged, Policy, Redemption
 from service_tui.signing.redemption import check_redeemable
 
@@ -51,7 +51,7 @@ class Scripted:
 
 
 def chain(**changes: Answer) -> Chain:
-    return Chain(Scripted({**FAIR, **changes}))
+    return chain_of(Scripted({**FAIR, **changes}))
 
 
 async def test_the_price_has_gas_to_spare_and_the_fees_of_the_reference() -> None:
@@ -75,14 +75,14 @@ async def test_a_ceiling_is_never_below_its_tip() -> None:
 async def test_what_fails_on_trial_is_not_priced() -> None:
     without = {name: answer for name, answer in FAIR.items() if name != "eth_call"}
     with pytest.raises(ChainError):
-        await Chain(Scripted(without)).price(JUDGED, OWN)
+        await chain_of(Scripted(without)).price(JUDGED, OWN)
 
 
 @pytest.mark.parametrize(("hint", "gas"), [(123_456, 123_456), (None, 300_000)])
 async def test_without_an_estimate_the_hint_is_taken(hint: int | None, gas: int) -> None:
     without = {name: answer for name, answer in FAIR.items() if name != "eth_estimateGas"}
     judged = Judged(JUDGED.to, JUDGED.call, JUDGED.contract, JUDGED.lines, gas_hint=hint)
-    assert (await Chain(Scripted(without)).price(judged, OWN)).gas == gas
+    assert (await chain_of(Scripted(without)).price(judged, OWN)).gas == gas
 
 
 ANYTHING: st.SearchStrategy[Answer] = (
@@ -150,7 +150,7 @@ async def test_a_receipt_of_another_form_confirms_nothing(receipt: Answer) -> No
     "word", [None, "0x", "0x1", "0x" + "00" * 31, "0x" + "00" * 33, "0x" + "zz" * 32, 1, []]
 )
 async def test_a_contract_that_answers_no_word_redeems_nothing(word: Answer) -> None:
-    contracts = Contracts(Scripted({"eth_call": word}), POLYGON)
+    contracts = contracts_of(Scripted({"eth_call": word}), POLYGON)
     asked = Redemption(condition_id=bytes(32), is_yes=True, is_neg_risk=False)
     with pytest.raises(ChainError):
         await check_redeemable(contracts, asked, OWN, collateral=POLYGON.usdc_bridged)
@@ -161,7 +161,7 @@ async def test_a_position_without_a_condition_is_not_asked_about() -> None:
     asked = Redemption(condition_id=None, is_yes=True, is_neg_risk=False)
     with pytest.raises(MalformedError):
         await check_redeemable(
-            Contracts(node, POLYGON), asked, OWN, collateral=POLYGON.usdc_bridged
+            contracts_of(node, POLYGON), asked, OWN, collateral=POLYGON.usdc_bridged
         )
     assert node.asked == []
 
@@ -171,6 +171,6 @@ async def test_an_open_market_costs_one_question() -> None:
     asked = Redemption(condition_id=bytes(32), is_yes=True, is_neg_risk=False)
     with pytest.raises(NotRedeemableError):
         await check_redeemable(
-            Contracts(node, POLYGON), asked, OWN, collateral=POLYGON.usdc_bridged
+            contracts_of(node, POLYGON), asked, OWN, collateral=POLYGON.usdc_bridged
         )
     assert len(node.asked) == 1

@@ -9,7 +9,8 @@ from eth_account import Account
 from eth_utils.address import to_checksum_address
 
 from kit.examples import seeds
-from service_tui.signing import rlp
+from kit.oracles import rlp
+from kit.oracles.calls import selector
 from service_tui.signing.calls import (
     Approve,
     Call,
@@ -18,7 +19,6 @@ from service_tui.signing.calls import (
     SetApprovalForAll,
     decode_call,
     encode_call,
-    selector,
 )
 from service_tui.signing.errors import (
     KeyFormatError,

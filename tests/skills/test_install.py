@@ -310,7 +310,9 @@ def test_loops_of_links_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_controls_and_long_versions_are_problems(tmp_path: Path) -> None:
-    text = DOCUMENT.replace("Buys rain.", "Buys \x1b]0;owned\x07rain.").replace("1.0.0", "1" * 99)
+    text = DOCUMENT.replace("Buys rain.", r'"Buys \x1b]0;owned\x07rain."').replace(
+        "1.0.0", "1" * 99
+    )
     found = problems_of(folder(tmp_path, {"SKILL.md": text}))
     assert any("control characters" in one for one in found)
     assert any("version has 99" in one for one in found)
@@ -326,7 +328,8 @@ def test_a_script_that_is_a_pipe_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_the_listing_sends_no_escapes_to_the_terminal(tmp_path: Path) -> None:
-    text = DOCUMENT.replace("Buys rain.", "Buys \x1b]0;owned\x07rain.").replace("1.0.0", "\x1b[2J1")
+    text = DOCUMENT.replace("Buys rain.", r'"Buys \x1b]0;owned\x07rain."')
+    text = text.replace("1.0.0", r'"\x1b[2J1"')
     folder(tmp_path / "skills", {"SKILL.md": text})
     said: list[str] = []
     list_skills(tmp_path, said.append)

@@ -31,11 +31,54 @@ def test_a_frontmatter_is_read_as_text_at_two_levels() -> None:
     assert top == {
         "name": "rain",
         "version": "1.0",
-        "description": "one two: three",
-        "metadata": "",
+        "description": "one\n\ntwo: three",
         "read_only": "true",
     }
     assert metadata == {"version": "2.0", "author": "A"}
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("'It''s'", "It's"),
+        ('"He said \\"buy\\" # now"', 'He said "buy" # now'),
+        (">-\n  first\n  second", "first second"),
+        ("1.10", "1.10"),
+        ("yes", "yes"),
+        ("2026-11-23", "2026-11-23"),
+        ("!!python/object:os.system x", "x"),
+        ("plain # comment", "plain"),
+    ],
+)
+def test_a_text_is_what_yaml_says_it_is(written: str, meant: str) -> None:
+    assert frontmatter(f"---\ndescription: {written}\nname: x\n---\n")[0]["description"] == meant
+
+
+BOMB: Final = "a: &a [x]\n" + "\n".join(f"b{n}: &b{n} [*a, *a]" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        BOMB,
+        "name: rain\nname: snow",
+        "metadata:\n  a: 1\n  a: 2",
+        "name:\train\n\tversion: 1",
+        "name: a: b",
+        "[" * 5_000,
+        "x: " + "a" * 20_000,
+        "name: \0",
+        "- rain\nname: rain",
+    ],
+)
+def test_a_frontmatter_that_is_none_is_refused_with_its_reason(lines: str) -> None:
+    with pytest.raises(NotASkillError):
+        frontmatter(f"---\n{lines}\n---\n")
+
+
+def test_the_line_that_is_no_yaml_is_named() -> None:
+    with pytest.raises(NotASkillError, match="line 3 of its document"):
+        frontmatter("---\nname: rain\ndescription: a: b\n---\n")
 
 
 @pytest.mark.parametrize("text", ["", "name: rain", "---\nname: rain\n", "# Title\n---\n---\n"])

@@ -24,33 +24,13 @@ NOW = 1_800_000_000.0
 
 Limit = Callable[[int], AbstractContextManager[None]]
 
-APPEND_AND_WAIT = """
-import asyncio, os, sys
-from pathlib import Path
-from service_tui.storage.journal import Journal, JournalRow
-from service_tui.storage.lock import DataDirLock
-from service_tui.storage.opening import open_database
-
-async def main():
-    directory, count, size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    with_lock = sys.argv[4] == "locked"
-    lock = DataDirLock.acquire(directory, pid=os.getpid(), now=0.0)
-    database = open_database(directory, now=0.0, lock=lock if with_lock else None)
-    journal = Journal(database)
-    first = journal.last_seq() + 1
-    for seq in range(first, first + count):
-        await journal.append([JournalRow(seq, 0.0, "fill", "a", "m", "x" * size)])
-    print("written", flush=True)
-    sys.stdin.read()
-
-asyncio.run(main())
-"""
+APPEND_AND_WAIT = Path(__file__).parents[1] / "kit" / "programs" / "append_and_wait.py"
 
 
 def killed(directory: Path, *, rows: int = 5, size: int = 10, how: str = "locked") -> None:
     """A directory as a program leaves it that is killed after some rows."""
     with subprocess.Popen(
-        [sys.executable, "-c", APPEND_AND_WAIT, str(directory), str(rows), str(size), how],
+        [sys.executable, str(APPEND_AND_WAIT), str(directory), str(rows), str(size), how],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as program:

@@ -48,6 +48,20 @@ def test_before_the_first_start_all_is_well_and_nothing_is_made(options: Options
     assert not options.config_dir.exists()
 
 
+def test_it_says_which_line_of_the_own_keys_is_wrong(options: Options) -> None:
+    options.config_dir.mkdir()
+    file = options.config_dir / "keys.toml"
+    file.write_text('"markets.buy" = "ctrl+b"\n')
+    lines, healthy = findings(options)
+    assert healthy
+    assert "keys       1 moved by keys.toml" in lines
+    file.write_text('"markets.buy" = "ctrl+b"\n"app.hep" = "h"\n')
+    lines, healthy = findings(options)
+    assert not healthy
+    said = f"PROBLEM    {file}: line 2: no action is called app.hep; did you mean app.help?"
+    assert said in lines
+
+
 def test_it_names_what_is_where_and_changes_nothing(options: Options) -> None:
     made(options)
     keep_profile(options.config_dir, Profile("office", "https://h", SECRET))

@@ -70,7 +70,7 @@ async def test_a_halt_that_only_another_console_has_kept_is_carried_out_by_a_hol
 def test_any_other_word_resumes_nothing_and_opens_nothing(
     tmp_path: Path, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_start_log", lambda _: None)
+    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     monkeypatch.setattr("sys.stdin", io.StringIO(word))
     assert cli.run(["resume", "--data-dir", str(tmp_path / "d")]) == cli.CANNOT
     assert "the word is RESUME" in capsys.readouterr().err
@@ -86,7 +86,7 @@ def test_the_doors_answer_by_their_status(
         given.append(options.data_dir)
         return halt_door.Outcome(is_done=False, lines=("missing the service",))
 
-    monkeypatch.setattr(cli, "_start_log", lambda _: None)
+    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     monkeypatch.setattr(halt_door, "halt", answers)
     assert cli.run(["halt", "--data-dir", str(tmp_path)]) == cli.CANNOT
     assert capsys.readouterr().out == "missing the service\n"

@@ -71,3 +71,18 @@ def test_a_refused_folder_is_left_as_it_is_before_anything_is_logged(
     assert cli.run(["--data-dir", str(folder)]) == 1
     assert f"others may write {folder}" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(("level", "kept"), [("debug", (10, 20)), ("error", (40, 40))])
+def test_a_level_is_that_of_our_own_words_and_libraries_keep_to_info(
+    level: str, kept: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (None, "service_tui", "httpx"):
+        logger = logging.getLogger(name)
+        monkeypatch.setattr(logger, "level", logger.level)
+        monkeypatch.setattr(logger, "handlers", [])
+    keep_log(tmp_path / "log", level)
+    logging.getLogger().handlers[0].close()
+    assert logging.getLogger("service_tui").level == kept[0]
+    assert logging.getLogger().level == kept[1]
+    assert logging.getLogger("httpx").level == max(kept[1], logging.WARNING)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.clock import leap
 from kit.service.stage import client_of
 from service_tui import cli
 from service_tui.client.client import Client
@@ -50,7 +51,7 @@ def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[
 def test_the_day_and_the_tables_come_without_a_console(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_start_log", lambda _: None)
+    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     folder = tmp_path / "out"
     code, said, _ = ran(capsys, tmp_path, "export", str(folder))
     assert code == cli.OK
@@ -176,7 +177,7 @@ async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_ti
 ) -> None:
     asked = Asked(tmp_path)
     await asked.by(_held)
-    await asked.clock.advance(3_600.0)
+    await leap(asked.clock, 3_600.0)
     later = await asked.by(_held)
     assert await asked.by(asked.whole) == later
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from service_tui.autoresearch.errors import ToolError
 from service_tui.wire.text import prose
 
@@ -235,61 +237,44 @@ def _strays(others: Collection[int]) -> list[int]:
     """Orphans that came to us from another session, and what hangs on them."""
     # What was a child before, or shares our session, is not the command's: that began in a session
     # of its own, and nobody can come back into ours.
-    parents: dict[int, int] = {}
-    sessions: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            state, parent, _, session = _stat(entry)[:4]
-            if state != b"Z":
-                parents[int(entry.name)], sessions[int(entry.name)] = int(parent), int(session)
-    own, here = os.getpid(), os.getsid(0)
-    found = [
-        pid
-        for pid, parent in parents.items()
-        if parent == own and pid not in others and sessions[pid] != here
-    ]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found
+    here = os.getsid(0)
+    found: list[psutil.Process] = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error, OSError):
+            is_dead = child.status() == psutil.STATUS_ZOMBIE
+            if not is_dead and child.pid not in others and os.getsid(child.pid) != here:
+                found.append(child)
+    for one in tuple(found):
+        with suppress(psutil.Error):
+            found += one.children(recursive=True)
+    return [one.pid for one in found]
 
 
 def _children() -> Collection[int]:
     """Processes that are ours now."""
-    found: set[int] = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if int(_stat(entry)[1]) == os.getpid():
-                found.add(int(entry.name))
-    return found
-
-
-def _stat(entry: Path) -> list[bytes]:
-    """State, parent, group, session and the rest of a process."""
-    return (entry / "stat").read_bytes().rpartition(b")")[2].split()
+    return {child.pid for child in psutil.Process().children()}
 
 
 def _marked(mark: str) -> list[int]:
     """Processes that have our mark in their environment; what has ended is reaped on the way."""
+    if not mark:
+        return []
     found: list[int] = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if _is_marked(entry, mark):
-                found.append(int(entry.name))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and _is_marked(process, mark):
+                found.append(process.pid)
     return found
 
 
-def _is_marked(entry: Path, mark: str) -> bool:
-    pid = int(entry.name)
-    if pid == os.getpid() or not mark:
-        return False
-    state = _stat(entry)
-    if state[0] == b"Z":
+def _is_marked(process: psutil.Process, mark: str) -> bool:
+    if process.status() == psutil.STATUS_ZOMBIE:
         # An orphan that came to us; those that have a parent are that one's to reap.
-        if int(state[1]) == os.getpid():
+        if process.ppid() == os.getpid():
             with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+                os.waitpid(process.pid, os.WNOHANG)
         return False
-    return f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
+    return process.environ().get(MARK) == mark
 
 
 def _adopt_orphans() -> None:

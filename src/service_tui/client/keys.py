@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import httpx
@@ -70,7 +71,7 @@ class Key:
         Raises:
             ForeignHostError: scheme, host or port of `url` are not the key's own.
         """
-        if origin(url) != origin(httpx.URL(self.base_url)):
+        if origin(url) != _origin_of(self.base_url):
             raise ForeignHostError(f"this key belongs to {self.base_url}, not to {url.host}")
         return f"Bearer {self.secret}"
 
@@ -207,6 +208,12 @@ def _masked_value(value: object, secrets: Sequence[str]) -> object:
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
     """Scheme, host and port."""
     return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+
+
+@lru_cache(maxsize=16)
+def _origin_of(base_url: str) -> tuple[str, str, int | None]:
+    """The same of an address that is asked for with each call."""
+    return origin(httpx.URL(base_url))
 
 
 def service_address(base_url: str, *, may_be_plain: bool) -> httpx.URL:

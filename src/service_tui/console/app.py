@@ -17,7 +17,8 @@ from service_tui.console.amounts import told
 from service_tui.console.doors import Choice, DeskClosedError, OpenDesk
 from service_tui.console.freshness import is_private
 from service_tui.console.hand_keys import HandKeys
-from service_tui.console.keys import Key, action_name, bindings_of
+from service_tui.console.key_file import OwnKeys
+from service_tui.console.keys import Key, action_name, bindings_of, cap, move_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import meanwhile, needs, untold
 from service_tui.console.outbox import Outbox
@@ -75,6 +76,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         log_path: where the log lies, to be told.
         data_path: where the data lie, to be told.
         first: the screen to begin with; empty: the portfolio if anything is held.
+        own_keys: the person's own keys; what is wrong with their file is told at the start.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -89,7 +91,10 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         log_path: str,
         data_path: str = "",
         first: str = "",
+        own_keys: OwnKeys | None = None,
     ) -> None:
+        self._own_keys = own_keys or OwnKeys()
+        move_keys(self._own_keys.moved)
         names = tuple(theme.name for theme in themes.themes)
         super().__init__(
             initial,
@@ -117,6 +122,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     @on(events.Mount)
     def _paint(self) -> None:
         """Paint what is known; the desk is opened once that is seen."""
+        self.set_keymap({ident: ",".join(keys) for ident, keys in self._own_keys.moved.items()})
         self.dress(self.desk_state.preferences.get("theme", ""))
         self.show_state()
         self.front.focus_row(None)
@@ -134,9 +140,17 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
 
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
+        self._tell_of_wrong_keys()
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
+
+    def _tell_of_wrong_keys(self) -> None:
+        """Say once why the person's own keys are not in use."""
+        problems = self._own_keys.problems
+        if problems:
+            more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
+            self.say(f"all keys are as they come: {problems[0]}{more}", "warn")
 
     async def _follow(self) -> None:
         """Open the desk and show what it knows, the latest only, until it or we end."""
@@ -232,7 +246,10 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
             if self.front.name_in_keys == "attention":
                 return
             gone = formats.duration(absence.world_elapsed_s)
-            self.say(f"{gone} passed in the world while you were away; 0 tells what happened")
+            self.say(
+                f"{gone} passed in the world while you were away; "
+                f"{cap('app.attention')} tells what happened"
+            )
 
     # -- commands up ------------------------------------------------------------------------
 
@@ -281,7 +298,11 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         """Mask amounts, or show them again."""
         masked = is_private(self.desk_state)
         self.give(SetPreference("privacy", "off" if masked else "on"))
-        self.say("amounts are shown" if masked else "amounts are masked; z shows them again")
+        self.say(
+            "amounts are shown"
+            if masked
+            else f"amounts are masked; {cap('app.privacy')} shows them again"
+        )
 
     def action_pause_world(self) -> None:
         """Pause the offline world, or let it run at the pace it had."""

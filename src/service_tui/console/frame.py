@@ -8,13 +8,14 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
+from textual.geometry import Size
 from textual.notifications import Notification, Notify, SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -41,6 +42,12 @@ HEIGHT_MIN: Final = 14
 _WIDTHS: Final = [(0, "-narrow"), (WIDTH_MIN, "-w50"), (80, "-w80"), (120, "-w120"), (160, "-w160")]
 _HEIGHTS: Final = [(0, "-flat"), (HEIGHT_MIN, "-h14"), (24, "-h24"), (40, "-h40")]
 """Classes of the screen, from which size on."""
+
+ARRANGED_S: Final = 0.25
+"""After a change of the window's size something is painted at last, arranged or not."""
+
+_QUIET: Final = 3
+"""So many looks in a row find nothing new to paint when all is arranged."""
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
@@ -103,6 +110,9 @@ class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self.theme_names = tuple(theme.name for theme in themes.themes)
         self._theme_problems = tuple(str(problem) for problem in themes.problems)
         self._kept_theme = ""
+        self._measured: Size | None = None
+        self._is_arranging = False
+        self._withheld = 0
         self.picture: tuple[str, ...] = ()
         for theme in themes.themes:
             self.register_theme(theme)
@@ -218,8 +228,57 @@ class Frame(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         """Who presses ctrl+c wants to leave or to copy; both have other keys."""
         self.say("ctrl+q quits, y copies")
 
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Paint, but no step of an arrangement that is under way: what is seen is its end."""
+        if self._is_arranging:
+            self._withheld += 1
+        else:
+            super()._display(screen, renderable)  # pyright: ignore[reportUnknownMemberType] - untyped
+
+    def arrange(self, *, is_told: bool = True) -> None:
+        """Paint nothing until all that stands on the screen has found its place in its new size.
+
+        Each widget fits its content once it knows its own size, and may move others by that.
+
+        Args:
+            is_told: whether the screen knows its size; else nothing is looked at until it does.
+        """
+        self._withheld = 0
+        if not self._is_arranging:
+            self._is_arranging = True
+            self.set_timer(ARRANGED_S, self._show_arranged)
+        if is_told and self.screen_stack:
+            self.screen.call_after_refresh(self._look_whether_arranged, -1, 0)
+
+    def _check_resize(self) -> None:
+        """Tell the screens their new size, which Textual does a moment after the app has it."""
+        super()._check_resize()
+        if self._is_arranging:
+            self.arrange()
+
+    def _look_whether_arranged(self, before: int, quiet: int) -> None:
+        """Paint once nothing more wanted to be painted, two times in a row."""
+        if not self._is_arranging or not self.screen_stack:
+            return
+        quiet = quiet + 1 if self._withheld == before else 0
+        if quiet == _QUIET:
+            self._show_arranged()
+        else:
+            looks = self._look_whether_arranged
+            self.screen.call_after_refresh(looks, self._withheld, quiet)
+
+    def _show_arranged(self) -> None:
+        if self._is_arranging:
+            self._is_arranging = False
+            for screen in self.screen_stack[-1:]:
+                screen.refresh()
+
     @on(events.Resize)
     def _measure(self, event: events.Resize) -> None:
+        # The first size comes before the first frame, which nothing must delay.
+        if self._measured not in {None, event.size}:
+            self.arrange(is_told=False)
+        self._measured = event.size
         for notice in self.screen_stack[0].query(TooSmall) if self.screen_stack else ():
             notice.measure(event.size.width, event.size.height)
 

@@ -20,6 +20,7 @@ __all__ = [
     "not_told",
     "of_wall",
     "of_world",
+    "on_wall",
     "world_now",
 ]
 
@@ -49,6 +50,11 @@ def of_world(state: DeskState) -> str:
 def of_wall(state: DeskState) -> str:
     """What stands behind a title of what was done here, beside events of the markets."""
     return ", wall time" if _has_two_clocks(state) else ""
+
+
+def on_wall(state: DeskState) -> str:
+    """The same behind the label of one figure, where room is short."""
+    return ", wall" if _has_two_clocks(state) else ""
 
 
 def _has_two_clocks(state: DeskState) -> bool:

@@ -14,8 +14,8 @@ from service_tui.console.keys import key_named
 from service_tui.console.views import Views
 from service_tui.desk.commands import Command, Halt
 
-HALT_KEYS: Final = frozenset(key_named("app.halt").keys)
-"""Keys that halt from everywhere, also from inside an input."""
+HALT: Final = "app.halt"
+"""Its keys halt from everywhere, also from inside an input."""
 
 
 class HaltKeys(Views):
@@ -33,7 +33,7 @@ class HaltKeys(Views):
 
     def post_message(self, message: Message) -> bool:
         """Halt when the key arrives, wherever the focus is and however long the queue."""
-        if isinstance(message, events.Key) and message.key in HALT_KEYS:
+        if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
             self._was_given = True
             self.give(Halt())
             # What was typed before and has not had its turn belongs to what was stopped.

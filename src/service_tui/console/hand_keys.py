@@ -19,6 +19,11 @@ from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import HeldView
 from service_tui.units import Timestamp
 
+TYPED_AHEAD: Final = (
+    "that was the last trade that waited: the keys typed right behind it did nothing"
+)
+TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
+
 LAG_S: Final = 3.0
 """A decision counts here at once; one that did not take effect by then is asked for again."""
 
@@ -52,8 +57,8 @@ class HandKeys(HaltKeys):
         """Bring the next trade that waits; keys typed ahead were meant for none of it."""
         recent = {one: at for one, at in self._decided_at.items() if self._is_recent(at)}
         self._decided_at = {**recent, decided.held_id: self.now}
-        self.forget_typed()
         left = self._undecided()
+        self.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
         if left:
             self._decide(left[0], is_next=True)
 

@@ -13,6 +13,11 @@ from textual import events, on
 from textual.app import App
 from textual.message import Message
 from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from service_tui.console.messages import Said
+from service_tui.console.terminal import ESCAPE, WORD_STEPS
 
 LOOK_AGAIN_S: Final = 0.01
 IDLE_S: Final = 2.0
@@ -20,6 +25,14 @@ IDLE_S: Final = 2.0
 
 SETTLE_S: Final = 1.0
 """How long a key waits for what the one before it opened; then it goes where the focus is."""
+
+REST_S: Final = 0.4
+"""So long no key goes to what comes to sight when a dialog has closed by itself."""
+
+
+GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
+BEHIND: Final = "the keys typed right behind it did nothing, either"
+"""Said of a key that acts on a row which has gone, and of what was typed for what it would open."""
 
 
 class KeyDone(Message):
@@ -41,6 +54,8 @@ class KeyQueue(App[int]):
         self._waited_s = 0.0
         self._patience: Timer | None = None
         self._typed_at = -IDLE_S
+        self._rests_until = 0.0
+        self._why_rest = ""
 
     @property
     def is_idle(self) -> bool:
@@ -55,14 +70,46 @@ class KeyQueue(App[int]):
         """Drop the keys that have not had their turn."""
         self._typed.clear()
 
+    def rest_keys(self, why: str) -> None:
+        """Refuse the keys that have not had their turn, and those of the next moment.
+
+        Args:
+            why: what is said of the first of them, whenever it comes.
+        """
+        self._rests_until = asyncio.get_running_loop().time() + REST_S
+        self._why_rest = why
+        if self._typed:
+            self.forget_typed()
+            self._say_refused()
+
+    def _say_refused(self) -> None:
+        """Say why keys did nothing, once for all of them."""
+        if self._why_rest:
+            self.post_message(Said(self._why_rest, "warn"))
+        self._why_rest = ""
+
+    async def _has_overtaken(self, event: events.Key | events.Paste) -> bool:
+        """Whether it was a key with priority, one that ends or stops something, and has done so."""
+        return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
+
+    def _is_two_keys(self, event: events.Key) -> bool:
+        """Whether a step of words came where there is no line of text to step in."""
+        return event.character in WORD_STEPS and not isinstance(self.focused, Input)
+
     async def on_event(self, event: events.Event) -> None:
         """Keep keys in their order; everything else goes on as ever."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
+        elif isinstance(event, events.Key) and self._is_two_keys(event):
+            letter = (event.character or "")[1:]
+            await self.on_event(events.Key("escape", ESCAPE))
+            await self.on_event(events.Key(letter, letter))
+        elif asyncio.get_running_loop().time() < self._rests_until:
+            if not await self._has_overtaken(event):
+                self._say_refused()
         elif not self._is_busy:
             await self._give(event)
-        elif isinstance(event, events.Paste) or not await self._check_bindings(event.key, True):  # noqa: FBT003 - Textual's own
-            # Only a key with priority, one that ends or stops something, overtakes the others.
+        elif not await self._has_overtaken(event):
             self._typed.append(event)
 
     async def _give(self, event: events.Key | events.Paste) -> None:
@@ -105,3 +152,16 @@ class KeyQueue(App[int]):
         """Whether the screen on top is there, with the focus where it belongs."""
         screen = self.screen
         return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
+
+
+def rest_keys(dialog: Widget, why: str) -> None:
+    """Let no key that was typed for a dialog act on what is behind it, and say why."""
+    app: App[object] = dialog.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    if isinstance(app, KeyQueue):
+        app.rest_keys(why)
+
+
+def say_gone(acting: Widget) -> None:
+    """Say that a key did nothing as its row has gone, and drop what was typed right behind it."""
+    acting.post_message(Said(GONE, "warn"))
+    rest_keys(acting, BEHIND)

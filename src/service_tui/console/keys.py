@@ -4,10 +4,13 @@ Knows Textual's Binding. Must not know a screen.
 Used by the app, every screen and dialog (bindings_of), the footer and the help.
 """
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from textual.binding import Binding
+from textual.keys import key_to_character
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,14 +305,40 @@ def bindings_of(group: str) -> list[Binding]:
     ]
 
 
+_in_use: dict[str, Key] = {key.ident: key for key in KEYS}
+"""The table as this console uses it: one process has one console."""
+
+
+def move_keys(moved: Mapping[str, tuple[str, ...]]) -> None:
+    """Lay actions on a person's own keys, wherever keys are shown; all others as in the table."""
+    for key in KEYS:
+        own = moved.get(key.ident)
+        _in_use[key.ident] = key if own is None else replace(key, keys=own, shown="")
+
+
 def keys_of(group: str) -> tuple[Key, ...]:
-    """The actions of one place, in the order of the table."""
-    return tuple(key for key in KEYS if key.group == group)
+    """The actions of one place, in the order of the table, with the keys in use."""
+    return tuple(key for key in _in_use.values() if key.group == group)
 
 
 def key_named(ident: str) -> Key:
-    """The action with this id, which must be in the table."""
-    return next(key for key in KEYS if key.ident == ident)
+    """The action with this id, which must be in the table, with the keys in use."""
+    return _in_use[ident]
+
+
+def cap(ident: str) -> str:
+    """The first key in use of the action with this id, as a person reads it on the key cap."""
+    return shown_key(_in_use[ident])
+
+
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
+
+
+def with_keys(sentence: str) -> str:
+    """The sentence with the keys in use in the place of ids: `{rows.filter} finds one`."""
+    return _PLACEHOLDER.sub(
+        lambda found: cap(found[1]) if found[1] in _in_use else found[0], sentence
+    )
 
 
 _SHOWN: Final = {
@@ -325,6 +354,7 @@ _SHOWN: Final = {
     "greater_than_sign": ">",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "plus": "+",
 }
 
 
@@ -337,7 +367,36 @@ def readable(name: str) -> str:
     """One of Textual's names of keys as a person reads it on the key cap."""
     if name[:1] == "f" and name[1:].isdecimal():
         return name.upper()
-    return _SHOWN.get(name, name)
+    *modifiers, base = name.split("+")
+    letter = key_to_character(base) if base not in _SHOWN and base != "space" else None
+    return "+".join([*modifiers, letter or _SHOWN.get(base, base)])
+
+
+_ALIASES: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup"} | {
+    "pgdn": "pagedown"
+}
+
+
+def key_name(text: str) -> str:
+    """Textual's name of a key that a person wrote: `?`, `F5`, `Ctrl+B`, `shift+b`, `esc`."""
+    *modifiers, base = text.strip().split("+") if len(text) > 1 else [text]
+    held = [modifier.strip().lower() for modifier in modifiers]
+    base = base.strip() or "plus"
+    if len(base) == 1:
+        if held == ["shift"] and base.isalpha():
+            return base.upper()
+        named = base.lower() if held else base
+        base = next((name for name, shown in _SHOWN.items() if shown == named), _character(named))
+    else:
+        base = _ALIASES.get(base.lower(), base.lower())
+    return "+".join([*held, base])
+
+
+def _character(letter: str) -> str:
+    """Textual's name of the key that types a letter."""
+    if letter == ",":
+        return "comma"
+    return next(binding.key for binding in Binding.make_bindings([Binding(letter, "")]))
 
 
 def action_name(action: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_private, world_now
+from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.ranking import Need
 from service_tui.desk.records import MarketView, PositionView
 from service_tui.desk.records_redemption import ChainRunState
@@ -76,6 +76,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
 
 def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
     world, pace = world_now(state, now), _pace(state)
+    clock = of_world(state)
     for held in state.positions:
         if held.status is not MarketStatus.ACTIVE or held.resolves_at is None:
             continue
@@ -83,7 +84,7 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if left <= RESOLVES_WITHIN_S:
             yield Need(
                 f"resolves {held.key}", "accent", "◷", "resolves", _holding(held),
-                formats.until(held.resolves_at, world), "it can be sold while it is open",
+                formats.until(held.resolves_at, world), f"it can be sold until then{clock}",
                 "portfolio", held.key,
                 left_s=max(0.0, left) / pace, money=held.mark_value,
                 verb="sells it", act="portfolio.sell",

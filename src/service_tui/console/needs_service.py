@@ -136,8 +136,9 @@ def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
         # The day's spend binds real venues only, its number of buys every venue.
         if limits.day_trades is None or not limits.day_trades_max:
             return 0.0, ""
-        unused = max(0, limits.day_trades_max - limits.day_trades)
-        return limits.day_trades / limits.day_trades_max, f"{unused:,} buys"
+        used = limits.day_trades + limits.day_resting
+        unused = max(0, limits.day_trades_max - used)
+        return used / limits.day_trades_max, f"{unused:,} buys"
     unspent = Micros(max(0, limits.day_spend_max - limits.day_spent))
     part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
     return part, formats.money(unspent, masked=is_private(state)).plain

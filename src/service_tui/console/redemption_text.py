@@ -12,7 +12,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import section
-from service_tui.console.freshness import is_heard, is_private
+from service_tui.console.freshness import is_heard, is_private, of_wall
 from service_tui.console.redemption_words import stage_text
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.records import Phase, Topic
@@ -214,7 +214,7 @@ def detail_of(row: RedemptionRow, state: DeskState, now: Timestamp) -> tuple[Tex
     title = "what would be signed" if run.state is ChainRunState.PREPARED else "what was signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
-    return head_of(row), section("step by step", steps_text(run, now)), rest
+    return head_of(row), section(f"step by step{of_wall(state)}", steps_text(run, now)), rest
 
 
 def call_text(call: CallView, *, width: int = 0, is_short: bool = False) -> Text:

@@ -19,6 +19,7 @@ from service_tui.console.deliveries import (
     is_quiet,
 )
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import cap
 from service_tui.console.needs_risk import last_alerts
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.state import DeskState
@@ -111,7 +112,9 @@ class Telling:
         for toast in answers[-TOASTS_MAX:]:
             self._frame.say(told(toast.words(), masked=masked), toast.tone)
         if len(answers) > TOASTS_MAX:
-            self._frame.say(f"and {len(answers) - TOASTS_MAX} more; 9 shows every command")
+            self._frame.say(
+                f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows every command"
+            )
 
     def _replace(self, toast: Toast, *, masked: bool) -> None:
         """One toast a kind: the newer takes the place of the one before."""

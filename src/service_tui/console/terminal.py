@@ -5,6 +5,7 @@ would hold every writer for ever.
 Used by the frame.
 """
 
+import asyncio
 import os
 import termios
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 LOOK_AGAIN_S: Final = 0.2
 """How long a full queue is waited for before the thread behind it is looked at again."""
@@ -32,6 +34,9 @@ ESCAPE: Final = "\x1b"
 _ONE_KEY: Final = frozenset("[O\x7f\tbf")
 """What makes one key with an escape before it: the sequences of a terminal, and steps of words."""
 
+WORD_STEPS: Final = frozenset({f"{ESCAPE}b", f"{ESCAPE}f"})
+"""Steps of words, which outside of a line of text are an escape and the letter behind it."""
+
 
 class KeyParser(XTermParser):
     """Reads an escape and the key behind it as two keys, also where they arrive together.
@@ -44,6 +49,10 @@ class KeyParser(XTermParser):
         if len(letter) == 1 and (alt or (letter != sequence and letter not in _ONE_KEY)):
             yield events.Key("escape", ESCAPE)
             yield from super()._sequence_to_key_events(letter)
+        elif sequence in WORD_STEPS:
+            for key in super()._sequence_to_key_events(sequence, alt):
+                # Only who knows where the cursor stands can tell what it is.
+                yield events.Key(key.key, sequence)
         else:
             yield from super()._sequence_to_key_events(sequence, alt)
 
@@ -66,6 +75,15 @@ class Terminal(LinuxDriver):
                 thread._queue.put(data, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
         self._tell()
+
+    def send_message(self, message: Message) -> None:
+        """Pass on a key; one that comes when the loop has ended is nobody's any more."""
+        posting = self._app._post_message(message)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+        try:
+            asyncio.run_coroutine_threadsafe(posting, loop=self._loop)
+        except RuntimeError:
+            # Python would complain of what nobody awaits, on a terminal that is given back already.
+            posting.close()
 
     def close(self) -> None:
         """Wait until all is written, as long as there is a terminal."""

@@ -11,7 +11,11 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.command import CommandPalette, Provider
+from textual.command import CommandList, CommandPalette, Provider
+from textual.errors import NoWidget
+from textual.geometry import Region
+from textual.timer import Timer, TimerCallback
+from textual.widget import Widget
 
 from service_tui.console.frame import Frame, TooSmall
 from service_tui.console.keys import Key, action_name
@@ -21,6 +25,7 @@ from service_tui.console.theme import Themes
 from service_tui.console.trail import Trail, View
 from service_tui.console.widgets.banner import Banner
 from service_tui.console.widgets.deck import Deck
+from service_tui.console.widgets.dialog import AnswersOnce
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.state import DeskState
@@ -48,6 +53,32 @@ def _provider(name: str) -> type[Provider]:
     if not (isinstance(found, type) and issubclass(found, Provider)):
         raise TypeError(f"{name} is no provider")
     return found
+
+
+class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncompatibleMethodOverride] - of Textual's own
+    """Textual's palette, which no late click and no late timer of its own brings down."""
+
+    def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
+        """What stands at a place; its own ground where the terminal has shrunk since the click."""
+        try:
+            return super().get_widget_at(x, y)
+        except NoWidget:
+            return self, self.region
+
+    def set_timer(
+        self,
+        delay: float,
+        callback: TimerCallback | None = None,
+        *,
+        name: str | None = None,
+        pause: bool = False,
+    ) -> Timer:
+        """As ever; but a callback whose time comes while the palette is taken down does nothing."""
+
+        def unless_gone() -> object:
+            return callback() if callback is not None and self.query(CommandList) else None
+
+        return super().set_timer(delay, unless_gone, name=name, pause=pause)
 
 
 class Views(Frame):
@@ -129,12 +160,12 @@ class Views(Frame):
 
     def action_command_palette(self) -> None:
         """Find an action, a market or a position by name."""
-        self.push_screen(CommandPalette(placeholder="action, market or position"))
+        self.push_screen(Palette(placeholder="action, market or position"))
 
     def action_themes(self) -> None:
         """Choose a theme by name; what is highlighted is shown."""
         self.push_screen(
-            CommandPalette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
+            Palette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
         )
 
     def action_help(self) -> None:
@@ -181,7 +212,8 @@ class Views(Frame):
             self._trail = trail
             view, deck = trail.front, self.deck
             screen = deck.visited(view.screen) or self._made(view.screen)
-            await deck.bring(screen)
+            if await deck.bring(screen):
+                self.arrange()
             self.show_state()
             screen.focus_row(view.row)
 

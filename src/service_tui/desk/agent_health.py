@@ -172,9 +172,11 @@ def _limit(case: _Case) -> str:
     limits = case.agent.limits
     if case.is_stopped or limits is None or limits.buys_max is None:
         return ""
-    if limits.buys_today < limits.buys_max:
+    if limits.buys_today + limits.buys_resting < limits.buys_max:
         return ""
-    return f"{limits.buys_today} of {limits.buys_max} buys of the day are used"
+    resting = f", with {limits.buys_resting} that rest," if limits.buys_resting else ""
+    used = limits.buys_today + limits.buys_resting
+    return f"{used} of {limits.buys_max} buys of the day{resting} are used"
 
 
 def _asks(case: _Case) -> str:

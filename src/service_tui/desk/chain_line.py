@@ -20,6 +20,7 @@ from service_tui.desk.rails import spending_day_began
 from service_tui.desk.records_redemption import CallView
 from service_tui.desk.run_body import Body, SignedCall, frozen, thawed
 from service_tui.desk.vault import Vault
+from service_tui.loading import imported
 from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.errors import ChainError, MalformedError
@@ -85,10 +86,28 @@ class ChainLine:
         self.runs = runs
         self.vault = vault
         self.policy = policy
-        self.chain = Chain(self._rpc, policy.book.chain_id)
-        self.contracts = Contracts(self._rpc, policy.book)
+        self._chain: Chain | None = None
+        self._contracts: Contracts | None = None
         self.turn = asyncio.Lock()
         """Held from the moment a nonce is read until what takes it is on disk."""
+
+    async def chain(self) -> Chain:
+        """The node, asked over our own line; the first call imports web3 in a thread."""
+        if self._chain is None:
+            await imported("service_tui.signing.node")
+            from service_tui.signing.node import chain_of  # noqa: PLC0415
+
+            self._chain = chain_of(self._rpc, self.policy.book.chain_id)
+        return self._chain
+
+    async def contracts(self) -> Contracts:
+        """The contracts, asked over our own line; the first call imports web3 in a thread."""
+        if self._contracts is None:
+            await imported("service_tui.signing.node")
+            from service_tui.signing.node import contracts_of  # noqa: PLC0415
+
+            self._contracts = contracts_of(self._rpc, self.policy.book)
+        return self._contracts
 
     async def check(self) -> None:
         """Make sure once that it is the right chain.
@@ -97,7 +116,7 @@ class ChainLine:
             ChainError: another one, or no answer.
         """
         if not self._checked:
-            await self.chain.check_chain()
+            await (await self.chain()).check_chain()
             self._checked = True
 
     async def built(self, judged: Judged, wallet: str, *, nonce: int) -> Transaction:
@@ -118,7 +137,7 @@ class ChainLine:
         """
         check_skew(self._ports.client.skew_s or 0.0)
         await self.check()
-        price = await self.chain.price(judged, wallet)
+        price = await (await self.chain()).price(judged, wallet)
         placed = Price(
             nonce=nonce,
             gas=price.gas,
@@ -127,7 +146,7 @@ class ChainLine:
         )
         spent = await asyncio.to_thread(self._spent_today, wallet)
         transaction = self.policy.transaction(judged, placed, spent_today=spent)
-        await self.chain.check_gas(transaction, wallet)
+        await (await self.chain()).check_gas(transaction, wallet)
         return transaction
 
     def _spent_today(self, wallet: str) -> int:
@@ -176,13 +195,13 @@ class ChainLine:
         Raises:
             ChainError: no answer.
         """
-        receipt = await self.chain.receipt(tx_hash)
+        receipt = await (await self.chain()).receipt(tx_hash)
         if receipt is None:
             watch.seen, watch.count = None, 0
             return None
         watch.count = watch.count + 1 if receipt == watch.seen else 1
         watch.seen = receipt
-        if watch.count < READINGS or await self.chain.block() - receipt.block < DEPTH:
+        if watch.count < READINGS or await (await self.chain()).block() - receipt.block < DEPTH:
             return None
         return receipt
 
@@ -195,8 +214,8 @@ class ChainLine:
         Raises:
             ChainError: no answer, or a gap above `GAP_MAX`.
         """
-        latest = await self.chain.count(wallet, "latest")
-        pending = await self.chain.count(wallet, "pending")
+        latest = await (await self.chain()).count(wallet, "latest")
+        pending = await (await self.chain()).count(wallet, "pending")
         taken, signed = await asyncio.to_thread(self.runs.signed_nonces, wallet, latest)
         if pending - latest > GAP_MAX + len(signed):
             raise ChainError(
@@ -220,7 +239,7 @@ class ChainLine:
         Raises:
             ChainError: no answer.
         """
-        return await self.chain.count(wallet, "latest")
+        return await (await self.chain()).count(wallet, "latest")
 
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, through the service.

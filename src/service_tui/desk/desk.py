@@ -130,9 +130,7 @@ class Desk:
         self._wallet = WalletDesk(self.ports, ChainRuns(around.database), memory, executes=signs)
         around.client.last_word = self.ports.gate.last_word
         around.client.troubled = partial(tell_trouble, self.ports)
-        self._supervision = Supervision(
-            around.database.path.parent, around.clock, self.ports, self._watched, notes=around.notes
-        )
+        self._supervision = Supervision(around, self.ports, self._watched)
         self._halting = Halting(
             self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )
@@ -223,6 +221,8 @@ class Desk:
             database: the directory's own, in which lies what earlier holders have signed.
         """
         self._wallet.hold(None if database is None else ChainRuns(database))
+        if database is not None:
+            self._supervision.hold()
 
     # -- running ---------------------------------------------------------------------------
 

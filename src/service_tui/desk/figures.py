@@ -76,10 +76,21 @@ def _with_day_of(state: DeskState, own: AgentView) -> DeskState:
     if used is None:
         return state
     if limits is not None and limits.day_trades is not None:
-        limits = replace(limits, day_trades=used.buys_today, day_spent=used.day_spent)
+        limits = replace(
+            limits,
+            day_trades=used.buys_today,
+            day_resting=used.buys_resting,
+            day_spent=used.day_spent,
+        )
     if rails is not None and rails.day_buys is not None:
         skills = tuple(SkillSpend(slug, spent) for slug, spent in used.skills)
-        rails = replace(rails, day_buys=used.buys_today, day_spent=used.day_spent, skills=skills)
+        rails = replace(
+            rails,
+            day_buys=used.buys_today,
+            day_resting=used.buys_resting,
+            day_spent=used.day_spent,
+            skills=skills,
+        )
     return replace(state, limits=limits, rails=rails)
 
 
@@ -91,6 +102,7 @@ def _row_limits(state: DeskState, own: AgentView) -> AgentLimitsView | None:
     return replace(
         own.limits,
         buys_today=rails.day_buys,
+        buys_resting=rails.day_resting,
         day_spent=rails.day_spent,
         skills=tuple((one.slug, one.spent) for one in rails.skills),
     )

@@ -29,6 +29,7 @@ class AgentLimitsView:
 
     The first two are of simulated money, the next three of real venues. `skills` is what each
     skill spent today, those that spent most first; `skill_budget` the most that each may.
+    `buys_resting` are open buys of today without shares, which `buys_max` binds beside those done.
     """
 
     sim_trade_max: Micros
@@ -42,6 +43,7 @@ class AgentLimitsView:
     skill_budget: Micros | None
     skills: tuple[tuple[str, Micros], ...]
     cooldowns_count: int
+    buys_resting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

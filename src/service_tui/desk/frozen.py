@@ -7,7 +7,7 @@ Used by wiring (thaw) and by the desk's memory (freeze).
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -71,7 +71,8 @@ def freeze(state: DeskState) -> str:
 
 
 def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of records.py)
-    return None if record is None else asdict(record)
+    # As `asdict` would, without its copies: no record in the frozen part holds another one.
+    return None if record is None else {name: getattr(record, name) for name in record.__slots__}
 
 
 def thaw(text: str, state: DeskState) -> DeskState:

@@ -42,12 +42,12 @@ from service_tui.desk.leash_answers import (
 from service_tui.desk.leash_calls import (
     Answered,
     BadCallError,
+    Call,
+    Caller,
     is_plain,
     lowers_risk,
     no_answer,
-    read_call,
     said_by,
-    written,
 )
 from service_tui.desk.leash_keeping import DAY_S, KeptLeash, No, Unknown, Waiting
 from service_tui.desk.leash_lookup import End, due, look_up, marked, told, unknown_of
@@ -64,7 +64,6 @@ from service_tui.wire.trades import TradeRequest
 log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
-HEAD_MAX: Final = 32_768
 CALL_S: Final = 40.0
 LOOK_S: Final = 1.0
 RECONCILE_S: Final = 10.0
@@ -125,7 +124,7 @@ class LeashLines:
         if self._spending is not None and self._alike(run_id, leash) is None:
             async with self._keeping:
                 self._written = await asyncio.to_thread(self._spending.rows)
-        server = await asyncio.start_server(met, HOST, 0, limit=HEAD_MAX)
+        server = await asyncio.start_server(met, HOST, 0)
         # From here on nothing waits: what moves meanwhile moves the leash that is copied.
         before = self._alike(run_id, leash)
         if before is not None:
@@ -341,8 +340,8 @@ class LeashLines:
         self._writers.add(writer)
         try:
             async with asyncio.timeout(CALL_S):
-                writer.write(written(await self._answer(run_id, reader)))
-                await writer.drain()
+                caller = Caller(reader, writer)
+                await caller.answer(await self._answer(run_id, caller))
         except (OSError, TimeoutError) as error:
             log.info("a skill's call was not answered: %s", error)
         finally:
@@ -351,20 +350,20 @@ class LeashLines:
             with suppress(OSError):
                 await writer.wait_closed()
 
-    async def _answer(self, run_id: str, reader: asyncio.StreamReader) -> Answered:
+    async def _answer(self, run_id: str, caller: Caller) -> Answered:
         try:
-            method, target, headers, body = await read_call(reader)
+            call = await caller.call()
         except BadCallError as error:
-            return no_answer(400, str(error), "send plain HTTP with a length")
+            return no_answer(400, str(error), "send plain HTTP with one length")
         line = self._lines.get(run_id)
-        given = headers.get("authorization", "").removeprefix("Bearer ").encode()
+        given = call.headers.get("authorization", "").removeprefix("Bearer ").encode()
         if line is None or not hmac.compare_digest(given, line.token.encode()):
             return no_answer(401, "this key is not known here", "use the key in SERVICE_API_KEY")
-        return await self._routed(line, (method, target, body))
+        return await self._routed(line, call)
 
-    async def _routed(self, line: _Line, call: tuple[str, str, bytes]) -> Answered:
+    async def _routed(self, line: _Line, call: Call) -> Answered:
         """What a skill asked, by whoever answers it."""
-        method, target, body = call
+        method, target, body = call.method, call.target, call.body
         path = target.partition("?")[0]
         if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
             return await self._trade(line, body)
@@ -376,7 +375,7 @@ class LeashLines:
             return no_answer(
                 403, "the desk's leash lets a skill trade and read", "POST /api/sdk/trade"
             )
-        return await self._pass(line, call)
+        return await self._pass(line, (method, target, body))
 
     async def _trade(self, line: _Line, raw: bytes) -> Answered:
         try:

@@ -63,7 +63,8 @@ class Surroundings:
     `exits_only`: it does nothing else, as nobody looks: only the briefing is asked for, and nothing
     is remembered but the blotter. `signs`: what is signed is this desk's as well, and not that of
     another one in this program. `vault` holds the wallet's key, `policy` says what may be signed.
-    `notes` is the data directory in which sessions of autoresearch say where they work.
+    `notes` is the data directory in which sessions of autoresearch say where they work. `held_in`
+    is the directory that another program holds, beside which this desk stands.
     """
 
     client: Client
@@ -80,6 +81,7 @@ class Surroundings:
     vault: Vault = field(default_factory=Vault)
     policy: Policy = field(default_factory=Policy)
     notes: Path | None = None
+    held_in: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,8 @@ def _bought(state: DeskState, known: RailsView, began: float) -> int:
     """Buys since midnight UTC: what the service says, else those among the trades known here."""
     if known.day_buys is not None:
         return known.day_buys
-    return sum(one.at >= began and one.action == Action.BUY for one in state.trades)
+    bought = (one for one in state.trades if one.action == Action.BUY and one.shares > 0)
+    return sum(one.at >= began for one in bought)
 
 
 def _sim_trade(counted: _Counted) -> RailView:
@@ -179,8 +180,9 @@ def _market(counted: _Counted) -> RailView:
 def _day_buys(counted: _Counted) -> RailView:
     known = counted.rails
     told = 0 if counted.is_new_day else counted.day_buys
-    used = told + counted.later_buys + counted.open_buys
-    return RailView(Rail.DAY_BUYS, known.day_buys_max, None, used, counted.open_buys)
+    waiting = counted.open_buys + (0 if counted.is_new_day else known.day_resting)
+    used = told + counted.later_buys + waiting
+    return RailView(Rail.DAY_BUYS, known.day_buys_max, None, used, waiting)
 
 
 def _day_spend(counted: _Counted) -> RailView:

@@ -301,7 +301,8 @@ class AccountView:
 class LimitsView:
     """What binds an order. `paused` is True unless the service said false.
 
-    The day's spend binds real venues, the day's trades (buys only) bind every venue.
+    The day's spend binds real venues, the day's trades (buys only) bind every venue: those that got
+    shares, and `day_resting`, which rest without any.
     """
 
     paused: bool
@@ -310,6 +311,7 @@ class LimitsView:
     day_spent: Micros
     day_trades_max: int | None
     day_trades: int | None = None
+    day_resting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

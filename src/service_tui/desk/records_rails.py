@@ -127,7 +127,8 @@ class RailsView:
 
     `at` is our time just before it was asked, `resets_at` the next midnight UTC by the service's
     clock, or by ours where the service does not tell. `day_buys` and `own_spent` are None where
-    they are not known. `day_buys_ceiling` is the most that the plan lets the agent choose.
+    they are not known. `day_resting` are open buys of today without shares. `day_buys_ceiling` is
+    the most that the plan lets the agent choose.
     """
 
     at: Timestamp
@@ -142,6 +143,7 @@ class RailsView:
     day_buys_max: int | None
     day_buys: int | None
     defaults: RiskDefaults
+    day_resting: int = 0
     day_buys_ceiling: int | None = None
     skill_day_max: Micros | None = None
     skills: tuple[SkillSpend, ...] = ()

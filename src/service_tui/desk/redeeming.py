@@ -234,7 +234,7 @@ class Redeeming(RunTurn):
         token = row.token_id if row is not None else ""
         await self.line.check()
         found = await check_redeemable(
-            self.line.contracts,
+            await self.line.contracts(),
             asked,
             self.wallet,
             collateral=policy.book.collateral(policy.exchange),
@@ -267,7 +267,7 @@ class Redeeming(RunTurn):
         last = await asyncio.to_thread(self.line.runs.last_signed, self.subject)
         if last is None or last.nonce is None or last.tx_hash is None:
             return place.nonce
-        if await self.line.chain.receipt(last.tx_hash) is not None:
+        if await (await self.line.chain()).receipt(last.tx_hash) is not None:
             return place.nonce
         may_come = place.latest <= last.nonce and place.can_come(last.nonce)
         return last.nonce if may_come else place.nonce

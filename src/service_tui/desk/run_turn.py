@@ -351,7 +351,7 @@ class RunTurn:  # noqa: PLR0904  (what a run of any kind may need)
         self._doubted_at = now if self._doubted_at is None else self._doubted_at
         if now - self._doubted_at < DEAD_AFTER_S or not await self.is_undone():
             return False
-        return await self.line.chain.receipt(self.body.run.tx_hash) is None
+        return await (await self.line.chain()).receipt(self.body.run.tx_hash) is None
 
     async def _look_at_place(self, nonce: int) -> None:
         """Show a run whose nonce can never come: places before it are free, and nobody's."""

@@ -60,6 +60,9 @@ HEARD_S: Final = 30.0
 
 FOLDER: Final = "runs"
 STATE: Final = "run.json"
+HELD_LOOK_S: Final = 3.0
+"""How old what is shown of another program's runs may be."""
+
 ENDED_WITH_CONSOLE: Final = "the console ended"
 
 
@@ -96,12 +99,34 @@ class _Run:
 
 
 class SkillRuns:
-    """Every run of this desk, living or ended."""
+    """Every run of this desk, living or ended; and those of the program that holds the directory.
+
+    A desk beside a holder shows the holder's runs as they are written down, and looks after them
+    itself once it holds the directory.
+    """
 
     def __init__(
-        self, data_dir: Path, clock: Clock, gate: Gate, say: Callable[[Fact], None]
+        self,
+        data_dir: Path,
+        clock: Clock,
+        gate: Gate,
+        say: Callable[[Fact], None],
+        *,
+        held_in: Path | None = None,
     ) -> None:
+        """Make an empty list.
+
+        Args:
+            data_dir: where this desk keeps its own.
+            clock: time.
+            gate: what suspends runs while trading is halted.
+            say: told how each run stands.
+            held_in: the directory that another program holds; None: it is this desk's own.
+        """
         self._folder = data_dir / FOLDER
+        self._held_in = held_in
+        self._shown: dict[str, SkillRunView] = {}
+        self._look_again_at = 0.0
         self._clock = clock
         self._gate = gate
         self._say = say
@@ -116,6 +141,11 @@ class SkillRuns:
 
     def folder_of(self, run_id: str) -> Path:
         """Where a run keeps its output."""
+        run = self._runs.get(run_id)
+        if run is not None:
+            return run.launch.folder
+        if self._held_in is not None and run_id in self._shown:
+            return self._held_in / FOLDER / run_id
         return self._folder / run_id
 
     # -- what is ordered -------------------------------------------------------------------
@@ -176,7 +206,19 @@ class SkillRuns:
         """Look after all runs, for ever."""
         while True:
             self.look()
+            await self._show_held()
             await self._clock.sleep(LOOK_S)
+
+    async def _show_held(self) -> None:
+        """Tell the runs of the program that holds the directory, as they are written down."""
+        if self._held_in is None or self._clock.monotonic() < self._look_again_at:
+            return
+        self._look_again_at = self._clock.monotonic() + HELD_LOOK_S
+        for view in await asyncio.to_thread(known_runs, self._held_in):
+            # What was taken in meanwhile is told by ourselves.
+            if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
+                self._shown[view.run_id] = view
+                self._say(SkillRunChanged(view))
 
     def look(self) -> None:
         """One look at every run that lives, and at the output that is shown."""
@@ -184,9 +226,8 @@ class SkillRuns:
         for run in list(self._runs.values()):
             if run.view.state.is_alive:
                 self._look_after(run, now)
-        shown = self._runs.get(self._tail_of)
-        if shown is not None:
-            self._show_tail(shown)
+        if self._tail_of in self._runs or self._tail_of in self._shown:
+            self._show_tail(self._tail_of)
 
     def _look_after(self, run: _Run, now: float) -> None:
         if run.process is None:
@@ -295,12 +336,13 @@ class SkillRuns:
             except OSError as error:
                 log.warning("%s: %s", run.name, error)
 
-    def _show_tail(self, run: _Run) -> None:
+    def _show_tail(self, run_id: str) -> None:
+        folder = self.folder_of(run_id)
         with suppress(OSError):
-            size = (run.launch.folder / LOG).stat().st_size
+            size = (folder / LOG).stat().st_size
             if size != self._tail_at:
                 self._tail_at = size
-                self._say(LogTailSeen(LogTailView(run.view.run_id, tail(run.launch.folder))))
+                self._say(LogTailSeen(LogTailView(run_id, tail(folder))))
 
     def _tell(self, run: _Run, **changes: object) -> None:
         """Say how a run stands, and write it down; a disk that fails loses only the memory."""
@@ -317,9 +359,11 @@ class SkillRuns:
 
     # -- over a restart --------------------------------------------------------------------
 
-    def remember(self) -> None:
-        """Take in the runs of before: those that were detached and live are looked after again."""
-        for run in _written(self._folder):
+    def take_in(self, data_dir: Path) -> None:
+        """Look after the runs of a directory: those that were detached and live, and no others."""
+        if data_dir == self._held_in:
+            self._held_in = None
+        for run in _written(data_dir / FOLDER):
             self._runs[run.view.run_id] = run
             self._find_again(run)
 

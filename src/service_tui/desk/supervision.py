@@ -6,9 +6,7 @@ Used by desk.desk, which owns the tasks.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 
-from service_tui.clock import Clock
 from service_tui.desk.actions import Actions
 from service_tui.desk.agent_past import pasts_of
 from service_tui.desk.commands import PlaceTrade
@@ -30,7 +28,7 @@ from service_tui.desk.handlers import exports, fleet, skills
 from service_tui.desk.leash_line import LeashLines
 from service_tui.desk.live_orders import against_skill
 from service_tui.desk.polling import Watched
-from service_tui.desk.ports import Ports
+from service_tui.desk.ports import Ports, Surroundings
 from service_tui.desk.records import Topic
 from service_tui.desk.skill_home import SkillHome
 from service_tui.desk.skill_runs import SkillRuns
@@ -41,14 +39,14 @@ from service_tui.units import Micros
 class Supervision:
     """The person's hand on the agents, as the desk carries it out."""
 
-    def __init__(
-        self, data_dir: Path, clock: Clock, ports: Ports, watched: Watched, *, notes: Path | None
-    ) -> None:
+    def __init__(self, around: Surroundings, ports: Ports, watched: Watched) -> None:
+        data_dir, clock = around.database.path.parent, around.clock
         self._ports = ports
         self._watched = watched
         self._data_dir = data_dir
         self._clock = clock
-        runs = SkillRuns(data_dir, clock, ports.gate, ports.say)
+        self._held_in = around.held_in
+        self._runs = SkillRuns(data_dir, clock, ports.gate, ports.say, held_in=around.held_in)
         self._lines = LeashLines(
             ports.client,
             clock,
@@ -57,9 +55,10 @@ class Supervision:
             against_real=self._against_real,
             spending=SkillSpending(data_dir),
         )
-        self._skills = skills.SkillPorts(SkillHome(data_dir), runs, self._lines)
+        self._skills = skills.SkillPorts(SkillHome(data_dir), self._runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         # Beside the holder of a directory: one log for both, which the holder writes, too.
+        notes = around.notes
         beside = notes is not None and notes != data_dir
         self.actions = Actions(notes or data_dir, clock, ports.say, beside=beside)
 
@@ -89,13 +88,18 @@ class Supervision:
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs as long as the desk does."""
-        self._skills.runs.remember()
+        self._runs.take_in(self._data_dir)
         return (
             partial(skills.watch_skills, self._skills.home, self._ports),
             self._skills.runs.run,
             self.actions.run,
             self._lines.run,
         )
+
+    def hold(self) -> None:
+        """Look after the skills of the directory: this desk holds it now."""
+        if self._held_in is not None:
+            self._runs.take_in(self._held_in)
 
     async def close(self) -> None:
         """End what runs for this desk and was not detached."""

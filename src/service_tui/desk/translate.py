@@ -232,6 +232,7 @@ def limits_view(settings: SettingsBody, user: UserSettingsBody, *, sim: bool) ->
         day_spent=amount(settings.sdk_daily_spent),
         day_trades_max=user.max_trades_per_day,
         day_trades=user.trades_today,
+        day_resting=0 if user.rails is None else user.rails.trades_resting,
     )
 
 
@@ -418,6 +419,7 @@ def _limits_view(rails: RailsBody) -> AgentLimitsView:
         day_spent=amount(rails.daily_spent),
         position_max=None if rails.max_position is None else amount(rails.max_position),
         buys_today=rails.trades_today,
+        buys_resting=rails.trades_resting,
         buys_max=rails.trades_per_day,
         skill_budget=None if rails.skill_daily_budget is None else amount(rails.skill_daily_budget),
         skills=tuple((one.skill_slug, amount(one.spent)) for one in rails.skills_today),

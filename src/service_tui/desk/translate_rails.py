@@ -49,6 +49,7 @@ def rails_view(
         position_max=_amount(user.max_position_usd),
         day_buys_max=user.max_trades_per_day,
         day_buys=user.trades_today if told is None else told.trades_today,
+        day_resting=0 if told is None else told.trades_resting,
         defaults=defaults_of(user),
         day_buys_ceiling=None if told is None else told.trades_per_day_max,
         skill_day_max=_amount(user.skill_daily_budget),

@@ -11,7 +11,6 @@ from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
 from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
 from service_tui.engine.leash import Leash, Leashes
 from service_tui.engine.limits import (
-    DAY_S,
     DAY_SPEND_DEFAULT,
     FAILED_COOLDOWN_S,
     MAX_TRADE_DEFAULT,
@@ -79,15 +78,17 @@ class ClosedPosition:
     sources: tuple[str, ...] | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # noqa: PLR0904  (the aggregate: one count a duty)
 class Agent:
     """One trading program, or the desk's own person. Changed by events only.
 
-    `day_buys` belong to the UTC day `buys_day`, `day_imports` to `imports_day`; `day_equity` is the
-    equity at the first tick of the UTC day `equity_day`. `sources` are the trade sources by market:
-    clients guard their rebuys by them. `failed` is when an order last failed on a real venue, by
-    market and side. `skills_spent` is the money of the day's buys by skill, in `skills_day`;
-    `day_spent` that of all of them, in `buys_day`. `leashes` are by skill, the own under "".
+    `day_buys` are the buys of the UTC day `buys_day` that have got shares, `day_resting` the open
+    ones of that day that have got none and keep their place in the limit; `day_imports` to
+    `imports_day`; `day_equity` is the equity at the first tick of the UTC day `equity_day`.
+    `sources` are the trade sources by market: clients guard their rebuys by them. `failed` is
+    when an order last failed on a real venue, by market and side. `skills_spent` is the money of
+    the day's buys by skill, in `skills_day`; `day_spent` that of all of them, in `buys_day`.
+    `leashes` are by skill, the own under "".
     """
 
     agent_id: str
@@ -101,6 +102,7 @@ class Agent:
     day_equity: Micros
     buys_day: int = 0
     day_buys: int = 0
+    day_resting: int = 0
     trades_count: int = 0
     win_count: int = 0
     loss_count: int = 0
@@ -128,8 +130,12 @@ class Agent:
         return min(own, plan.trades_per_day_max)
 
     def buys_today(self, at: Timestamp) -> int:
-        """Buys since midnight UTC."""
+        """Buys since midnight UTC that have got shares."""
         return self.day_buys if day_of(at) == self.buys_day else 0
+
+    def resting_today(self, at: Timestamp) -> int:
+        """Open buys placed since midnight UTC that have got no shares yet."""
+        return self.day_resting if day_of(at) == self.buys_day else 0
 
     def imports_today(self, at: Timestamp) -> int:
         """Markets imported since midnight UTC."""
@@ -140,13 +146,32 @@ class Agent:
         self.day_imports = self.imports_today(at) + 1
         self.imports_day = day_of(at)
 
-    def count_buy(self, at: Timestamp, money: Micros = Micros(0)) -> None:
+    def count_buy(
+        self, at: Timestamp, money: Micros = Micros(0), *, has_filled: bool = True
+    ) -> None:
         """Count a buy and its money against the day, on whatever venue."""
-        day = int(at // DAY_S)
-        if day != self.buys_day:
-            self.buys_day, self.day_buys, self.day_spent = day, 0, Micros(0)
-        self.day_buys += 1
+        self._begin_day(at)
+        if has_filled:
+            self.day_buys += 1
+        else:
+            self.day_resting += 1
         self.day_spent += money
+
+    def count_first_fill(self, placed_at: Timestamp, at: Timestamp) -> None:
+        """Count an open buy that has got its first shares as bought on the day of these."""
+        self.forget_resting(placed_at)
+        self._begin_day(at)
+        self.day_buys += 1
+
+    def forget_resting(self, placed_at: Timestamp) -> None:
+        """Count an open buy without shares no more."""
+        if day_of(placed_at) == self.buys_day:
+            self.day_resting = max(0, self.day_resting - 1)
+
+    def _begin_day(self, at: Timestamp) -> None:
+        if (day := day_of(at)) != self.buys_day:
+            self.buys_day, self.day_buys, self.day_resting = day, 0, 0
+            self.day_spent = Micros(0)
 
     def spent_today(self, at: Timestamp) -> Micros:
         """Money of the buys since midnight UTC, on all venues."""

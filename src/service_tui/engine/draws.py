@@ -60,7 +60,7 @@ class Draws:
     def unit(self) -> float:
         """The next uniform draw, 0 < u < 1."""
         self._count += 1
-        return unit(self._key, self._count)
+        return ((bits(self._key, self._count) >> 11) + 0.5) * _UNIT
 
     def normal(self) -> float:
         """The next standard normal draw."""

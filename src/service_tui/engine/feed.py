@@ -77,15 +77,23 @@ class Tape:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._ready: dict[tuple[int, int], Listing] = {}
+        # What stands from a moment on, and until when nothing opens or ends.
+        self._standing: tuple[float, float, tuple[Listing, ...]] = (math.inf, -math.inf, ())
 
     def listings_at(self, at: Timestamp) -> tuple[Listing, ...]:
         """Every market that is open or awaits its outcome: `opens_at` <= at < `resolved_at`."""
-        return tuple(
-            listing
-            for slot in SLOTS
-            for number in numbers_at(self.seed, slot, at)
-            if (listing := self.listing_of(slot.index, number)).opens_at <= at < listing.resolved_at
-        )
+        since, until, standing = self._standing
+        if not since <= at < until:
+            near = [
+                self.listing_of(slot.index, number)
+                for slot in SLOTS
+                for number in numbers_at(self.seed, slot, at)
+            ]
+            standing = tuple(one for one in near if one.opens_at <= at < one.resolved_at)
+            turns = ((one.opens_at, one.resolves_at, one.resolved_at) for one in near)
+            until = min((turn for times in turns for turn in times if turn > at), default=at)
+            self._standing = (at, until, standing)
+        return standing
 
     def resolved_between(
         self, since: Timestamp, until: Timestamp, limit: int
@@ -194,6 +202,7 @@ def _news(listing: Listing, wording: Wording, *, scope: Scope, draws: Draws) -> 
     return tuple(reports)
 
 
+@lru_cache(maxsize=8 * _KEPT)
 def _told(listing: Listing, report: Report) -> NewsItem:
     after = log_odds(listing, report.at)
     return NewsItem(

@@ -29,7 +29,8 @@ def check_pace(agent: Agent, venue: Venue, market_id: str, side: Side, *, at: Ti
         Cooldown: too soon after the last buy on `sim`, or after a failure on a real venue.
     """
     allowed = agent.trades_per_day()
-    if allowed is not None and not agent.buys_today(at) < allowed:
+    # ours: an open buy keeps a place in the day until it fills or ends, as its money does.
+    if allowed is not None and not agent.buys_today(at) + agent.resting_today(at) < allowed:
         raise DayTrades(f"daily trade limit reached: {allowed} buys")
     if venue is _SIM:
         pause_s = PLANS[agent.settings.plan].sim_cooldown_s

@@ -44,6 +44,7 @@ _AGENT_PLAIN: Final = (
     "day_equity",
     "buys_day",
     "day_buys",
+    "day_resting",
     "trades_count",
     "win_count",
     "loss_count",

@@ -294,7 +294,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         cash = cash_account(event.agent_id, event.venue)
         if buys:
             spent = Micros(event.money + event.reserved)
-            agent.count_buy(event.at, spent)
+            agent.count_buy(event.at, spent, has_filled=event.shares > 0)
             self._spend(event.agent_id, event.at, spent)
             if event.note.skill_slug:
                 agent.count_skill(event.note.skill_slug, spent, event.at)
@@ -323,7 +323,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             giver = orders_account(order.venue)
             order.reserved = Micros(order.reserved - event.money)
         if not order.shares:
-            self.agents[event.agent_id].trades_count += 1
+            agent = self.agents[event.agent_id]
+            agent.trades_count += 1
+            if order.action is Action.BUY:
+                agent.count_first_fill(order.at, event.at)
             self._kept(event.agent_id, order.venue).trades_count += 1
         self.agents[event.agent_id].last_trade_at = event.at
         self._exchange(event, (order.side, order.action), giver, Micros(0))
@@ -376,6 +379,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             self.spent[order.agent_id] = day, Micros(max(0, spent - event.returned))
         agent = self.agents[order.agent_id]
         agent.give_back(event.returned, order.at)
+        if order.action is Action.BUY and not order.shares:
+            agent.forget_resting(order.at)
         if event.returned and order.note.skill_slug:
             agent.count_skill(order.note.skill_slug, Micros(-event.returned), order.at)
 

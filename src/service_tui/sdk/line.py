@@ -7,8 +7,8 @@ Used by reads and client.
 import logging
 import random
 import weakref
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Coroutine, Mapping
+from typing import Final, TypeVar
 
 import httpx
 
@@ -23,6 +23,8 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 KEEPALIVE_S: Final = 4.0
 """Less than the usual five seconds of servers: a write on a line that is just being closed would
@@ -89,7 +91,7 @@ class Line:
             ServiceError: as `Client.call`; also when the line is closed under a call.
             ClosedError: the line is closed; nothing was sent.
         """
-        asking = self._client.call(
+        asking = self.answer(
             endpoint,
             body=body,
             query=query,
@@ -97,15 +99,57 @@ class Line:
             idempotency_key=idempotency_key,
             deadline_s=deadline_s,
         )
-        try:
-            reply = self._background.run(asking)
-        except ClosedError as error:
-            if error.was_sent:
-                raise unanswered(str(error), called_of(endpoint, path or {})) from error
-            raise
+        return self.run(asking, on=endpoint, path=path)
+
+    async def answer(
+        self,
+        endpoint: Endpoint[Answer],
+        *,
+        body: WireModel | None = None,
+        query: WireModel | None = None,
+        path: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Answer:
+        """The same for a coroutine that runs on the line's own thread.
+
+        Returns:
+            The answer; rows that were not of the protocol are missing from it.
+        """
+        reply = await self._client.call(
+            endpoint,
+            body=body,
+            query=query,
+            path=path,
+            idempotency_key=idempotency_key,
+            deadline_s=deadline_s,
+        )
         if reply.dropped:
             log.warning("%s: %d rows are not of the protocol", endpoint.path, reply.dropped)
         return reply.answer
+
+    def run(
+        self,
+        wanted: Coroutine[object, object, Result],
+        *,
+        on: Endpoint[WireModel],
+        path: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Wait for a coroutine that asks `on` by `answer`.
+
+        Returns:
+            What it returns; what it raises is raised here.
+
+        Raises:
+            ServiceError: the line was closed under a call.
+            ClosedError: the line is closed; nothing was sent.
+        """
+        try:
+            return self._background.run(wanted)
+        except ClosedError as error:
+            if error.was_sent:
+                raise unanswered(str(error), called_of(on, path or {})) from error
+            raise
 
 
 def _end(background: Background, client: Client) -> None:

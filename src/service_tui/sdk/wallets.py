@@ -8,7 +8,8 @@ reference, 6; spec, "Redemption flow (external wallet, 3 steps)".
 import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from functools import cached_property
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue, TypeAdapter
@@ -18,7 +19,7 @@ from service_tui.sdk.line import Line
 from service_tui.sdk.opening import Opening
 from service_tui.sdk.reads import POSITIONS_PAGE
 from service_tui.signing.approvals import Approval, approvals, missing
-from service_tui.signing.chain import Answer, Chain, Parameter, Receipt, quantity
+from service_tui.signing.chain import Answer, Chain, Parameter, Receipt
 from service_tui.signing.contracts import Contracts
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.errors import (
@@ -104,8 +105,6 @@ class OwnWallet:
         self._host = urlsplit(opening.base_url).hostname or ""
         self._clock = clock
         self._policy = Policy(exchange=opening.exchange)
-        self._chain = Chain(self._rpc)
-        self._contracts = Contracts(self._rpc, self._policy.book)
         self._spent: tuple[int, int] = (0, 0)
         # Signed once, sent until it is on the chain: never a second nonce for one redemption.
         self._under_way: dict[tuple[str, str], SignedTransaction] = {}
@@ -114,6 +113,22 @@ class OwnWallet:
     def address(self) -> str:
         """The wallet's address."""
         return self._signer.address
+
+    @cached_property
+    def _chain(self) -> Chain:
+        from service_tui.signing.node import chain_of  # noqa: PLC0415
+
+        return chain_of(self._rpc)
+
+    @cached_property
+    def _contracts(self) -> Contracts:
+        from service_tui.signing.node import contracts_of  # noqa: PLC0415
+
+        return contracts_of(self._rpc, self._policy.book)
+
+    def _asked(self, question: Coroutine[object, object, Value]) -> Value:
+        """The answer to a question to the chain."""
+        return self._line.run(question, on=on_wallet.CHAIN_RPC)
 
     def is_linked(self) -> bool:
         """Whether the service trades by this wallet."""
@@ -266,7 +281,7 @@ class OwnWallet:
             is_yes=is_yes,
             is_neg_risk=row.neg_risk,
         )
-        found = _done(
+        found = self._asked(
             check_redeemable(
                 self._contracts,
                 bare,
@@ -299,12 +314,12 @@ class OwnWallet:
     def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
         """Send what is signed, wait for its receipt, and report it."""
         key, tx_hash = (market_id, side), signed.tx_hash
-        receipt = _done(self._chain.receipt(tx_hash))
+        receipt = self._asked(self._chain.receipt(tx_hash))
         why = self._broadcast(signed) if receipt is None else None
         if why is not None:
             # A relay's no does not say that the chain has not taken it: only its place does.
             is_lost = self._next_nonce() > signed.transaction.nonce
-            receipt = _done(self._chain.receipt(tx_hash))
+            receipt = self._asked(self._chain.receipt(tx_hash))
             if receipt is None:
                 if is_lost:
                     del self._under_way[key]
@@ -354,13 +369,13 @@ class OwnWallet:
 
     def _signed(self, judged: Judged) -> SignedTransaction:
         """A transaction within every cap, signed."""
-        _done(self._chain.check_chain())
-        price = _done(self._chain.price(judged, self.address))
+        self._asked(self._chain.check_chain())
+        price = self._asked(self._chain.price(judged, self.address))
         day, spent = self._spent
         today = int(self._clock.now() // DAY_S)
         spent = spent if day == today else 0
         transaction = self._policy.transaction(judged, price, spent_today=spent)
-        _done(self._chain.check_gas(transaction, self.address))
+        self._asked(self._chain.check_gas(transaction, self.address))
         self._spent = today, spent + transaction.cost_max
         return sign_transaction(transaction, self._signer)
 
@@ -371,15 +386,13 @@ class OwnWallet:
 
     def _next_nonce(self) -> int:
         """The nonce after everything that the chain has taken from this wallet."""
-        return quantity(
-            _done(self._rpc("eth_getTransactionCount", [self.address, "latest"])), "the nonce"
-        )
+        return self._asked(self._chain.count(self.address, "latest"))
 
     def _confirmed(self, signed: SignedTransaction) -> Receipt | None:
         """The receipt, None where it did not come in time."""
         until = self._clock.monotonic() + WAIT_S
         while True:
-            found = _done(self._chain.receipt(signed.tx_hash))
+            found = self._asked(self._chain.receipt(signed.tx_hash))
             if found is not None or self._clock.monotonic() >= until:
                 return found
             self._line.pause(POLL_S)
@@ -387,7 +400,7 @@ class OwnWallet:
     async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, by way of the service."""
         params: tuple[JsonValue, ...] = tuple(_ANY.validate_python(one) for one in parameters)
-        said = self._line.ask(
+        said = await self._line.answer(
             on_wallet.CHAIN_RPC, body=RpcRequest(method=method, params=params, id=1)
         )
         if said.error is not None:
@@ -409,15 +422,6 @@ def _answered(said: RedeemBody, market_id: str, side: str) -> Redeemed:
         said.error_code,
         said.retryable,
     )
-
-
-def _done(work: Coroutine[Any, Any, Value]) -> Value:
-    """The outcome of work that never waits: its questions are answered before it goes on."""
-    try:
-        work.send(None)
-    except StopIteration as ended:
-        return ended.value
-    raise RuntimeError("the node's answer was waited for")
 
 
 def wallet_of(line: Line, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:

@@ -75,7 +75,9 @@ class PastSums:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def come_to(self, keeper: Keeper, seq: int) -> None:
-        """Take in all that happened up to a row, which is on disk."""
+        """Take in all that happened up to a row, once that is on disk."""
+        if self.seq < seq:
+            await keeper.written()
         while self.seq < seq:
             rows = await keeper.rows_of_agents(self.seq, KINDS, limit=CHUNK)
             await asyncio.to_thread(self._take, [row for row in rows if row.seq <= seq])
@@ -166,9 +168,7 @@ async def by_source(
         # all while a commit is on its way to the disk.
         seq = keeper.seq
         _add_open(keeper.world, keeper.world.agents[agent_id], venue, sums)
-        if past.seq < seq:
-            await keeper.written()
-            await past.come_to(keeper, seq)
+        await past.come_to(keeper, seq)
         _add_past(past, (agent_id, venue), sums)
     return sums
 
@@ -183,10 +183,7 @@ async def redeemed_of(keeper: Keeper, past: PastSums, agent_id: str) -> dict[Ven
         StorageError: the disk refused what this moment is made of.
     """
     async with past.turn:
-        seq = keeper.seq
-        if past.seq < seq:
-            await keeper.written()
-            await past.come_to(keeper, seq)
+        await past.come_to(keeper, keeper.seq)
         return {venue: past.redeemed.get((agent_id, venue), (0, Micros(0))) for venue in REAL}
 
 

@@ -1,6 +1,6 @@
 """What the simulated contracts answer when a client asks without changing anything: `eth_call`.
 
-Knows the words of the ABI, the world and the book of addresses. Must not know HTTP.
+Knows the world and the book of addresses. Must not know HTTP.
 Used by the route of the chain. Every figure is that of the venue's own account: the chain is a
 view of it.
 """
@@ -8,7 +8,6 @@ view of it.
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from service_tui.addresses import checksummed
 from service_tui.engine.agents import Agent
 from service_tui.engine.catalogue import condition_of, token_of
 from service_tui.engine.chain import managed_address
@@ -17,7 +16,8 @@ from service_tui.engine.venues import Holding
 from service_tui.engine.world import World
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, Exchange
-from service_tui.signing.calls import UINT_MAX, WORD, selector, uint_word
+from service_tui.signing.calls import UINT_MAX
+from service_tui.signing.errors import MalformedError
 from service_tui.signing.tokens import collection_id, position_id
 from service_tui.terms import Side, Venue, WalletKind
 
@@ -26,7 +26,8 @@ class Reverted(Exception):
     """The call fails; `str()` is the contract's reason."""
 
 
-Answer = Callable[[World, bytes], bytes]
+Answer = Callable[..., object]
+"""Takes the world and the call's arguments; gives back the value that the contract answers."""
 
 
 def called(world: World, to: str, data: bytes) -> bytes:
@@ -43,25 +44,16 @@ def called(world: World, to: str, data: bytes) -> bytes:
     Raises:
         Reverted: no such contract, no such function, or arguments that are cut off.
     """
-    known = _ANSWERS.get((to, data[:4]))
+    from service_tui.signing import codec  # noqa: PLC0415
+
+    try:
+        signature, arguments = codec.decode(data)
+    except MalformedError as error:
+        raise Reverted("execution reverted") from error
+    known = _ANSWERS.get((to, signature))
     if known is None:
         raise Reverted("execution reverted")
-    return known(world, data[4:])
-
-
-def _number(data: bytes, index: int) -> int:
-    word = data[index * WORD : (index + 1) * WORD]
-    if len(word) != WORD:
-        raise Reverted("execution reverted")
-    return int.from_bytes(word, "big")
-
-
-def _address(data: bytes, index: int) -> str:
-    return checksummed(f"0x{_number(data, index) & (1 << 160) - 1:040x}")
-
-
-def _hex_word(data: bytes, index: int) -> str:
-    return f"0x{_number(data, index):064x}"
+    return codec.encode_answer(signature, known(world, *arguments))
 
 
 def agent_of(world: World, address: str) -> Agent | None:
@@ -87,9 +79,9 @@ def usdc_of(world: World, agent: Agent) -> int:
     return cash + venues.reserved(agent.agent_id, Venue.EVM)
 
 
-def _money(world: World, data: bytes) -> bytes:
-    agent = agent_of(world, _address(data, 0))
-    return uint_word(0 if agent is None else usdc_of(world, agent))
+def _money(world: World, owner: str) -> int:
+    agent = agent_of(world, owner)
+    return 0 if agent is None else usdc_of(world, agent)
 
 
 def approvals_of(world: World, address: str) -> set[str]:
@@ -103,25 +95,21 @@ def approvals_of(world: World, address: str) -> set[str]:
     return {one.key for exchange in Exchange for one in approvals(POLYGON, exchange)}
 
 
-def _native(world: World, data: bytes) -> bytes:
-    wallet = world.chain.wallet(_address(data, 0))
-    return uint_word(0 if wallet is None else wallet.native_usdc)
-
-
-def _approved(world: World, data: bytes, prefix: str) -> bool:
-    key = f"{prefix}_{_address(data, 1).lower()}"
-    return key in approvals_of(world, _address(data, 0))
+def _native(world: World, owner: str) -> int:
+    wallet = world.chain.wallet(owner)
+    return 0 if wallet is None else wallet.native_usdc
 
 
 def _allowance(prefix: str) -> Answer:
-    def answer(world: World, data: bytes) -> bytes:
-        return uint_word(UINT_MAX if _approved(world, data, prefix) else 0)
+    def answer(world: World, owner: str, spender: str) -> int:
+        is_given = f"{prefix}_{spender.lower()}" in approvals_of(world, owner)
+        return UINT_MAX if is_given else 0
 
     return answer
 
 
-def _all_approved(world: World, data: bytes) -> bytes:
-    return uint_word(int(_approved(world, data, "ctf")))
+def _all_approved(world: World, owner: str, operator: str) -> bool:
+    return f"ctf_{operator.lower()}" in approvals_of(world, owner)
 
 
 def _holdings(world: World) -> Iterator[tuple[str, Holding]]:
@@ -141,57 +129,53 @@ def _outcome(world: World, condition: str) -> bool | None:
     return None
 
 
-def _denominator(world: World, data: bytes) -> bytes:
-    return uint_word(int(_outcome(world, _hex_word(data, 0)) is not None))
+def _denominator(world: World, condition: bytes) -> int:
+    return int(_outcome(world, f"0x{condition.hex()}") is not None)
 
 
-def _numerator(world: World, data: bytes) -> bytes:
-    outcome, slot = _outcome(world, _hex_word(data, 0)), _number(data, 1)
+def _numerator(world: World, condition: bytes, slot: int) -> int:
     if slot >= len(SIDES):
         raise Reverted("execution reverted")
-    pays = outcome is not None and SIDES[slot] is (Side.YES if outcome else Side.NO)
-    return uint_word(int(pays))
+    outcome = _outcome(world, f"0x{condition.hex()}")
+    return int(outcome is not None and SIDES[slot] is (Side.YES if outcome else Side.NO))
 
 
-def _tokens(world: World, data: bytes) -> bytes:
+def _tokens(world: World, owner: str, token: int) -> int:
     """Shares of an outcome in an address."""
-    agent, wanted = agent_of(world, _address(data, 0)), str(_number(data, 1))
+    agent, wanted = agent_of(world, owner), str(token)
     if agent is None:
-        return uint_word(0)
+        return 0
     for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
         for side in SIDES:
             if token_of(market_id, side, neg_risk=holding.neg_risk) == wanted:
-                return uint_word(holding.on_chain(side))
-    return uint_word(0)
+                return holding.on_chain(side)
+    return 0
 
 
-def _collection_of(_: World, data: bytes) -> bytes:
-    return collection_id(bytes.fromhex(_hex_word(data, 1)[2:]), _number(data, 2))
+def _collection_of(_: World, __: bytes, condition: bytes, index_set: int) -> bytes:
+    return collection_id(condition, index_set)
 
 
-def _position_of(_: World, data: bytes) -> bytes:
-    return uint_word(position_id(_address(data, 0), data[WORD : 2 * WORD]))
+def _position_of(_: World, collateral: str, collection: bytes) -> int:
+    return position_id(collateral, collection)
 
 
-def _wrapped(_: World, __: bytes) -> bytes:
-    return bytes(12) + bytes.fromhex(POLYGON.wrapped_collateral[2:])
+def _wrapped(_: World) -> str:
+    return POLYGON.wrapped_collateral
 
 
-_ANSWERS: Final[dict[tuple[str, bytes], Answer]] = {
-    (POLYGON.conditional_tokens, selector("payoutDenominator(bytes32)")): _denominator,
-    (POLYGON.conditional_tokens, selector("payoutNumerators(bytes32,uint256)")): _numerator,
-    (POLYGON.conditional_tokens, selector("balanceOf(address,uint256)")): _tokens,
-    (POLYGON.conditional_tokens, selector("isApprovedForAll(address,address)")): _all_approved,
-    (
-        POLYGON.conditional_tokens,
-        selector("getCollectionId(bytes32,bytes32,uint256)"),
-    ): _collection_of,
-    (POLYGON.conditional_tokens, selector("getPositionId(address,bytes32)")): _position_of,
-    (POLYGON.neg_risk_adapter, selector("wcol()")): _wrapped,
-    (POLYGON.usdc_bridged, selector("balanceOf(address)")): _money,
-    (POLYGON.usdc_native, selector("balanceOf(address)")): _native,
-    (POLYGON.pusd, selector("balanceOf(address)")): _money,
-    (POLYGON.usdc_bridged, selector("allowance(address,address)")): _allowance("usdc_bridged"),
-    (POLYGON.usdc_native, selector("allowance(address,address)")): _allowance("usdc_native"),
-    (POLYGON.pusd, selector("allowance(address,address)")): _allowance("pusd"),
+_ANSWERS: Final[dict[tuple[str, str], Answer]] = {
+    (POLYGON.conditional_tokens, "payoutDenominator(bytes32)"): _denominator,
+    (POLYGON.conditional_tokens, "payoutNumerators(bytes32,uint256)"): _numerator,
+    (POLYGON.conditional_tokens, "balanceOf(address,uint256)"): _tokens,
+    (POLYGON.conditional_tokens, "isApprovedForAll(address,address)"): _all_approved,
+    (POLYGON.conditional_tokens, "getCollectionId(bytes32,bytes32,uint256)"): _collection_of,
+    (POLYGON.conditional_tokens, "getPositionId(address,bytes32)"): _position_of,
+    (POLYGON.neg_risk_adapter, "wcol()"): _wrapped,
+    (POLYGON.usdc_bridged, "balanceOf(address)"): _money,
+    (POLYGON.usdc_native, "balanceOf(address)"): _native,
+    (POLYGON.pusd, "balanceOf(address)"): _money,
+    (POLYGON.usdc_bridged, "allowance(address,address)"): _allowance("usdc_bridged"),
+    (POLYGON.usdc_native, "allowance(address,address)"): _allowance("usdc_native"),
+    (POLYGON.pusd, "allowance(address,address)"): _allowance("pusd"),
 }

@@ -18,7 +18,7 @@ from service_tui.engine.world import World
 from service_tui.server.contract_calls import Reverted, called
 from service_tui.server.relay import chain_call
 from service_tui.signing.book import CHAIN_ID, POLYGON
-from service_tui.signing.calls import ZERO_32, decode_call, uint_word
+from service_tui.signing.calls import ZERO_32, decode_call
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.transactions import bytes_of_hex
 from service_tui.units import Timestamp
@@ -184,8 +184,12 @@ def _logs(tx: Tx) -> list[JsonValue]:
     call, mined = tx.sent.call, tx.mined
     if mined is None or call.approval or tx.sent.to != POLYGON.conditional_tokens:
         return []
-    words = [bytes.fromhex(call.condition[2:]), uint_word(96), uint_word(mined.payout)]
-    words += [uint_word(len(call.numbers)), *map(uint_word, call.numbers)]
+    from service_tui.signing import codec  # noqa: PLC0415
+
+    kinds = ("bytes32", "uint256[]", "uint256")
+    data = codec.encode_values(
+        kinds, (bytes.fromhex(call.condition[2:]), call.numbers, mined.payout)
+    )
     topics: list[JsonValue] = [
         _PAYOUT_TOPIC,
         "0x" + bytes(12).hex() + tx.sent.sender[2:].lower(),
@@ -196,7 +200,7 @@ def _logs(tx: Tx) -> list[JsonValue]:
         {
             "address": tx.sent.to,
             "topics": topics,
-            "data": "0x" + b"".join(words).hex(),
+            "data": "0x" + data.hex(),
             "blockNumber": hex(mined.block),
             "transactionHash": tx.sent.tx_hash,
             "logIndex": "0x0",

@@ -6,10 +6,11 @@ Used by app before every handler.
 
 from starlette.datastructures import Headers
 
+from service_tui.loading import imported
 from service_tui.server import payments
 from service_tui.server.access import Access, Caller
 from service_tui.server.refusals import Denied
-from service_tui.server.service import Service
+from service_tui.server.service import ETHEREUM, Service
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.payment import PAID_HEADER, PAYMENT_HEADER
@@ -33,6 +34,7 @@ async def admitted(
         text = headers.get(PAYMENT_HEADER)
         if text is None or caller.agent is None:
             raise
+        await imported(ETHEREUM)
         url = f"{service.address}{caller.path}"
         service.keeper.check_whole()
         agent = service.world.agents[caller.agent.agent_id]

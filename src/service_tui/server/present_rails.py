@@ -44,6 +44,7 @@ def rails_body(world: World, agent: Agent, at: Timestamp) -> RailsBody:
         trades_per_day=agent.trades_per_day(),
         trades_per_day_max=plan.trades_per_day_max,
         trades_today=agent.buys_today(at),
+        trades_resting=agent.resting_today(at),
         imports_per_day=plan.imports_per_day,
         imports_today=agent.imports_today(at),
         skill_daily_budget=_decimal(settings.skill_day_max),

@@ -5,6 +5,7 @@ Used by the route of `broadcast-tx`. Source: interface, "Redemption flow": it re
 no known redemption contract. The approvals of the wire reference, 6.5, pass as well.
 """
 
+from functools import cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.chain import GWEI, Tx, Wallet, gas_of
@@ -52,6 +53,7 @@ class Taken(NamedTuple):
 SIGN_AGAIN: Final = "ask for the transaction again, and sign what the service gave"
 
 
+@cache
 def approval_keys(exchange: Exchange) -> tuple[str, ...]:
     """The approvals without which nothing can be traded, by their names."""
     # ours: native USDC has approvals of its own in the list, but the venue takes none of it.

@@ -7,7 +7,7 @@ Used by app (which makes them) and by every route.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from service_tui.clock import Clock
 from service_tui.engine.agents import Agent
@@ -29,6 +29,9 @@ from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+
+ETHEREUM: Final = "service_tui.signing.codec"
+"""The module that imports Ethereum's libraries: loaded in a thread before a signature is read."""
 
 Also = Callable[[Sequence[Event], WireModel], Sequence[Event]]
 """What else happens with these events and their answer; applied already."""

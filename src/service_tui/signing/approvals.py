@@ -5,6 +5,7 @@ Used by policy, which signs nothing but these, and by whoever shows them first.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from service_tui.signing.book import AddressBook, Exchange
@@ -29,6 +30,7 @@ class Approval:
         return self.call.spender if isinstance(self.call, Approve) else self.call.operator
 
 
+@cache
 def approvals(book: AddressBook, exchange: Exchange) -> tuple[Approval, ...]:
     """Every approval of a generation of the exchange, in the order to give them.
 

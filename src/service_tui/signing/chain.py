@@ -1,19 +1,23 @@
 """What the node says: nonce, gas, fees, receipts.
 
-Knows JSON-RPC's methods and the form of their answers. Must not know how they are carried: a
-caller is handed in, which returns the `result` or raises ChainError.
-Used by contracts here, and by whoever prices and follows a transaction.
+Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
+Used by whoever prices and follows a transaction.
 """
 
-import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 
-from service_tui.signing.book import CHAIN_ID
+from service_tui.addresses import checksummed
 from service_tui.signing.errors import ChainError, NotEnoughGasError
 from service_tui.signing.policy import GWEI, Judged, Price
 from service_tui.signing.transactions import Transaction
+
+if TYPE_CHECKING:
+    from eth_typing import ChecksumAddress, HexStr
+    from web3 import AsyncWeb3
+    from web3.types import TxParams
 
 Parameter: TypeAlias = "str | dict[str, str]"
 Answer: TypeAlias = "bool | int | float | str | list[Answer] | dict[str, Answer] | None"
@@ -24,8 +28,6 @@ GAS_UNKNOWN: Final = 300_000
 
 NONCE_MAX: Final = 1 << 32
 """ours: no wallet has sent so many transactions; a figure above it is no nonce."""
-
-_QUANTITY: Final = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 
 
 class Rpc(Protocol):
@@ -47,10 +49,10 @@ class Receipt:
 
 
 class Chain:
-    """Questions to the node of one chain."""
+    """Questions to the node of one chain. `node.chain_of` makes it."""
 
-    def __init__(self, rpc: Rpc, chain_id: int = CHAIN_ID) -> None:
-        self._rpc = rpc
+    def __init__(self, web: "AsyncWeb3[Any]", chain_id: int) -> None:
+        self._eth = web.eth
         self._chain_id = chain_id
 
     async def check_chain(self) -> None:
@@ -59,17 +61,20 @@ class Chain:
         Raises:
             ChainError: another one.
         """
-        found = quantity(await self._rpc("eth_chainId", []), "the chain's id")
+        with as_chain_error():
+            found = await self._eth.chain_id
         if found != self._chain_id:
             raise ChainError(f"the node is on chain {found}, not on {self._chain_id}")
 
     async def block(self) -> int:
         """The number of the newest block."""
-        return quantity(await self._rpc("eth_blockNumber", []), "the number of the block")
+        with as_chain_error():
+            return await self._eth.block_number
 
     async def balance(self, address: str) -> int:
         """What an address holds of the gas token, wei."""
-        return quantity(await self._rpc("eth_getBalance", [address, "latest"]), "the balance")
+        with as_chain_error():
+            return await self._eth.get_balance(_address(address), "latest")
 
     async def count(self, address: str, as_of: Literal["latest", "pending"]) -> int:
         """How many transactions of an address there are; the next one's nonce.
@@ -80,7 +85,8 @@ class Chain:
         Raises:
             ChainError: no answer, or a number that no wallet reaches.
         """
-        found = quantity(await self._rpc("eth_getTransactionCount", [address, as_of]), "the nonce")
+        with as_chain_error():
+            found = await self._eth.get_transaction_count(_address(address), as_of)
         if found > NONCE_MAX:
             raise ChainError("the node's answer for the nonce is more than any wallet has sent")
         return found
@@ -99,23 +105,25 @@ class Chain:
         Raises:
             ChainError: no answer, or the call would fail.
         """
-        wanted = {"from": sender, "to": judged.to, "data": "0x" + judged.data.hex()}
-        await self._rpc("eth_call", [wanted, "latest"])
-        nonce = await self.count(sender, "pending")
-        gas_price = quantity(await self._rpc("eth_gasPrice", []), "the gas price")
+        data = "0x" + judged.data.hex()
+        with as_chain_error():
+            await self._eth.call(_wanted(judged, sender, data), "latest")
+            nonce = await self.count(sender, "pending")
+            gas_price = await self._eth.gas_price
         priority = max(PRIORITY_MIN, gas_price // 4)
         # ours: where gas is cheap twice its price lies below the least tip, which no node takes.
         ceiling = max(2 * gas_price, priority)
         return Price(
             nonce=nonce,
-            gas=await self._gas(wanted, judged),
+            gas=await self._gas(judged, sender, data),
             max_fee=_raised(ceiling, attempt),
             max_priority_fee=_raised(priority, attempt),
         )
 
-    async def _gas(self, wanted: dict[str, str], judged: Judged) -> int:
+    async def _gas(self, judged: Judged, sender: str, data: str) -> int:
         try:
-            estimate = quantity(await self._rpc("eth_estimateGas", [wanted]), "the gas")
+            with as_chain_error():
+                estimate = await self._eth.estimate_gas(_wanted(judged, sender, data), "latest")
         except ChainError:
             return judged.gas_hint or GAS_UNKNOWN
         return estimate * 13 // 10
@@ -139,33 +147,40 @@ class Chain:
         Raises:
             ChainError: no answer, or one about another transaction.
         """
-        found = await self._rpc("eth_getTransactionReceipt", [tx_hash])
-        if found is None:
-            return None
-        if not isinstance(found, dict):
-            raise ChainError("the receipt is no record")
-        about = found.get("transactionHash")
-        if not isinstance(about, str) or about.lower() != tx_hash.lower():
+        from web3.exceptions import TransactionNotFound  # noqa: PLC0415
+
+        with as_chain_error():
+            try:
+                found = await self._eth.get_transaction_receipt(cast("HexStr", tx_hash))
+            except TransactionNotFound:
+                return None
+        if "0x" + found["transactionHash"].hex() != tx_hash.lower():
             raise ChainError("the receipt is that of another transaction")
-        status, block, gas, price = (
-            quantity(found.get(name, "0x0" if name == "effectiveGasPrice" else None), name)
-            for name in ("status", "blockNumber", "gasUsed", "effectiveGasPrice")
-        )
-        return Receipt(tx_hash, status == 1, block, gas * price)
+        cost = found["gasUsed"] * found["effectiveGasPrice"]
+        return Receipt(tx_hash, found["status"] == 1, found["blockNumber"], cost)
 
 
-def quantity(found: Answer, what: str) -> int:
-    """A number of a node's answer.
-
-    Returns:
-        0 to 2^256 - 1.
+@contextmanager
+def as_chain_error() -> Generator[None]:
+    """Whatever the library makes of an answer, a caller sees ChainError alone.
 
     Raises:
-        ChainError: something else.
+        ChainError: the answer makes no sense; one that came over the line passes as it is.
     """
-    if not isinstance(found, str) or not _QUANTITY.match(found):
-        raise ChainError(f"the node's answer for {what} is no number")
-    return int(found, 16)
+    from web3.exceptions import Web3Exception  # noqa: PLC0415
+
+    try:
+        yield
+    except (Web3Exception, ValueError, TypeError, OverflowError) as error:
+        raise ChainError("the node's answer makes no sense") from error
+
+
+def _address(text: str) -> "ChecksumAddress":
+    return cast("ChecksumAddress", checksummed(text))
+
+
+def _wanted(judged: Judged, sender: str, data: str) -> "TxParams":
+    return {"from": _address(sender), "to": _address(judged.to), "data": cast("HexStr", data)}
 
 
 def _raised(fee: int, attempt: int) -> int:

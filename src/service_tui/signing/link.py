@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.addresses import checksummed, is_address, keccak256
+from service_tui.addresses import checksummed, is_address
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
+from service_tui.signing.typed import digest_of_message
 
 TEXT_MAX: Final = 2_000
 """ours: letters of a challenge, which a person could still read; nothing but plain text."""
@@ -77,8 +78,9 @@ def check_challenge(challenge: Challenge, own: str, *, host: str, now_s: float) 
 
 def message_digest(message: str) -> bytes:
     """What is signed of a personal message. Source: EIP-191, version 0x45."""
-    text = message.encode()
-    return keccak256(b"\x19Ethereum Signed Message:\n%d" % len(text) + text)
+    from eth_account.messages import encode_defunct  # noqa: PLC0415
+
+    return digest_of_message(encode_defunct(text=message))
 
 
 def message_signer(message: str, signature: bytes) -> str:

@@ -7,7 +7,6 @@ Used by every module of this room that makes a signature; wiring makes the signe
 import re
 from typing import Final, NoReturn, Protocol
 
-from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.errors import KeyFormatError, LockedError, MalformedError
 
 ORDER: Final = 2**256 - 0x1_45512319_50B75FC4_402DA173_2FC9BEBF
@@ -128,8 +127,7 @@ def address_of(secret: bytes) -> str:
     from eth_keys.backends.coincurve import CoinCurveECCBackend  # noqa: PLC0415
     from eth_keys.datatypes import PrivateKey  # noqa: PLC0415
 
-    public = PrivateKey(secret, CoinCurveECCBackend()).public_key
-    return checksummed("0x" + keccak256(public.to_bytes())[-20:].hex())
+    return PrivateKey(secret, CoinCurveECCBackend()).public_key.to_checksum_address()
 
 
 def recovered(digest: bytes, signature: bytes) -> str:
@@ -162,4 +160,4 @@ def recovered(digest: bytes, signature: bytes) -> str:
         ).recover_public_key_from_msg_hash(digest)
     except BadSignature as error:
         raise MalformedError("the signature belongs to no key") from error
-    return checksummed("0x" + keccak256(public.to_bytes())[-20:].hex())
+    return public.to_checksum_address()

@@ -1,28 +1,31 @@
 """Transactions of type 2: built, signed, written as bytes and read back.
 
-Knows EIP-2718 and EIP-1559. Must not know which contracts or calls are allowed: policy does.
-Used by policy and approvals, which sign, and by the service's relay, which reads.
+Knows EIP-2718 and EIP-1559 by eth-account. Must not know which contracts or calls are allowed:
+policy does. Used by policy and approvals, which sign, and by the service's relay, which reads.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from service_tui.addresses import checksummed, keccak256
-from service_tui.signing import rlp
+from service_tui.addresses import checksummed
 from service_tui.signing.book import CHAIN_ID
 from service_tui.signing.errors import MalformedError
-from service_tui.signing.signer import ORDER, V_OFFSET, Signer, recovered
+from service_tui.signing.signer import V_OFFSET, Signer, recovered
+
+if TYPE_CHECKING:
+    from eth_account.typed_transactions.typed_transaction import TypedTransaction
 
 TYPE_2: Final = b"\x02"
 RAW_MAX: Final = 131_072
 """Bytes that a node takes at most for one transaction. Source: go-ethereum, `txMaxSize`."""
 
 _HEX: Final = re.compile(r"0[xX]((?:[0-9a-fA-F]{2})*)\Z")
-_FIELDS: Final = 12
 _WORD_BITS: Final = 256
 _NONCE_BITS: Final = 64
 """Source: EIP-2681."""
+
+_ADDRESS_BYTES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ def digest_of(transaction: Transaction) -> bytes:
     Raises:
         MalformedError: a field that no transaction can hold.
     """
-    return keccak256(TYPE_2 + rlp.encoded_list(_fields(transaction)))
+    return bytes(_typed(transaction).hash())
 
 
 def sign_transaction(transaction: Transaction, signer: Signer) -> SignedTransaction:
@@ -81,15 +84,20 @@ def sign_transaction(transaction: Transaction, signer: Signer) -> SignedTransact
         LockedError: the key is not at hand.
         MalformedError: a field that no transaction can hold.
     """
-    signed = decode_transaction(_raw(transaction, signer.sign(digest_of(transaction))))
+    signature = signer.sign(digest_of(transaction))
+    signed = decode_transaction(_typed(transaction, signature).encode())
     if signed.sender != signer.address:
         raise MalformedError("the signer gave a signature of another key")
+    if signed.transaction != replace(transaction, to=checksummed(transaction.to)):
+        raise MalformedError("the signed bytes say something else than was to be signed")
     return signed
 
 
 def hash_of(raw: bytes) -> str:
     """The hash by which the chain knows a signed transaction: `0x` and 64 hex digits."""
-    return "0x" + keccak256(raw).hex()
+    from eth_utils.crypto import keccak  # noqa: PLC0415
+
+    return "0x" + keccak(raw).hex()
 
 
 def decode_transaction(signed: str | bytes) -> SignedTransaction:
@@ -107,23 +115,23 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
     raw = _bytes(signed)
     if raw[:1] != TYPE_2:
         raise MalformedError("the transaction is not of type 2")
-    items = rlp.decoded(raw[1:])
-    if not isinstance(items, tuple) or len(items) != _FIELDS:
-        raise MalformedError(f"a signed transaction of type 2 has {_FIELDS} fields")
-    if items[8] != ():
+    said = _read(raw)
+    if said["accessList"]:
         raise MalformedError("the transaction has an access list")
+    if len(said["to"]) != _ADDRESS_BYTES:
+        raise MalformedError("the transaction has no address that it goes to")
     transaction = Transaction(
-        chain_id=rlp.number(items[0], bits=_NONCE_BITS),
-        nonce=rlp.number(items[1], bits=_NONCE_BITS),
-        max_priority_fee=rlp.number(items[2], bits=_WORD_BITS),
-        max_fee=rlp.number(items[3], bits=_WORD_BITS),
-        gas=rlp.number(items[4], bits=_NONCE_BITS),
-        to=_address(items[5]),
-        value=rlp.number(items[6], bits=_WORD_BITS),
-        data=_data(items[7]),
+        chain_id=said["chainId"],
+        nonce=said["nonce"],
+        max_priority_fee=said["maxPriorityFeePerGas"],
+        max_fee=said["maxFeePerGas"],
+        gas=said["gas"],
+        to=checksummed("0x" + said["to"].hex()),
+        value=said["value"],
+        data=bytes(said["data"]),
     )
-    parity, r, s = (rlp.number(item, bits=_WORD_BITS) for item in items[9:])
-    if parity > 1 or not (r < ORDER and s < ORDER):
+    parity, r, s = said["v"], said["r"], said["s"]
+    if parity > 1 or max(r, s) >= 1 << _WORD_BITS:
         raise MalformedError("the signature's numbers are out of range")
     signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([parity + V_OFFSET])
     sender = recovered(digest_of(transaction), signature)
@@ -152,26 +160,44 @@ def _bytes(signed: str | bytes) -> bytes:
     return raw
 
 
-def _fields(transaction: Transaction) -> list[bytes]:
-    """The nine fields that are signed, encoded."""
+def _read(raw: bytes) -> dict[str, Any]:
+    """The fields of a signed transaction of type 2, where its bytes are the one way to write it."""
+    from eth_account.typed_transactions.typed_transaction import TypedTransaction  # noqa: PLC0415
+    from hexbytes import HexBytes  # noqa: PLC0415
+
+    try:
+        found = TypedTransaction.from_bytes(HexBytes(raw))
+        again, said = found.encode(), found.as_dict()
+    except Exception as error:
+        # The bytes come from outside: whatever the library raises, they are no transaction.
+        raise MalformedError("the bytes are no signed transaction of type 2") from error
+    if again != raw:
+        raise MalformedError("the bytes are not the one way to write this transaction")
+    return said
+
+
+def _typed(transaction: Transaction, signature: bytes | None = None) -> "TypedTransaction":
+    """The transaction as the library takes it, signed or not."""
+    from eth_account.typed_transactions.typed_transaction import TypedTransaction  # noqa: PLC0415
+
     _check(transaction)
-    return [
-        rlp.encoded_number(transaction.chain_id),
-        rlp.encoded_number(transaction.nonce),
-        rlp.encoded_number(transaction.max_priority_fee),
-        rlp.encoded_number(transaction.max_fee),
-        rlp.encoded_number(transaction.gas),
-        rlp.encoded(bytes.fromhex(checksummed(transaction.to)[2:])),
-        rlp.encoded_number(transaction.value),
-        rlp.encoded(transaction.data),
-        rlp.encoded(()),
-    ]
-
-
-def _raw(transaction: Transaction, signature: bytes) -> bytes:
-    r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
-    numbers = [rlp.encoded_number(part) for part in (signature[64] - V_OFFSET, r, s)]
-    return TYPE_2 + rlp.encoded_list([*_fields(transaction), *numbers])
+    fields: dict[str, Any] = {
+        "type": 2,
+        "chainId": transaction.chain_id,
+        "nonce": transaction.nonce,
+        "maxPriorityFeePerGas": transaction.max_priority_fee,
+        "maxFeePerGas": transaction.max_fee,
+        "gas": transaction.gas,
+        "to": checksummed(transaction.to),
+        "value": transaction.value,
+        "data": transaction.data,
+        "accessList": (),
+    }
+    if signature is not None:
+        fields["v"] = signature[64] - V_OFFSET
+        fields["r"] = int.from_bytes(signature[:32], "big")
+        fields["s"] = int.from_bytes(signature[32:64], "big")
+    return TypedTransaction.from_dict(fields)
 
 
 def _check(transaction: Transaction) -> None:
@@ -182,15 +208,3 @@ def _check(transaction: Transaction) -> None:
         0 <= number < 1 << _WORD_BITS for number in large
     ):
         raise MalformedError("a number of the transaction is out of range")
-
-
-def _address(item: rlp.Item) -> str:
-    if not isinstance(item, bytes) or len(item) != 20:  # noqa: PLR2004  (bytes of an address)
-        raise MalformedError("the transaction has no address that it goes to")
-    return checksummed("0x" + item.hex())
-
-
-def _data(item: rlp.Item) -> bytes:
-    if not isinstance(item, bytes):
-        raise MalformedError("the call data is a list")
-    return item

@@ -1,20 +1,23 @@
 """Typed data: the digest of a message with named fields, under a domain.
 
-Knows EIP-712, for structs of single values and of structs; no lists, as nothing here signs one.
+Knows EIP-712 by eth-account, for messages of single values, as nothing else is signed here.
 Used by credentials, orders and payments.
 """
 
 import re
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from service_tui.addresses import keccak256
-from service_tui.signing.calls import WORD, address_word, bytes32_word, uint_word
+from service_tui.addresses import is_address
 from service_tui.signing.errors import MalformedError
 
-_UINT: Final = re.compile(r"uint([1-9][0-9]{0,2})\Z")
+if TYPE_CHECKING:
+    from eth_account.messages import SignableMessage
 
-Value: TypeAlias = "int | str | bytes | bool | Struct"
+_UINT: Final = re.compile(r"uint([1-9][0-9]{0,2})\Z")
+_WORD: Final = 32
+
+Value: TypeAlias = int | str | bytes | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +39,12 @@ class Struct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """For whom a signature is good. What is None is left out of the domain."""
+    """For whom a signature is good. A contract of None is left out of the domain."""
 
     name: str
     version: str
     chain_id: int
     verifying_contract: str | None = None
-
-    def struct(self) -> Struct:
-        """The domain as a message of its own."""
-        contract = self.verifying_contract
-        return Struct(
-            "EIP712Domain",
-            (
-                Field("string", "name", self.name),
-                Field("string", "version", self.version),
-                Field("uint256", "chainId", self.chain_id),
-                *((Field("address", "verifyingContract", contract),) if contract else ()),
-            ),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,68 +63,52 @@ class TypedData:
         Raises:
             MalformedError: a value that its type cannot hold.
         """
-        return keccak256(
-            b"\x19\x01" + hash_struct(self.domain.struct()) + hash_struct(self.message)
+        from eth_account.messages import encode_typed_data  # noqa: PLC0415
+
+        for field in self.message.fields:
+            _check(field)
+        domain = self.domain
+        known = {"name": domain.name, "version": domain.version, "chainId": domain.chain_id}
+        if domain.verifying_contract:
+            known["verifyingContract"] = domain.verifying_contract
+        fields = self.message.fields
+        return digest_of_message(
+            encode_typed_data(
+                domain_data=known,
+                message_types={
+                    self.message.name: [{"name": one.name, "type": one.kind} for one in fields]
+                },
+                message_data={one.name: one.value for one in fields},
+            )
         )
 
 
-def hash_struct(struct: Struct) -> bytes:
-    """The hash of a message without its domain.
+def digest_of_message(message: "SignableMessage") -> bytes:
+    """The 32 bytes that are signed of a message. Source: EIP-191."""
+    from eth_utils.crypto import keccak  # noqa: PLC0415
 
-    Returns:
-        32 bytes.
+    return keccak(b"\x19" + message.version + message.header + message.body)
+
+
+def _check(field: Field) -> None:
+    """Refuse what the library would bend to the type: a number as text, a yes or no as number.
 
     Raises:
-        MalformedError: a value that its type cannot hold.
+        MalformedError: the value is not of the type, or does not fit it.
     """
-    words = b"".join(_word(part) for part in struct.fields)
-    return keccak256(keccak256(type_text(struct).encode()) + words)
-
-
-def type_text(struct: Struct) -> str:
-    """The type as it is hashed: its own fields first, then the types that it uses, by name."""
-    used: dict[str, Struct] = {}
-    _collect(struct, used)
-    used.pop(struct.name)
-    return "".join(map(_type_line, [struct, *(used[name] for name in sorted(used))]))
-
-
-def _collect(struct: Struct, used: dict[str, Struct]) -> None:
-    used[struct.name] = struct
-    for part in struct.fields:
-        if isinstance(part.value, Struct):
-            _collect(part.value, used)
-
-
-def _type_line(struct: Struct) -> str:
-    return f"{struct.name}({','.join(f'{part.kind} {part.name}' for part in struct.fields)})"
-
-
-def _word(part: Field) -> bytes:
-    """The 32 bytes of a field."""
-    if isinstance(part.value, Struct):
-        if part.kind != part.value.name:
-            raise MalformedError(f"{part.name} is no {part.kind}")
-        return hash_struct(part.value)
-    match part.kind, part.value:
-        case ("string", str()) | ("bytes", bytes()):
-            text = part.value
-            return keccak256(text.encode() if isinstance(text, str) else text)
-        case "bytes32", bytes(data):
-            return bytes32_word(data)
-        case "address", str(address):
-            return address_word(address)
+    kind, value = field.kind, field.value
+    match kind, value:
+        case ("string", str()) | ("bytes", bytes()) | ("bool", bool()):
+            fits = True
+        case "bytes32", bytes():
+            fits = len(value) == _WORD
+        case "address", str():
+            fits = is_address(value)
+        case _, int() if not isinstance(value, bool):
+            found = _UINT.match(kind)
+            bits = int(found[1]) if found else 0
+            fits = 0 < bits <= _WORD * 8 and bits % 8 == 0 and 0 <= value < 1 << bits
         case _:
-            return _number_word(part.kind, part.name, part.value)
-
-
-def _number_word(kind: str, name: str, value: str | bytes | int) -> bytes:
-    if kind == "bool" and isinstance(value, bool):
-        return uint_word(int(value))
-    found = _UINT.match(kind)
-    bits = int(found[1]) if found else 0
-    if not 0 < bits <= WORD * 8 or bits % 8 or not isinstance(value, int):
-        raise MalformedError(f"{name} is no {kind}")
-    if isinstance(value, bool) or not 0 <= value < 1 << bits:
-        raise MalformedError(f"{name} does not fit {kind}")
-    return uint_word(value)
+            fits = False
+    if not fits:
+        raise MalformedError(f"{field.name} does not fit {kind}")

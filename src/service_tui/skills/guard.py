@@ -1,6 +1,6 @@
 """What a skill's process does before it becomes the skill: bounds, and a line to who started it.
 
-Knows the standard library only. Must not import the program: it runs before the skill's own start.
+Starts with the standard library only. Must not import the program: it runs before the skill does.
 Started as a script by `process`, with the skill's script and its words behind it. The process is
 nice to the others, writes no file beyond a bound, ends in order when it is asked to, leaves nothing
 behind that it has started, and dies with whoever started it unless its folder says that it is
@@ -53,16 +53,14 @@ def main(words: list[str]) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """Every process that a process has started, and theirs; none on a system that does not tell."""
-    below: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
-            below.setdefault(parent, []).append(int(entry.name))
-    found = list(below.get(pid, ()))
-    for one in found:
-        found += below.get(one, ())
-    return found
+    """Every process that a process has started, and theirs."""
+    # Only when the end is near: a skill's start needs the standard library alone.
+    import psutil  # noqa: PLC0415
+
+    try:
+        return [one.pid for one in psutil.Process(pid).children(recursive=True)]
+    except (psutil.Error, OSError):
+        return []
 
 
 def end_all(pids: list[int]) -> None:

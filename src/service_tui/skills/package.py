@@ -14,7 +14,9 @@ import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import Final, TypeGuard, cast
+
+import yaml
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +26,7 @@ BUNDLED: Final = Path(__file__).parent / "bundled"
 DOCUMENT: Final = "SKILL.md"
 MANIFEST: Final = "clawhub.json"
 FILE_MAX: Final = 262_144
+FRONTMATTER_MAX: Final = 16_384
 PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
@@ -32,8 +35,6 @@ DAILY_BUDGET_USD: Final = 20.0
 
 _NOT_A_WORD: Final = re.compile(r"[^A-Z0-9]+")
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
-_FIELD: Final = re.compile(r"(?P<indent>\s*)(?P<name>[A-Za-z_][\w-]*):\s*(?P<value>.*?)\s*")
-_FOLDED: Final = frozenset({">", "|", ">-", "|-", ">+", "|+"})
 
 
 UNREADABLE: Final = (OSError, ValueError, RuntimeError)
@@ -102,7 +103,7 @@ def read_package(path: Path) -> SkillPackage:
     return SkillPackage(
         slug=path.name,
         name=metadata.get("displayName", name),
-        description=top.get("description", ""),
+        description=" ".join(top.get("description", "").split()),
         version=metadata.get("version") or top.get("version"),
         metadata=metadata,
         requires=_requires(manifest),
@@ -171,27 +172,46 @@ def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
     end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
     if end is None:
         raise NotASkillError("its frontmatter does not end")
-    top: dict[str, str] = {}
-    metadata: dict[str, str] = {}
-    last = ""
-    for line in lines[1:end]:
-        field = _FIELD.fullmatch(line)
-        if field is not None and not field["indent"]:
-            last = str(field["name"])
-            top[last] = "" if field["value"] in _FOLDED else _plain(field["value"])
-        elif last == "metadata" and field is not None:
-            metadata[field["name"]] = _plain(field["value"])
-        elif last and line.strip():
-            top[last] = f"{top[last]} {line.strip()}".strip()
-    return top, metadata
+    text = "\n".join(lines[1:end])
+    if len(text) > FRONTMATTER_MAX:
+        raise NotASkillError("its frontmatter is too long")
+    try:
+        return _fields(text)
+    except yaml.MarkedYAMLError as error:
+        # One line more than the parser counts: that of the dashes.
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 2
+        raise NotASkillError(
+            f"line {line} of its document is no YAML: {error.problem}; "
+            "a text with a colon in it stands in quotes"
+        ) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise NotASkillError(f"its frontmatter is no YAML: {error}") from error
 
 
-def _plain(value: str) -> str:
-    """A value without its quotes, and without the comment after it."""
-    if value[:1] in {'"', "'"}:
-        inside, quote, _ = value[1:].partition(value[0])
-        return inside if quote else value
-    return value.partition(" #")[0].rstrip()
+def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The texts of a piece of YAML and of its `metadata`, without making any object of it."""
+    events = cast("Iterable[object]", yaml.parse(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    if any(isinstance(event, yaml.AliasEvent) for event in events):
+        # A few of them in each other make a document without end.
+        raise NotASkillError("its frontmatter has an alias, which is not taken here")
+    root = cast("object", yaml.compose(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
+    nested = {name: node for name, node in _pairs(root) if isinstance(node, yaml.MappingNode)}
+    return _texts(root), _texts(nested.get("metadata"))
+
+
+def _texts(node: object) -> dict[str, str]:
+    """Its plain fields as they are written, so that a version 1.10 stays what it says."""
+    return {name: str(one.value) for name, one in _pairs(node) if isinstance(one, yaml.ScalarNode)}
+
+
+def _pairs(node: object) -> list[tuple[str, yaml.Node]]:
+    """The fields of a mapping; NotASkillError where a name is there twice."""
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    pairs = [(str(name.value), value) for name, value in node.value]
+    if len(dict(pairs)) != len(pairs):
+        raise NotASkillError("its frontmatter has a name twice")
+    return pairs
 
 
 def read_text(path: Path) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeGuard
 
+import psutil
+
 from service_tui.skills import guard
 
 TAG: Final = "SERVICE_RUN"
@@ -168,21 +170,16 @@ class SkillProcess:
 def is_run(pid: int, run_id: str) -> bool:
     """Whether a process is alive and belongs to a run: a number alone may be another's by now."""
     try:
-        found = Path(f"/proc/{pid}/environ").read_bytes()
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TAG) == run_id
+    except (psutil.Error, OSError):
+        # Gone meanwhile, or another user's.
         return False
-    is_dead = state.rpartition(")")[2].split()[:1] == ["Z"]
-    return not is_dead and f"{TAG}={run_id}".encode() in found.split(b"\0")
 
 
 def tagged(run_id: str) -> list[int]:
-    """Every process that belongs to a run; none on a system that does not tell."""
-    try:
-        names = [path.name for path in Path("/proc").iterdir() if path.name.isdecimal()]
-    except OSError:
-        return []
-    return [int(name) for name in names if is_run(int(name), run_id)]
+    """Every process that belongs to a run."""
+    return [pid for pid in psutil.pids() if is_run(pid, run_id)]
 
 
 def end_tagged(run_id: str) -> None:

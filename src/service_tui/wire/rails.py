@@ -37,7 +37,9 @@ class RailsBody(WireModel):
     max_position: Amount | None = None
     trades_per_day: Count | None = None
     trades_per_day_max: Count | None = None
+    # Buys that got shares; beside them those that only rest, which keep their place in the limit.
     trades_today: Count = 0
+    trades_resting: Count = 0
     imports_per_day: Count
     imports_today: Count = 0
     skill_daily_budget: Amount | None = None

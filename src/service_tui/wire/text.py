@@ -21,7 +21,6 @@ _ESCAPES: Final = re.compile(
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences
     r"|\x1b[ -/]*[0-~]?"  # all other escapes: one letter, perhaps after some marks
 )
-_PLAIN: Final = re.compile(r"[ -~]*\Z")
 _INTRODUCER: Final = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
 _UNSHOWN: Final = bytes([*range(33), 127])
 _SIMPLE: Final = re.compile(
@@ -43,7 +42,7 @@ _UNSEEN: Final = re.compile(
 
 def line(text: str, limit: int = LINE_MAX) -> str:
     """One printable line: no controls, escapes, bidi marks, zero-width or lone surrogates."""
-    if len(text) <= limit and _PLAIN.match(text):
+    if len(text) <= limit and text.isascii() and text.isprintable():
         return text.strip()
     return _cut(" ".join(_clean(text[: limit * 8]).split()), limit)
 
@@ -57,7 +56,7 @@ def prose(text: str, limit: int = PROSE_MAX) -> str:
 
 def has_controls(text: str) -> bool:
     """Whether a terminal could take a part of it for a command, so that the part is left out."""
-    return _INTRODUCER.search(text) is not None
+    return not text.isprintable() and _INTRODUCER.search(text) is not None
 
 
 def letters(text: str) -> str:

@@ -69,6 +69,7 @@ async def attached_parts(
             vault=vault_of(options),
             policy=Policy(exchange=Exchange(options.exchange)),
             notes=options.data_dir,
+            held_in=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         known = replace(initial, preferences={**initial.preferences, **own})

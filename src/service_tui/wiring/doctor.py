@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from service_tui.console.key_file import KEY_FILE, read_own_keys
 from service_tui.storage.backups import backups_of
 from service_tui.storage.cold import read_cache, read_preferences
 from service_tui.storage.connection import DATABASE_FILE
@@ -44,6 +45,7 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"backups    {_backups(options.data_dir)}",
         f"log        {options.log_path}",
         f"profiles   {_profiles(options, problems)}",
+        f"keys       {_own_keys(options, problems)}",
         f"lock       {_lock(options)}",
         f"terminal   {os.environ.get('TERM', 'not set')}, {_kind_of_output()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
@@ -133,6 +135,13 @@ def _profiles(options: Options, problems: list[str]) -> str:
     except KeysError as error:
         problems.append(str(error))
         return "unreadable"
+
+
+def _own_keys(options: Options, problems: list[str]) -> str:
+    """How many actions lie on keys of the person's own; a file that is wrong moves none."""
+    found = read_own_keys(options.config_dir / KEY_FILE)
+    problems += found.problems
+    return f"{len(found.moved)} moved by {KEY_FILE}" if found.moved else "as they come"
 
 
 def _lock(options: Options) -> str:

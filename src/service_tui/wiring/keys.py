@@ -26,11 +26,12 @@ class KeysError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Another service and the key for it."""
+    """Another service and the key for it, which is empty where the system's keyring holds it."""
 
     name: str
     url: str
     key: str = field(repr=False)
+    in_keyring: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ def profiles(config_dir: Path) -> dict[str, Profile]:
         match entry:
             case {"url": str(url), "key": str(key)}:
                 found[name] = Profile(name, url, key)
+            case {"url": str(url), "keyring": True}:
+                found[name] = Profile(name, url, "", in_keyring=True)
             case _:
                 continue
     return found
@@ -124,7 +127,19 @@ def keep_profile(config_dir: Path, profile: Profile) -> None:
     """
     path = config_dir / PROFILES_FILE
     known = read_private(path)
-    write_private(path, {**known, profile.name: {"url": profile.url, "key": profile.key}})
+    held = {"keyring": True} if profile.in_keyring else {"key": profile.key}
+    write_private(path, {**known, profile.name: {"url": profile.url, **held}})
+
+
+def forget_profile(config_dir: Path, name: str) -> None:
+    """Take a service out of those that are stored.
+
+    Raises:
+        KeysError: the file cannot be read or written.
+    """
+    path = config_dir / PROFILES_FILE
+    known = read_private(path)
+    write_private(path, {other: entry for other, entry in known.items() if other != name})
 
 
 def read_private(path: Path) -> dict[str, object]:

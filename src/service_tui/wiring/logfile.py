@@ -26,8 +26,13 @@ class LogError(Exception):
     """A log that cannot be kept where it was wanted; one plain sentence."""
 
 
-def keep_log(path: Path) -> None:
+def keep_log(path: Path, level: str = "info") -> None:
     """Log to a file from now on, making its folder where there is none.
+
+    Args:
+        path: the file.
+        level: error, warning, info or debug. Of libraries no more is kept than at info: what they
+            say for debugging may hold what nobody is to read.
 
     Raises:
         LogError: folder or file is not ours alone, or cannot be written; nothing was touched.
@@ -40,9 +45,11 @@ def keep_log(path: Path) -> None:
     except OSError as error:
         raise LogError(f"{path} cannot be written: {error.strerror}") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    wanted = logging.getLevelNamesMapping()[level.upper()]
+    logging.basicConfig(level=max(wanted, logging.INFO), handlers=[handler])
+    logging.getLogger("service_tui").setLevel(wanted)
     # The HTTP library would log whole addresses, queries included.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("httpx").setLevel(max(wanted, logging.WARNING))
 
 
 _stacks: list[int] = []

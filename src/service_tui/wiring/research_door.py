@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.protocol import Answer, Given, serve
 from service_tui.clock import SystemClock
+from service_tui.loading import imported
 from service_tui.wiring.options import Options
 from service_tui.wiring.research_words import Wish
-from service_tui.wiring.rooms import imported
 
 if TYPE_CHECKING:
     from service_tui.autoresearch.session import Session

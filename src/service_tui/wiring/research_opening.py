@@ -23,6 +23,7 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
 from service_tui.console.doors import DeskClosedError
+from service_tui.loading import imported
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring.attached import (
     AGAIN_S,
@@ -37,7 +38,6 @@ from service_tui.wiring.keys import stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.renewal import client_keys
 from service_tui.wiring.research_words import Wish
-from service_tui.wiring.rooms import imported
 from service_tui.wiring.succession import succeeding
 
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, read_environment
 from service_tui.experiments import CAP_DEFAULT
+from service_tui.settings import CAP_VARIABLE
 from service_tui.terms import Direction
 
-CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 CAP_DIGITS: Final = 7
 ABOUT_AUTORESEARCH: Final = (
     "Without a word: the MCP server, over standard input and output, for the git repository in "
@@ -91,10 +91,16 @@ def wish_of(given: argparse.Namespace, environ: MutableMapping[str, str]) -> Wis
         metric=given.metric,
         unit=given.unit,
         direction=Direction(given.direction),
-        cap=cap_of(environ.get(CAP_VARIABLE)),
+        cap=cap_of(environ.get(CAP_VARIABLE) or _settled_cap(given)),
         api_key=environment.api_key,
         api_url=environment.api_url,
     )
+
+
+def _settled_cap(given: argparse.Namespace) -> str | None:
+    """The cap that the configuration file names."""
+    cap: object = getattr(given, "max_experiments", None)
+    return None if cap is None else str(cap)
 
 
 def cap_of(text: str | None) -> int:

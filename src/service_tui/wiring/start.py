@@ -17,6 +17,7 @@ from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskDoors
 from service_tui.console.ending import Ending
+from service_tui.console.key_file import KEY_FILE, read_own_keys
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.frozen import STATE_KEY, thaw
 from service_tui.desk.halt_kept import newest
@@ -98,6 +99,7 @@ def open_console(options: Options) -> int:
         themes=themes,
         log_path=str(options.log_path),
         data_path=str(options.data_dir),
+        own_keys=read_own_keys(options.config_dir / KEY_FILE),
     )
     app.ending = Ending(note=note_stacks)
     collecting = Collecting()

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.engine.codec import NewerJournalError
+from service_tui.loading import imported
 from service_tui.storage.database import Database
 from service_tui.storage.errors import DirectoryLockedError, StorageError
 from service_tui.storage.lock import holder_of
 from service_tui.wiring.keys import KeysError
 from service_tui.wiring.options import Options
-from service_tui.wiring.rooms import imported
 
 if TYPE_CHECKING:
     from service_tui.wiring.holding import Held

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from service_tui.desk.records_wallet import StoredKeyView
 from service_tui.desk.vault import Vault
@@ -21,10 +21,10 @@ from service_tui.storage.lock import private_directory
 from service_tui.wire.text import line
 from service_tui.wiring.keys import KeysError, read_private, write_private
 from service_tui.wiring.options import Options
+from service_tui.wiring.system_keyring import KEYRING_SERVICE, Keyring, system_keyring
 
 FOLDER: Final = "wallets"
 SUFFIX: Final = ".json"
-KEYRING_SERVICE: Final = "service-tui"
 _OTHERS: Final = 0o077
 _LINK: Final = "{} is a link; move it away: keys follow none"
 KEYS_MAX: Final = 100
@@ -33,22 +33,6 @@ KEYS_MAX: Final = 100
 _NAME_MAX: Final = 80
 _SAID_MAX: Final = 600
 """Letters of a name and of a sentence: both hold what a stranger may have named a file."""
-
-
-class Keyring(Protocol):
-    """Where a system keeps passphrases; the methods of the library `keyring`."""
-
-    def get_password(self, _service_name: str, _username: str, /) -> str | None:
-        """What is held under a name."""
-        ...
-
-    def set_password(self, _service_name: str, _username: str, _password: str, /) -> None:
-        """Hold a passphrase."""
-        ...
-
-    def delete_password(self, _service_name: str, _username: str, /) -> None:
-        """Hold it no longer."""
-        ...
 
 
 class WalletKeys:
@@ -292,21 +276,6 @@ class _Seen:
 def _shown(path: Path) -> str:
     """A path that may be shown: whoever made the file chose its name."""
     return f"{line(str(path.parent), _SAID_MAX)}/{line(path.name, _NAME_MAX)}"
-
-
-def system_keyring() -> Keyring | None:
-    """The system's keyring; None where it has none or the extra is not installed.
-
-    Returns:
-        What holds passphrases. It blocks, and may ask the person.
-    """
-    try:
-        import keyring  # noqa: PLC0415
-        from keyring.backends import fail  # noqa: PLC0415
-    except ImportError:
-        return None
-    backend = keyring.get_keyring()
-    return None if isinstance(backend, fail.Keyring) else backend
 
 
 def vault_of(options: Options) -> Vault:

@@ -9,7 +9,7 @@ published contracts are used, and these are compared with them.
 from collections.abc import Sequence
 from typing import Any
 
-from service_tui.signing.calls import selector
+from kit.oracles.calls import selector
 
 OPS = {
     "add": 0x01,

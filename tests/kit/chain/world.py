@@ -7,11 +7,13 @@ from typing import Any
 from eth_abi.abi import encode
 
 from kit.chain.nodes import Node
+from kit.oracles.calls import selector
 from service_tui.addresses import checksummed, keccak256
 from service_tui.signing.book import POLYGON, AddressBook
-from service_tui.signing.calls import ZERO_32, selector
+from service_tui.signing.calls import ZERO_32
 from service_tui.signing.chain import Answer, Chain, Parameter
 from service_tui.signing.contracts import Contracts
+from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.signer import Signer
 from service_tui.signing.transactions import Transaction, sign_transaction
 
@@ -34,11 +36,11 @@ class World:
 
     @property
     def chain(self) -> Chain:
-        return Chain(self.rpc, self.book.chain_id)
+        return chain_of(self.rpc, self.book.chain_id)
 
     @property
     def contracts(self) -> Contracts:
-        return Contracts(self.rpc, self.book)
+        return contracts_of(self.rpc, self.book)
 
     def by_oracle(self, to: str, signature: str, *values: object) -> None:
         data = "0x" + call_data(signature, *values).hex()

@@ -12,6 +12,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
 from service_tui.console.doors import DeskClosedError
+from service_tui.console.key_file import OwnKeys
 from service_tui.desk.commands import Command
 from service_tui.desk.commands_fleet import NoteConfirmed
 from service_tui.desk.state import DeskState
@@ -113,7 +114,7 @@ def seen_before(state: DeskState) -> DeskState:
 
 
 @asynccontextmanager
-async def running(
+async def running(  # noqa: PLR0913 - what a start can be given
     state: DeskState | None = None,
     *,
     first: str = "attention",
@@ -121,6 +122,7 @@ async def running(
     prepare: Callable[[RecordingDoors], None] = lambda _: None,
     initial: DeskState | None = None,
     waits: bool = True,
+    own_keys: OwnKeys | None = None,
 ) -> AsyncIterator[Running]:
     """A console whose desk is open, unless `waits` is off."""
     known = seen_before(sample_state()) if state is None else state
@@ -135,6 +137,7 @@ async def running(
         log_path=LOG_PATH,
         data_path=DATA_PATH,
         first=first,
+        own_keys=own_keys,
     )
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -22,6 +22,7 @@ from service_tui.console.dialogs.order_draft import (
     DraftError,
     read_amount,
 )
+from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.door import Door
@@ -39,6 +40,8 @@ from service_tui.units import ONE, Micros, Timestamp, decimal
 Decision = ApproveHeld | RefuseHeld
 
 NEXT: Final = "the next trade: look at it first, then decide"
+
+GONE: Final = "the trade that was asked for is decided: the keys typed for it did nothing"
 
 HURRY_S: Final = 60.0
 """With less time left the figure turns."""
@@ -120,6 +123,8 @@ class ApprovalForm(Form[Decision]):
         waiting = {held.held_id: held for held in self.state.supervision.held}
         held = waiting.get(self._held.held_id)
         if held is None:
+            if not self.is_done:
+                rest_keys(self, GONE)
             self.leave(None)
         else:
             self._held = held

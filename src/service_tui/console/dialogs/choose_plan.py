@@ -11,11 +11,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.terms import Plan
 
 PLANS: Final = (
@@ -26,7 +26,7 @@ PLANS: Final = (
 """Source: spec, "Limits"."""
 
 
-class ChoosePlan(ModalScreen[Plan | None]):
+class ChoosePlan(Dialog[Plan | None]):
     """A digit, or a click, chooses; what is in use is marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

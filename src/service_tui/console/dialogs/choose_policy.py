@@ -11,12 +11,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.desk.records_reactor import Policy
 
 POLICIES: Final = (
@@ -27,7 +27,7 @@ POLICIES: Final = (
 """In the order of their digits."""
 
 
-class ChoosePolicy(ModalScreen[Policy | None]):
+class ChoosePolicy(Dialog[Policy | None]):
     """A digit, or a click, chooses; enter chooses nothing, and keys typed ahead neither.
 
     Args:

@@ -12,12 +12,13 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Button, Static
 
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import ConfirmGiven
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
 
 Result = TypeVar("Result")
@@ -49,7 +50,7 @@ def say_confirmed(dialog: Screen[Result], what: str) -> None:
     app.post_message(ConfirmGiven(what))
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """Cancel has the focus; only the question's own key, or a click, confirms."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

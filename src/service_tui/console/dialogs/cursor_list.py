@@ -7,17 +7,17 @@ row that has come under the cursor by itself a moment ago.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
+from service_tui.console.key_queue import say_gone
 from service_tui.console.keys import bindings_of, keys_of, shown_key
-from service_tui.console.messages import Said
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.fall import Fall
 from service_tui.console.widgets.words import Words
 from service_tui.desk.state import DeskState
@@ -26,10 +26,8 @@ from service_tui.units import Timestamp
 Result = TypeVar("Result")
 Row = TypeVar("Row")
 
-_GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
 
-
-class CursorList(ModalScreen[Result], Generic[Result, Row]):
+class CursorList(Dialog[Result], Generic[Result, Row]):
     """Rows of the state; a subclass says which, by what each is known, and how it reads."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -98,7 +96,7 @@ class CursorList(ModalScreen[Result], Generic[Result, Row]):
         """The same, for a key that acts on it; that it is gone is said."""
         row = None if self._fall.is_fresh else self.chosen()
         if row is None and self.at:
-            self.post_message(Said(_GONE, "warn"))
+            say_gone(self)
         return row
 
     def action_step(self, by: int) -> None:

@@ -13,7 +13,6 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -21,6 +20,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
@@ -34,7 +34,7 @@ SECOND_THOUGHT_S: Final = 0.4
 """A key held down is no second thought."""
 
 
-class Form(ModalScreen[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
+class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
     """Returns what was filled in, or None when it was left. Enter sets it, escape leaves.
 
     A subclass yields its lines (`parts`), judges them (`judged`) and shows what they mean

@@ -11,19 +11,19 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S
 from service_tui.console.doors import Choice
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
 
 WAYS_MAX: Final = 9
 
 
-class GoOn(ModalScreen[Choice | None]):
+class GoOn(Dialog[Choice | None]):
     """A digit, or a click, chooses; to leave it keeps the desk closed.
 
     Args:

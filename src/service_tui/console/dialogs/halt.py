@@ -11,14 +11,15 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from service_tui.console.dialogs.halt_text import exits_question, halt_text, sold_and_kept
 from service_tui.console.dialogs.typed_word import TypedWord
 from service_tui.console.freshness import is_heard
+from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import RESUME_WORD, ExitAll, Resume
@@ -29,13 +30,15 @@ from service_tui.units import Timestamp
 
 EXIT_WORD: Final = "EXIT"
 
+_ENDED: Final = "the halt is over, and its page closed: the keys typed for it did nothing"
+
 _RESUME: Final = (
     "Entries pass again at once: yours, mirrors, skills that this desk runs, and those of every "
     "agent of this service that is not paused by itself. What the halt cancelled stays cancelled."
 )
 
 
-class HaltPanel(ModalScreen[None]):
+class HaltPanel(Dialog[None]):
     """Stays until it is left or the halt is over; `take` brings it each newer state."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,6 +79,7 @@ class HaltPanel(ModalScreen[None]):
             self._show()
         elif not self._is_over and self.is_current:
             self._is_over = True
+            rest_keys(self, _ENDED)
             self.dismiss(None)
 
     def action_exit_all(self) -> None:

@@ -24,7 +24,9 @@ WhyNot = Callable[[Key], str]
 class Help(Page):
     """The keys in groups, those of the screen in front first; scrolls."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "close", show=False, id="app.help")
+    ]
 
     def __init__(self, group: str, title: str, why_not: WhyNot) -> None:
         super().__init__(f"Keys on {title}", "esc closes, j and k scroll")

@@ -11,16 +11,16 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 
 from service_tui.console.formats import clock_time
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.words import Words
 from service_tui.units import Timestamp
 
 
-class Page(ModalScreen[None]):
+class Page(Dialog[None]):
     """A frame with a title, what leaves it, and a text that scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

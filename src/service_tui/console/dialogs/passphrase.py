@@ -13,11 +13,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
 
@@ -48,7 +48,7 @@ class SecretInput(Input):
         """Copy nothing, and leave what was typed."""
 
 
-class PassphraseDialog(ModalScreen[Secrets | None]):
+class PassphraseDialog(Dialog[Secrets | None]):
     """Asks for the passphrase of a key that is kept here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -12,7 +12,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from service_tui.console import formats
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
@@ -29,6 +28,7 @@ from service_tui.console.redemption_text import (
     steps_text,
 )
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands_wallet import GAP_WORD
@@ -46,7 +46,7 @@ _MANAGED: Final = (
 )
 
 
-class RedeemDialog(ModalScreen[str | None]):
+class RedeemDialog(Dialog[str | None]):
     """Returns the digest of what was confirmed, empty for a managed wallet; None when left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,7 +10,6 @@ from typing import Final
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -28,6 +27,7 @@ from service_tui.console.dialogs.quoting import Quoting, bounded
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import CommandGiven, Said
 from service_tui.console.widgets.choice import Choice
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.room import make_room
@@ -45,7 +45,7 @@ FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
 SECOND_THOUGHT_S: Final = 0.4
-KEPT: Final = "sends when quoted; enter again, esc or another amount takes it back"
+KEPT: Final = "sends when quoted; enter again, esc or backspace takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
 NOT_SENT: Final = "not sent: "
 LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
@@ -59,7 +59,7 @@ _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
 
 
-class TradeForm(ModalScreen[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
+class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     """The ticket for one market. Returns the order, or None when it was left.
 
     It is its own confirmation on play money: enter places what stands there, once. It refuses,

@@ -11,18 +11,18 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from service_tui.console.dialogs.confirm import ARMED_AFTER_S, say_confirmed
 from service_tui.console.keys import bindings_of
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.door import Door
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
 
 
-class TypedWord(ModalScreen[str | None]):
+class TypedWord(Dialog[str | None]):
     """Returns the word once it was typed whole and entered; None when it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]

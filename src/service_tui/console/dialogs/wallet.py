@@ -11,7 +11,6 @@ from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from service_tui.console.dialogs.pay_form import PayForm
 from service_tui.console.dialogs.typed_word import TypedWord
@@ -31,6 +30,7 @@ from service_tui.console.keys import bindings_of, keys_of, shown_key
 from service_tui.console.messages import CommandGiven, Copied, Said
 from service_tui.console.qr import qr_text
 from service_tui.console.theme import content
+from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.words import Words
 from service_tui.desk.commands import Command
 from service_tui.desk.commands_wallet import (
@@ -68,7 +68,7 @@ _ALLOW: Final = (
 )
 
 
-class WalletPanel(ModalScreen[None]):  # noqa: PLR0904 - one action a key
+class WalletPanel(Dialog[None]):  # noqa: PLR0904 - one action a key
     """Stays until it is left; `take` brings it each newer state."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -13,20 +13,21 @@ from textual.binding import Binding, BindingType
 
 from service_tui.console.dialogs.page import Page
 from service_tui.console.key_queue import KeyQueue
+from service_tui.console.keys import cap, key_named, with_keys
 
 _FIRST_KEYS: Final = (
-    ("2", "look at the markets; j and k move, / finds"),
-    ("b", "buy in the market under the cursor"),
-    ("1", "see what you hold, x sells it"),
-    ("0", "see what needs you"),
-    ("?", "every key, and what it does here"),
+    ("app.markets", "look at the markets; j and k move, {rows.filter} finds"),
+    ("markets.buy", "buy in the market under the cursor"),
+    ("app.portfolio", "see what you hold, {portfolio.sell} sells it"),
+    ("app.attention", "see what needs you"),
+    ("app.help", "every key, and what it does here"),
 )
 
 
-_ACTING: Final = frozenset({key for key, _ in _FIRST_KEYS} | {":"})
-"""Keys that the page names and that do what it says: it makes room for them."""
+_ACTING: Final = (*(ident for ident, _ in _FIRST_KEYS), "app.palette")
+"""Actions that the page names and whose keys do what it says: it makes room for them."""
 
-_PACE: Final = frozenset({"p", "<", ">"})
+_PACE: Final = ("app.pause", "app.slower", "app.faster")
 """The same of a world that is ours."""
 
 
@@ -42,8 +43,9 @@ class Welcome(Page):
     def on_key(self, event: events.Key) -> None:
         """Leave for a key that the page names, which then does what it says."""
         queue: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        acting = _ACTING | _PACE if self._is_embedded else _ACTING
-        if event.character in acting and isinstance(queue, KeyQueue):
+        acting = (*_ACTING, *(_PACE if self._is_embedded else ()))
+        keys = {key for ident in acting for key in key_named(ident).keys}
+        if event.key in keys and isinstance(queue, KeyQueue):
             event.stop()
             event.prevent_default()
             queue.give_again(event)
@@ -81,18 +83,24 @@ def _page(*, is_embedded: bool) -> Text:
         "the price is what the market believes.\n\n",
         *(_OWN if is_embedded else _REMOTE),
     )
-    for key, does in _FIRST_KEYS:
-        page.append_text(Text.assemble(("   "), (key, "bold accent"), f"   {does}\n"))
-    pace = (("p", "accent"), " pauses the world, ", ("< >", "accent"), " change its speed, ")
+    for ident, does in _FIRST_KEYS:
+        line = Text.assemble("   ", (cap(ident), "bold accent"), f"   {with_keys(does)}\n")
+        page.append_text(line)
+    pace = (
+        (cap("app.pause"), "accent"),
+        " pauses the world, ",
+        (f"{cap('app.slower')} {cap('app.faster')}", "accent"),
+        " change its speed, ",
+    )
     page.append_text(
         Text.assemble(
             "\n",
             *(pace if is_embedded else ()),
-            (":", "accent"),
+            (cap("app.palette"), "accent"),
             " finds any market or command by name, ",
-            ("q", "accent"),
+            (cap("app.out"), "accent"),
             " leaves. This page comes back with ",
-            ("F12", "accent"),
+            (cap("app.welcome"), "accent"),
             ".",
         )
     )

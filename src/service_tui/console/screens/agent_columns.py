@@ -104,7 +104,8 @@ def buys_text(agent: AgentView) -> Text:
         return Text(formats.NOT_KNOWN, "muted")
     if limits.buys_max is None:
         return Text(f"{limits.buys_today:,}")
-    tone = "warn" if limits.buys_today > _NEAR * limits.buys_max else ""
+    used = limits.buys_today + limits.buys_resting
+    tone = "warn" if used > _NEAR * limits.buys_max else ""
     return Text.assemble((f"{limits.buys_today:,}", tone), (f"/{limits.buys_max:,}", "muted"))
 
 

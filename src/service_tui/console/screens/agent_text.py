@@ -174,8 +174,10 @@ def _limits(limits: AgentLimitsView, *, masked: bool) -> tuple[Figure, ...]:
         return Text.assemble(formats.money(used, masked=masked), (" of ", "muted"), most_text)
 
     most = "no limit" if limits.buys_max is None else f"{limits.buys_max:,}"
+    resting = f" + {limits.buys_resting:,} resting" if limits.buys_resting else ""
+    bought = Text.assemble(f"{limits.buys_today:,}", (f"{resting} of ", "muted"), most)
     rows: list[Figure] = [
-        ("buys today", Text.assemble(f"{limits.buys_today:,}", (" of ", "muted"), most)),
+        ("buys today", bought),
         ("one trade", formats.money(limits.sim_trade_max, masked=masked)),
         ("one market", formats.money(limits.sim_market_max, masked=masked)),
         ("real trade", formats.money(limits.trade_max, masked=masked)),

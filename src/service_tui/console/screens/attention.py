@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, of_wall
 from service_tui.console.keys import bindings_of, key_named
 from service_tui.console.messages import ApprovalWanted, GoTo, KeyChosen, Said
 from service_tui.console.needs import AWAY, DISMISSED, away_mark, meanwhile, needs, untold
@@ -236,7 +236,7 @@ class AttentionScreen(DeskScreen[AttentionPart]):
         since = formats.moment_of(calm.since, self.now).plain
         length = formats.duration(max(0.0, self.now - calm.since))
         start = ", as long as this console looks" if calm.is_from_start else ""
-        return f"All is well since {since}, for {length}{start}.\n\n{CALM}"
+        return f"All is well since {since}{of_wall(self.state)}, for {length}{start}.\n\n{CALM}"
 
     def _lost(self) -> TicketView | None:
         """The highlighted order, if it is one of which no trace was found."""

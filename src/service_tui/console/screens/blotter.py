@@ -68,6 +68,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             id="blotter-table",
         )
         self._detail = Words(id="blotter-detail-text", keeps_room=True)
+        self._wide = 40
         self._open_only = False
 
     def compose(self) -> ComposeResult:
@@ -190,5 +191,7 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         ticket = self.table.selected()
         text = Text("no command highlighted", "muted")
         if ticket is not None:
-            text = ticket_detail(ticket, self.state, self.now, width=self._detail.size.width)
+            # Coming back, it has no size until it is laid out: most likely that of before.
+            self._wide = self._detail.size.width or self._wide
+            text = ticket_detail(ticket, self.state, self.now, width=self._wide)
         self._detail.tell(text)

@@ -4,8 +4,9 @@ Knows the desk's records and the formats. Must not know a widget but the table's
 Used by the markets screen.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.text import Text
 
@@ -31,8 +32,41 @@ _SPARK_SPAN: Final = 0.04
 """A sparkline's height is at least four points: smaller moves are noise."""
 
 
-_QUESTION: Final = 0.35
-"""Part of the table that the question takes before there is a line of the day, or a category."""
+class Room(NamedTuple):
+    """How a terminal's width is shared out: cells of the pane beside the list, of a question."""
+
+    pane: int
+    question: int
+
+
+_ROOMS: Final = {
+    0: Room(0, 34),
+    119: Room(0, 34),
+    120: Room(40, 34),
+    140: Room(56, 38),
+    160: Room(60, 54),
+    199: Room(60, 65),
+    200: Room(89, 65),
+    220: Room(100, 74),
+    250: Room(100, 83),
+}
+"""By the width of the terminal, whole between two of them: a question never gets fewer letters in a
+wider one, though a pane takes room from 120 on and a second column of it from 200 on. So it takes
+no more in a narrow one than beside the pane, and other columns have the rest. Source: ux, "Looks".
+"""
+
+
+def room_of(width: int) -> Room:
+    """What pane and question get in a terminal so wide."""
+    widths = tuple(_ROOMS)
+    place = bisect_right(widths, max(0, width)) - 1
+    below = _ROOMS[widths[place]]
+    if place + 1 == len(widths):
+        return Room(below.pane, below.question + width - widths[place])
+    above = _ROOMS[widths[place + 1]]
+    part = (width - widths[place]) / (widths[place + 1] - widths[place])
+    pane = round(below.pane + part * (above.pane - below.pane))
+    return Room(pane, int(below.question + part * (above.question - below.question)))
 
 
 def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ...]:
@@ -47,7 +81,7 @@ def market_columns(around: Callable[[], Around]) -> tuple[Column[MarketView], ..
 
     return (
         Column("marks", "", 2, marks),
-        market_column("question", "question", 24, share=_QUESTION),
+        market_column("question", "question", 24),
         price_column("price", "YES", 6, lambda market: market.price),
         figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
         Column("spark", "24 h", _SPARK_CELLS, _spark, tier=74, glows=False),

@@ -19,7 +19,7 @@ from service_tui.console.freshness import counted, is_heard, is_private, world_n
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.explained import market_numbers
-from service_tui.console.screens.market_columns import market_columns
+from service_tui.console.screens.market_columns import market_columns, room_of
 from service_tui.console.screens.market_filter import (
     STATUSES,
     UNTIL_S,
@@ -65,7 +65,7 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (120, 0),
-        "-two": (160, 0),
+        "-two": (200, 0),
         "-tall": (0, 44),
     }
     """From where the detail stands beside the list, in two columns, and with a large chart. Source:
@@ -122,6 +122,13 @@ class MarketsScreen(PaneScreen[MarketsPart, MarketView]):  # noqa: PLR0904 - one
         """Let time pass in the table and the pane."""
         self._around = self._look_around()
         super().tick()
+
+    def fit(self) -> None:
+        """Share the width out between the list and the pane."""
+        super().fit()
+        room = room_of(self.size.width)
+        self.pane.styles.width = room.pane or None
+        self.table.text_cells = room.question
 
     def show_in_room(self) -> None:
         """The pane; the table looks after itself."""

@@ -12,7 +12,14 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.exit_estimate import exit_at, guarded
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import counted, is_heard, is_private, not_told
+from service_tui.console.freshness import (
+    counted,
+    is_heard,
+    is_private,
+    not_told,
+    of_wall,
+    on_wall,
+)
 from service_tui.console.screens.alert_columns import (
     alert_state_text,
     left_text,
@@ -215,7 +222,7 @@ def _becomes(row: MonitorView, state: DeskState, now: Timestamp) -> Text:
         if (each.market_id, each.side, each.venue) == (row.market_id, row.side, row.venue)
     ]
     if lines:
-        blocks.append(section("before", Text("\n").join(lines[:_EXITS_MAX])))
+        blocks.append(section(f"before{of_wall(state)}", Text("\n").join(lines[:_EXITS_MAX])))
     return Text("\n\n").join(blocks)
 
 
@@ -231,8 +238,8 @@ def _alert(row: AlertView, state: DeskState, now: Timestamp, width: int) -> Told
     shown: tuple[Figure, ...] = (
         ("trigger price", formats.price(row.trigger_price)),
         ("mark now", formats.price(None if held is None else held.mark)),
-        ("breached", formats.clock_time(row.breached_at)),
-        ("expires", formats.clock_time(row.expires_at)),
+        (f"breached{on_wall(state)}", formats.clock_time(row.breached_at)),
+        (f"expires{on_wall(state)}", formats.clock_time(row.expires_at)),
         ("time left", left_text(row, now)),
         ("tries", formats.count(row.attempts)),
         ("shares", formats.shares(row.shares, masked=masked)),
@@ -258,7 +265,7 @@ def _exit(row: ExitView, state: DeskState, width: int) -> Told:
     tail = Text.assemble(formats.plain(row.cause, 60), (f"  on {row.venue.value}", "muted"))
     average = row.proceeds / row.shares if row.shares > 0 else None
     shown: tuple[Figure, ...] = (
-        ("sold", formats.date_time(row.at)),
+        (f"sold{on_wall(state)}", formats.date_time(row.at)),
         ("by", Text(sold_by(row))),
         ("trigger price", formats.price(row.trigger_price)),
         ("got a share", formats.price(average)),
@@ -281,8 +288,8 @@ def _price_alert(row: PriceAlertView, state: DeskState, now: Timestamp, width: i
         ("price", formats.price(row.threshold)),
         ("now", formats.price(price_now(row, state))),
         ("points off", formats.points(points_off(row, state))),
-        ("since", formats.date_time(row.created_at)),
-        ("fired", formats.date_time(row.triggered_at)),
+        (f"since{on_wall(state)}", formats.date_time(row.created_at)),
+        (f"fired{on_wall(state)}", formats.date_time(row.triggered_at)),
     )
     said = "It is told once, here on this desk. Nothing is traded. d forgets it."
     return Told(

@@ -17,6 +17,7 @@ from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.monitor_draft import Change, why_not_set
 from service_tui.console.dialogs.order_draft import why_closed
 from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.key_queue import say_gone
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
 from service_tui.console.screens.base import CopiedRecord, DeskScreen
@@ -46,7 +47,6 @@ _WANT_A_ROW: Final = _MOVE_MONEY | {
 """Actions of keys.py that apply to the row in focus."""
 
 NO_ROW: Final = "no row is highlighted"
-_GONE: Final = "the row you were on is gone: nothing was done, press again for the row shown"
 
 
 class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one action a key
@@ -220,8 +220,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
     def row_in_focus(self) -> Row | None:
         """The highlighted row; None, and said, when it vanished: an action must then refuse."""
         row = self.table.selected()
-        if row is None:
-            self.post_message(Said(_GONE if self.table.order.cursor else self.table.empty, "warn"))
+        if row is None and self.table.order.cursor:
+            say_gone(self)
+        elif row is None:
+            self.post_message(Said(self.table.empty, "warn"))
         return row
 
     def open_ticket(
@@ -288,8 +290,10 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         """Whether a key does nothing now, which is then said."""
         why = self.why_not(action)
         if why:
-            is_gone = why == NO_ROW and self.table.order.cursor is not None
-            self.post_message(Said(_GONE if is_gone else why, "warn"))
+            if why == NO_ROW and self.table.order.cursor is not None:
+                say_gone(self)
+            else:
+                self.post_message(Said(why, "warn"))
         return bool(why)
 
     def action_filter(self) -> None:

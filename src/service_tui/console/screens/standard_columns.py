@@ -50,7 +50,7 @@ def venue_mark(venue: Venue) -> str:
 
 
 def market_column(
-    name: str = "market", title: str = "market", width: int = 14, *, share: float = 0.0
+    name: str = "market", title: str = "market", width: int = 14
 ) -> Column[HasQuestion]:
     """The question, which takes the room that the other columns leave."""
     return Column(
@@ -60,7 +60,6 @@ def market_column(
         lambda row: formats.plain(row.question),
         sort_key=lambda row: row.question,
         flex=True,
-        share=share,
     )
 
 

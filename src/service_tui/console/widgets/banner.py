@@ -11,6 +11,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.keys import cap
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.lasting import REAL_MONEY, lasting_words
@@ -115,7 +116,7 @@ def _old(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
     stale = stale_topic(state, now)
     if stale is not None:
         topic, age = stale
-        said = f"{named(topic)} {formats.duration(age)} old; r asks now"
+        said = f"{named(topic)} {formats.duration(age)} old; {cap('app.refresh')} asks now"
         why = formats.plain(failures.get(topic, ""), PROBLEM_MAX).plain
         yield Lasting("stale", "stale", f"{said}: {why}" if why else said)
     for topic, problem in failures.items():
@@ -137,7 +138,8 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Lasting]:
     if reactor.is_enabled and reactor.breaker.is_paused(now) and not state.from_cache:
         left = reactor.breaker.left_s(now)
         again = f" for {formats.duration(left)}" if left is not None else ""
-        said = f"the reactor is paused after failures{again}: signals are skipped; 4 shows it"
+        shows = f"{cap('app.reactor')} shows it"
+        said = f"the reactor is paused after failures{again}: signals are skipped; {shows}"
         yield Lasting("warn", "breaker", said)
 
 
@@ -146,18 +148,19 @@ def _halt(state: DeskState) -> Iterator[Lasting]:
     halt = state.halt
     if halt is None:
         if state.halted_since is not None:
-            said = "the service was halted from elsewhere: no entry passes; F9 shows more"
+            key = cap("app.halt")
+            said = f"the service was halted from elsewhere: no entry passes; {key} shows more"
             yield Lasting("loss", HALTED, said)
         return
     if halt.is_resuming:
         said = "being resumed; no entry passes yet"
     elif halt.exits is not None and not halt.exits.is_over:
-        said = "positions are being sold, no entry passes; F9 shows how far"
+        said = f"positions are being sold, no entry passes; {cap('app.halt')} shows how far"
     elif halt.missing or not halt.acks:
         missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
-        said = f"no entry leaves this desk; {missing} missing, F9 shows which"
+        said = f"no entry leaves this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
-        said = "no entry passes, everybody has acknowledged it; F9 exits or resumes"
+        said = f"no entry passes, everybody has acknowledged it; {cap('app.halt')} exits or resumes"
     yield Lasting("loss", HALTED, said)
 
 

@@ -50,7 +50,6 @@ class Column(Generic[Row_contra]):
         align: `right` for what is no number and still stands right, such as ages.
         flex: takes the room that the others leave; the first such column of a table.
         tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
-        share: part of the table that the flexible column takes before columns of a tier are shown.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
     """
 
@@ -64,7 +63,6 @@ class Column(Generic[Row_contra]):
     flex: bool = False
     tier: int = 0
     glows: bool = True
-    share: float = 0.0
 
     @property
     def is_right(self) -> bool:
@@ -110,7 +108,11 @@ class Placed(Generic[Row]):
 
 
 def placed(
-    columns: Sequence[Column[Row]], width: int, *, outer: int | None = None
+    columns: Sequence[Column[Row]],
+    width: int,
+    *,
+    outer: int | None = None,
+    text: int | None = None,
 ) -> tuple[Placed[Row], ...]:
     """The columns that fit into a table of a width, with their places.
 
@@ -118,6 +120,8 @@ def placed(
         columns: from left to right.
         width: cells there are for them.
         outer: cells of the whole table, which the tiers speak of; None: the same.
+        text: cells that the flexible column takes before columns of a tier are shown, and after
+            them; None: what it needs at least, and all that is left.
 
     Returns:
         Columns of a tier above the width are left out, then, while there is no room, those of the
@@ -127,10 +131,7 @@ def placed(
     while (highest := max((c.tier for c in shown), default=0)) and _needed(shown) > width:
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
-    flexible = next((column for column in shown if column.flex), None)
-    # More room is first of all more of the text: no wider table shows fewer letters of it.
-    wanted = 0 if flexible is None else max(flexible.width, int(flexible.share * width))
-    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, wanted) > width:
+    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, text) > width:
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
     while len(shown) > 1 and _needed(shown, FLEX_LEFT_MIN) > width:
@@ -141,6 +142,8 @@ def placed(
     left = GUTTER
     for column in shown:
         wide = max(1, column.width + spare) if column is flexible else column.width
+        if column is flexible and text is not None:
+            wide = min(wide, text)
         result.append(Placed(column, left, wide))
         left += wide + GAP
     return tuple(result)

@@ -6,6 +6,7 @@ Used by the app, which makes a screen at its first visit.
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.geometry import Size
 
 from service_tui.console.widgets.numbered_view import NumberedView
 
@@ -18,6 +19,7 @@ class Deck(Container):
     def __init__(self, first: NumberedView) -> None:
         super().__init__(id="deck")
         self.front = first
+        self._sizes: dict[str, Size] = {}
 
     def compose(self) -> ComposeResult:
         """The first screen; the others come when they are wanted."""
@@ -28,10 +30,15 @@ class Deck(Container):
         screens = self.query_children(NumberedView)
         return next((screen for screen in screens if screen.name_in_keys == name), None)
 
-    async def bring(self, screen: NumberedView) -> None:
-        """Put a screen in front, mounted if it was not yet."""
+    async def bring(self, screen: NumberedView) -> bool:
+        """Put a screen in front, mounted if it was not yet.
+
+        Returns:
+            Whether it stands there in another size than it had when it was last in front.
+        """
         if screen is self.front:
-            return
+            return False
+        self._sizes[self.front.name_in_keys] = self.front.size
         if screen.parent is None:
             # Mounted unseen, and awaited: only then its parts are there to be shown something.
             screen.display = False
@@ -40,3 +47,4 @@ class Deck(Container):
         self.front.display = False
         self.front = screen
         screen.display = True
+        return self._sizes.get(screen.name_in_keys, self.size) != self.size

@@ -40,6 +40,7 @@ class DetailPane(VerticalScroll, can_focus=True):
     def __init__(self, chart: PriceChart | None = None, *, id: str) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
         self._chart = chart
+        self._wide = 40
 
     def compose(self) -> ComposeResult:
         """The head, the chart, and two blocks of text."""
@@ -54,8 +55,9 @@ class DetailPane(VerticalScroll, can_focus=True):
     @property
     def text_width(self) -> int:
         """Cells that a line of text has in one column."""
-        wide = self.query_one(".detail-head").size.width
-        return wide or 40
+        # A pane that comes back has no size until it is laid out: most likely that of before.
+        self._wide = self.query_one(".detail-head").size.width or self._wide
+        return self._wide
 
     def show(self, head: Text, body: Text, more: Text) -> None:
         """Show these blocks; one that is the same as before is left alone."""

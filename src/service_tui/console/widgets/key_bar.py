@@ -15,10 +15,8 @@ from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
 from service_tui.console.widgets.numbered_view import NumberedView
 
-SCREEN_KEYS: Final = tuple(
-    key for key in keys_of("app") if key.action.startswith("go(") and key.keys[0].isdecimal()
-)
-"""The numbered screens, in their order."""
+NOT_NUMBERED: Final = frozenset({"app.log"})
+"""Screens that the bottom line leaves out."""
 
 _LABEL_RANK: Final = 30
 _KEY_RANK: Final = 4
@@ -40,10 +38,14 @@ class KeyBar(Bar):
     def show(self, front: NumberedView, needing: int) -> None:
         """Offer the keys of what is in front; `needing` counts the rows of the first screen."""
         here = keys_here(front)
-        bits = [_screen_bit(key, front.name_in_keys, needing) for key in SCREEN_KEYS]
+        screens = screen_keys()
+        bits = [
+            _screen_bit(key, place, front.name_in_keys, needing)
+            for place, key in enumerate(screens)
+        ]
         bits += [_key_bit(key, place) for place, key in enumerate(here)]
         if tuple(bits) != self._bits:
-            self._keys, self._bits = (*SCREEN_KEYS, *here), tuple(bits)
+            self._keys, self._bits = (*screens, *here), tuple(bits)
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
@@ -62,6 +64,15 @@ class KeyBar(Bar):
                 self.post_message(KeyChosen(self._keys[index]))
 
 
+def screen_keys() -> tuple[Key, ...]:
+    """The numbered screens, in their order."""
+    return tuple(
+        key
+        for key in keys_of("app")
+        if key.action.startswith("go(") and key.ident not in NOT_NUMBERED
+    )
+
+
 def keys_here(front: NumberedView) -> tuple[Key, ...]:
     """The keys for the footer, of the screen first; those that do nothing here are left out."""
     groups = (front.name_in_keys, "rows")
@@ -74,7 +85,7 @@ def keys_here(front: NumberedView) -> tuple[Key, ...]:
     return (*own, *(key for key in keys_of("app") if key.footer))
 
 
-def _screen_bit(key: Key, front: str, needing: int) -> Bit:
+def _screen_bit(key: Key, place: int, front: str, needing: int) -> Bit:
     number, name = shown_key(key), key.label
     if key.action == f"go('{front}')":
         tone = "bold reverse accent"
@@ -84,7 +95,7 @@ def _screen_bit(key: Key, front: str, needing: int) -> Bit:
     short = Text(f"!{needing}", "bold warn") if count.plain else Text()
     digit = Text.assemble((number, "accent"), short)
     full = Text.assemble((number, "accent"), (f" {name}", "muted"), count)
-    return Bit(full, _LABEL_RANK + int(number), digit)
+    return Bit(full, _LABEL_RANK + place, digit)
 
 
 def _is_first(key: Key) -> bool:

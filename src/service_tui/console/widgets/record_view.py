@@ -71,6 +71,9 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     """Whether a style sheet has a rule for it while it has the focus. Looking for one takes longer
     than to paint the table."""
 
+    text_cells: int | None = None
+    """Cells that the flexible column gets, if there are so many; None: what the others leave."""
+
     def __init__(
         self,
         columns: Sequence[Column[R]],
@@ -82,12 +85,12 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.set_reactive(RecordView.empty, empty)
-        self.columns = self._columns = tuple(columns)
+        self.columns = tuple(columns)
         self._order = RowOrder(key)
         self._sort: Column[R] | None = None
         self._falls = False
         self._paint = Paint(self)
-        self._lines = TableLines(self._columns, self._paint)
+        self._lines = TableLines(self.columns, self._paint)
         self._resting: Timer | None = None
 
     @property
@@ -120,7 +123,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
         `falling` None is the column's own first direction: numbers from the largest down.
         """
-        named = (each for each in self._columns if each.id == column_id and each.sort_key)
+        named = (each for each in self.columns if each.id == column_id and each.sort_key)
         self._sort = column = next(named, None)
         self._falls = (column is not None and column.numeric) if falling is None else falling
         rank = None if column is None else column.sort_key
@@ -137,7 +140,7 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         if self._paint.prepare():
             self._lines.recolour()
         width = self.size.width
-        self._lines.lay_out(width - self.scrollbar_gutter.width, width)
+        self._lines.lay_out(width - self.scrollbar_gutter.width, width, self.text_cells)
         if self.styles.gutter:
             return super().render_lines(crop)
         # Without border and padding, the lines need none of Textual's own dressing.

@@ -93,17 +93,23 @@ class TableLines(Generic[R]):
     def __init__(self, columns: Sequence[Column[R]], paint: Paint) -> None:
         self._columns = columns
         self._paint = paint
-        self._width = self._outer = 0
+        self._room: tuple[int, int, int | None] = 0, 0, None
         self._laid: dict[str, Laid[R]] = {}
         self._drawn: dict[str, _Drawn] = {}
         self.placed: tuple[Placed[R], ...] = ()
         self.glow: Glow = {}
 
-    def lay_out(self, width: int, outer: int) -> None:
-        """Choose and place the columns for a width, within a table that is `outer` wide."""
-        if (width, outer) != (self._width, self._outer):
-            self._width, self._outer = width, outer
-            self.placed = placed(self._columns, width, outer=outer)
+    def lay_out(self, width: int, outer: int, text: int | None = None) -> None:
+        """Choose and place the columns for a width, within a table that is `outer` wide.
+
+        Args:
+            width: cells there are for them.
+            outer: cells of the whole table.
+            text: cells of the flexible column; None: what the others leave.
+        """
+        if (width, outer, text) != self._room:
+            self._room = width, outer, text
+            self.placed = placed(self._columns, width, outer=outer, text=text)
             self._laid.clear()
             self.recolour()
 
@@ -212,20 +218,22 @@ class TableLines(Generic[R]):
     def words(self, text: str, line: int, height: int) -> Strip:
         """A line of a quiet text in the middle of an empty table."""
         style = self._paint.style("muted")
-        lines = _wrapped(text, max(1, self._width - 2 * GUTTER))
+        lines = _wrapped(text, max(1, self._room[0] - 2 * GUTTER))
         place = line - max(0, (height - len(lines)) // 3)
         if not 0 <= place < len(lines):
             return self.blank()
-        return self._filled([Segment(lines[place].center(self._width), style)], style, self._width)
+        return self._filled(
+            [Segment(lines[place].center(self._room[0]), style)], style, self._room[0]
+        )
 
     def blank(self) -> Strip:
         """A line below the last row."""
         return self._filled([], self._paint.style(), 0)
 
     def _filled(self, segments: Sequence[Segment], style: Style, length: int) -> Strip:
-        line = Strip(segments, length).adjust_cell_length(self._width, style)
+        line = Strip(segments, length).adjust_cell_length(self._room[0], style)
         # Where the scroll bar would stand there is nothing but the ground.
-        return line.adjust_cell_length(self._outer, self._paint.ground)
+        return line.adjust_cell_length(self._room[1], self._paint.ground)
 
 
 def _direction(column: Column[R], was: R, now: R) -> str:

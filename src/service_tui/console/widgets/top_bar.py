@@ -147,12 +147,10 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
     if state.service.mode is Mode.SIM:
         if limits.day_trades is None or not limits.day_trades_max:
             return Text("no daily limit", "muted"), 0.0
-        figures = Text.assemble(
-            formats.count(limits.day_trades),
-            (" of ", "muted"),
-            formats.count(limits.day_trades_max),
-        )
-        return _labelled("bought today", figures), limits.day_trades / limits.day_trades_max
+        figures = Text.assemble(formats.count(limits.day_trades), *_resting(limits))
+        figures.append_text(Text.assemble((" of ", "muted"), formats.count(limits.day_trades_max)))
+        used = limits.day_trades + limits.day_resting
+        return _labelled("bought today", figures), used / limits.day_trades_max
     masked = is_private(state)
     part = limits.day_spent / limits.day_spend_max if limits.day_spend_max > 0 else 1.0
     figures = Text.assemble(
@@ -160,7 +158,16 @@ def _used(state: DeskState, limits: LimitsView) -> tuple[Text, float]:
         (" of ", "muted"),
         formats.money(limits.day_spend_max, masked=masked),
     )
-    return _labelled("spent today", figures), part
+    # The service counts against the day what open buys keep: that is not spent yet.
+    kept = any(one.reserved for one in state.venue_sums)
+    return _labelled("spent or reserved today" if kept else "spent today", figures), part
+
+
+def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
+    """Buys that keep a place in the day's limit, and have bought nothing."""
+    if not limits.day_resting:
+        return ()
+    return (("+", "muted"), formats.count(limits.day_resting), (" resting", "muted"))
 
 
 def _connection(state: DeskState, now: Timestamp) -> Text:

@@ -465,7 +465,7 @@ class Redemptions:
         if self._reverts() >= REVERTS_MAX:
             return f"{REVERTS_MAX} redemptions in a row were undone by the chain: turn it on anew"
         needed = wallet.gas_needed or Micros(0)
-        held = micros_down(await self._line.chain.balance(signer.address))
+        held = micros_down(await (await self._line.chain()).balance(signer.address))
         if held < needed or held == 0:
             least = decimal(Micros(max(needed, 1)))
             return f"too little gas: {decimal(held):.4f} POL, one redemption needs {least:.4f}"

@@ -319,7 +319,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
             return None
         await self._line.check()
         judged = self._line.policy.approval(unset[0])
-        price = await self._line.chain.price(judged, address)
+        price = await (await self._line.chain()).price(judged, address)
         place = await self._line.place(address)
         self._gap = place.gap
         gas = max(price.gas, judged.gas_hint or 0)
@@ -458,7 +458,7 @@ class WalletKeeper:  # noqa: PLR0904 - one method an order
         while True:
             if self._wallet.is_linked and not self._ports.state().service.read_only:
                 try:
-                    held = await self._line.chain.balance(self._wallet.address)
+                    held = await (await self._line.chain()).balance(self._wallet.address)
                 except ChainError as error:
                     log.info("the gas in the wallet is not known: %s", error)
                 else:

@@ -6,11 +6,12 @@ from pydantic import JsonValue
 
 from service_tui.engine.chain import GWEI, WEI, pace_changes
 from service_tui.engine.chain_events import ChainSet, Fate, WalletFilled
+from service_tui.loading import imported
 from service_tui.server.node import RpcFault, answer
 from service_tui.server.present_wallet import chain_body, wallet_body
 from service_tui.server.refusals import denied, invalid_items
 from service_tui.server.relay import Refused, relay
-from service_tui.server.service import Asked, Routes
+from service_tui.server.service import ETHEREUM, Asked, Routes
 from service_tui.units import NotMicrosError, micros
 from service_tui.wire.chain import (
     BroadcastBody,
@@ -39,6 +40,7 @@ async def settle(asked: Asked) -> None:
 
 async def call(asked: Asked) -> RpcBody:
     """One JSON-RPC call; an error of the protocol is an answer as well."""
+    await imported(ETHEREUM)
     request = asked.body_as(RpcRequest)
     await settle(asked)
     params: tuple[JsonValue, ...] = request.params
@@ -52,6 +54,7 @@ async def call(asked: Asked) -> RpcBody:
 
 async def broadcast(asked: Asked) -> BroadcastBody:
     """Relay a redemption or approval of the linked wallet; the same bytes again change nothing."""
+    await imported(ETHEREUM)
     await settle(asked)
     signed_tx = asked.body_as(BroadcastRequest).signed_tx
     taken = relay(asked.world, asked.agent.agent_id, signed_tx, asked.now)

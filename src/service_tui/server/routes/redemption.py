@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from service_tui.addresses import keccak256
 from service_tui.engine.agents import Agent
 from service_tui.engine.catalogue import condition_of
 from service_tui.engine.chain import Tx, Wallet
@@ -25,11 +26,12 @@ from service_tui.engine.redemption import (
 )
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.venues import Holding
+from service_tui.loading import imported
 from service_tui.server.by_source import redeemed_of
 from service_tui.server.present_wallet import STATES, redemptions_body, with_redeemed
 from service_tui.server.relay import ADAPTER_KEY, GAS_MAX, gas_needed
 from service_tui.server.routes.chain import settle
-from service_tui.server.service import Asked, Routes
+from service_tui.server.service import ETHEREUM, Asked, Routes
 from service_tui.signing.book import POLYGON
 from service_tui.signing.calls import (
     ZERO_32,
@@ -37,7 +39,6 @@ from service_tui.signing.calls import (
     RedeemPositions,
     encode_call,
 )
-from service_tui.signing.transactions import hash_of
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, decimal
 from service_tui.wire.chain import CHAIN_ID, UnsignedTxBody
@@ -92,6 +93,8 @@ async def _redeemed(
     Raises:
         Refusal: nothing was redeemed.
     """
+    if agent.settings.wallet is not WalletKind.MANAGED:
+        await imported(ETHEREUM)
     world, side = asked.world, request.side
     times, claim = (asked.now, world.world_at), (request.market_id, side)
     found = winning(world.venues, agent, claim)
@@ -117,7 +120,8 @@ async def _redeemed(
 
 def _own_hash(agent: Agent, request: RedeemRequest) -> str:
     """The hash of the service's own redemption. # ours: made up, its wallets have no chain."""
-    return hash_of(f"{agent.agent_id}:{request.market_id}:{request.side.value}".encode())
+    told = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
+    return "0x" + keccak256(told.encode()).hex()
 
 
 def _check_means(asked: Asked, wallet: Wallet, holding: Holding) -> None:

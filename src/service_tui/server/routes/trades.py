@@ -17,6 +17,7 @@ from service_tui.engine.exchange import Order
 from service_tui.engine.orders import VenueOrder
 from service_tui.engine.orders import check as check_order
 from service_tui.engine.venues import REAL
+from service_tui.loading import imported
 from service_tui.server.go_live import go_live_of
 from service_tui.server.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.present import quote_body, trade_body, with_remainder_told
@@ -24,7 +25,7 @@ from service_tui.server.present_venues import chain_ids
 from service_tui.server.refusals import denied, from_refusal, invalid_items
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
-from service_tui.server.service import Asked, Routes
+from service_tui.server.service import ETHEREUM, Asked, Routes
 from service_tui.server.signed_orders import check_ready, verified
 from service_tui.server.venue_history import rows_of, venue_past
 from service_tui.storage.journal import History
@@ -69,6 +70,14 @@ def _size_of(request: TradeRequest) -> Micros:
     return size
 
 
+async def _request_of(asked: Asked) -> TradeRequest:
+    """The order as it came; what reads its signature is loaded before anything is looked at."""
+    request = asked.body_as(TradeRequest)
+    if request.signed_order is not None:
+        await imported(ETHEREUM)
+    return request
+
+
 async def place(asked: Asked) -> TradeBody:
     """Carry out an order, or with `dry_run` say what it would get.
 
@@ -78,7 +87,7 @@ async def place(asked: Asked) -> TradeBody:
     A refusal of the venue is an answer (200, `success` false); only an unknown market is a fault
     of the request. Source: decisions, "Refused trade".
     """
-    request = asked.body_as(TradeRequest)
+    request = await _request_of(asked)
     size = _size_of(request)
     note = Note(
         reasoning=request.reasoning or "",

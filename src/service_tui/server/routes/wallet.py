@@ -7,6 +7,7 @@ from service_tui.engine.agents import Agent
 from service_tui.engine.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
+from service_tui.loading import imported
 from service_tui.server.access import EMBEDDED_HOST
 from service_tui.server.contract_calls import approvals_of
 from service_tui.server.link_challenges import (
@@ -19,8 +20,8 @@ from service_tui.server.link_challenges import (
 from service_tui.server.present import OWNERSHIP, wallet_address
 from service_tui.server.present_wallet import has_credentials, versions_of, wallet_body
 from service_tui.server.refusals import denied, invalid_items
-from service_tui.server.service import Asked, Routes
-from service_tui.signing.approvals import APPROVAL_GAS, approvals
+from service_tui.server.service import ETHEREUM, Asked, Routes
+from service_tui.signing.approvals import APPROVAL_GAS, Approval, approvals
 from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.calls import encode_call
 from service_tui.signing.credentials import Credentials, credentials_signer
@@ -104,6 +105,7 @@ def _scarce(asked: Asked, what: str, limit: int, span_s: float) -> None:
 
 async def link(asked: Asked) -> LinkBody:
     """Link the wallet that has signed the challenge, in the place of the one before."""
+    await imported(ETHEREUM)
     request = asked.body_as(LinkRequest)
     address, world = checksummed(request.address), asked.world
     agent = asked.agent
@@ -240,6 +242,7 @@ async def derive_credentials(asked: Asked) -> CredentialsBody:
     Raises:
         Denied: 403 for another address than the account's, 400 for a wrong or old signature.
     """
+    await imported(ETHEREUM)
     request = asked.body_as(DeriveRequest)
     wallet = asked.world.chain.wallet_of(asked.agent.agent_id)
     if wallet is None or wallet.address.lower() != request.poly_address.lower():
@@ -299,19 +302,11 @@ async def allowances(asked: Asked) -> AllowancesBody:
     address = checksummed(text)
     given = approvals_of(asked.world, address)
     wanted = approvals(POLYGON, exchange)
-    transactions = tuple(
-        UnsignedTxBody(
-            to=one.to,
-            data="0x" + encode_call(one.call).hex(),
-            sender=address,
-            gas=APPROVAL_GAS,
-            chain_id=CHAIN_ID,
-            about=one.about,
-            key=one.key,
-            done=one.key in given,
-        )
-        for one in wanted
-    )
+    if query.include_tx_params:
+        await imported(ETHEREUM)
+        transactions = tuple(_approval_tx(one, address, given) for one in wanted)
+    else:
+        transactions = ()
     by_version = versions_of(given)
     return AllowancesBody(
         all_set=any(one.approvals_set for one in by_version.values()),
@@ -326,7 +321,21 @@ async def allowances(asked: Asked) -> AllowancesBody:
         by_version=by_version,
         address=address,
         exchange_version=exchange.value,
-        transactions=transactions if query.include_tx_params else (),
+        transactions=transactions,
+    )
+
+
+def _approval_tx(approval: Approval, address: str, given: set[str]) -> UnsignedTxBody:
+    """The transaction by which a wallet gives an approval."""
+    return UnsignedTxBody(
+        to=approval.to,
+        data="0x" + encode_call(approval.call).hex(),
+        sender=address,
+        gas=APPROVAL_GAS,
+        chain_id=CHAIN_ID,
+        about=approval.about,
+        key=approval.key,
+        done=approval.key in given,
     )
 
 

@@ -1,8 +1,4 @@
-"""Recursive length prefixes: the bytes of a transaction, and back, one way of writing only.
-
-Knows bytes. Must not know what they mean.
-Used by transactions.
-"""
+"""Recursive length prefixes by hand: the bytes of a transaction, and back, in one way only."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias

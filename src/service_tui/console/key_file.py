@@ -1,0 +1,160 @@
+"""A person's own keys: `keys.toml` names actions by their id, and says on which keys they lie.
+
+Knows TOML, the key table and the keys of lists. Must not know a screen.
+Used by wiring, which reads the file at the start, and by the doctor.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from textual.binding import Binding
+from textual.keys import Keys, key_to_character
+
+from service_tui.console.keys import KEYS, Key, key_name, readable
+from service_tui.toml_lines import Entry, TomlError, entries, nearest, printable, read_text
+
+KEY_FILE: Final = "keys.toml"
+_SCREENS: Final = (
+    "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
+    "agents", "settings", "blotter", "log",
+)  # fmt: skip
+PLACES: Final = (
+    *((screen, "rows", "app") for screen in _SCREENS),
+    *(("dialog", panel) for panel in ("wallet", "stored_keys", "open_orders", "halt")),
+    *(("form", form) for form in ("approval", "start_skill", "leash_form", "price_alert")),
+    ("ticket",),
+)
+"""Groups of the key table whose keys work at one time, in one place."""
+
+_NAMES: Final = frozenset({
+    "plus",
+    *(key.value for key in Keys),
+    *(name for key in KEYS for name in key.keys),
+})
+_MODIFIERS: Final = frozenset({"ctrl", "alt", "shift"})
+_SAME: Final = MappingProxyType({"ctrl+i": "tab", "ctrl+m": "enter"})
+"""Keys that a terminal sends as another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKeys:
+    """The keys of each moved action by its id, and what is wrong with the file.
+
+    Where anything is wrong no action is moved.
+    """
+
+    moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    problems: tuple[str, ...] = ()
+
+
+def read_own_keys(path: Path) -> OwnKeys:
+    """The keys of a file, which may be missing; never raises."""
+    try:
+        text = read_text(path)
+        found = OwnKeys() if text is None else own_keys(text)
+    except TomlError as error:
+        found = OwnKeys(problems=(str(error),))
+    shown = printable(str(path))
+    return OwnKeys(found.moved, tuple(f"{shown}: {problem}" for problem in found.problems))
+
+
+def own_keys(text: str) -> OwnKeys:
+    """The keys that a text of TOML gives to actions; what is wrong names its line or its ids."""
+    try:
+        found = entries(text)
+    except TomlError as error:
+        return OwnKeys(problems=(str(error),))
+    moved: dict[str, tuple[str, ...]] = {}
+    problems: list[str] = []
+    for entry in found:
+        try:
+            moved[entry.key] = _keys_of(entry)
+        except TomlError as error:
+            problems.append(f"line {entry.line}: {error}")
+    problems += () if problems else _clashes(moved)
+    return OwnKeys(problems=tuple(problems)) if problems else OwnKeys(moved)
+
+
+def _keys_of(entry: Entry) -> tuple[str, ...]:
+    """The keys of one action.
+
+    Returns:
+        Textual's names of them.
+
+    Raises:
+        TomlError: there is no such action or key, or the key cannot do it.
+    """
+    ident = printable(entry.key)
+    action = next((key for key in KEYS if key.ident == entry.key), None)
+    if action is None:
+        idents = [key.ident for key in KEYS]
+        raise TomlError(f"no action is called {ident}{nearest(entry.key, idents)}")
+    named: list[object] = entry.value if isinstance(entry.value, list) else [entry.value]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - of TOML
+    if not named or not all(isinstance(name, str) for name in named):
+        raise TomlError(f'{ident} needs a key such as "ctrl+b", or a list of keys')
+    keys = tuple(_checked(str(name)) for name in named)
+    typed = [key for key in keys if len(readable(key)) == 1 or key == "space"]
+    if action.priority and typed:
+        said = f"{ident} works while you type, too: give it a function key or one with ctrl"
+        raise TomlError(f"{said}, not {readable(typed[0])}")
+    return keys
+
+
+def _checked(text: str) -> str:
+    """Textual's name of a key.
+
+    Returns:
+        The name.
+
+    Raises:
+        TomlError: there is no such key, or terminals send it as another one.
+    """
+    key = key_name(text)
+    *modifiers, base = key.split("+")
+    is_known = base in _NAMES or key_to_character(base) is not None
+    if not base or not is_known or not set(modifiers) <= _MODIFIERS:
+        raise TomlError(f"there is no key called {printable(text)!r}")
+    if key in _SAME:
+        raise TomlError(f"a terminal sends {key} as {_SAME[key]}: choose another key")
+    return key
+
+
+def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Two actions of one place on one key, where the table as it comes has none."""
+    said: set[str] = set()
+    for place in PLACES:
+        actions = [
+            key for key in KEYS if key.group in place or (key.group == "app" and key.priority)
+        ]
+        for one, other in combinations(actions, 2):
+            new = ({*_now(one, moved)} & {*_now(other, moved)}) - ({*one.keys} & {*other.keys})
+            both = f"{one.ident} and {other.ident} are both on"
+            said |= {f"{both} {readable(key)}" for key in new}
+        if {"rows", "dialog"} & {*place}:
+            said.update(_clashes_in_lists(actions, moved))
+    yield from sorted(said)
+
+
+def _clashes_in_lists(actions: list[Key], moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Moved actions on a key with which lists and pages move; enter is free there."""
+    from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are moved)
+
+    taken = {
+        key: each.description
+        for each in RecordTable.BINDINGS
+        if isinstance(each, Binding) and (each.id or "").startswith("table.")
+        for key in each.key.split(",")
+        if key != "enter"
+    }
+    for action in actions:
+        for key in moved.get(action.ident, ()):
+            if key in taken:
+                yield f"{action.ident} cannot lie on {readable(key)}: there it means {taken[key]}"
+
+
+def _now(action: Key, moved: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return moved.get(action.ident, action.keys)

@@ -1,0 +1,335 @@
+"""Every setting, once: its key in `config.toml`, its flag, its variable; and which of them holds.
+
+Knows the table, TOML files and the environment's words. Must not know what a setting does.
+Used by the words of the command line, which are made from the table, and by cli.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from service_tui.config import (
+    DATA_VARIABLE,
+    EXCHANGE_VARIABLE,
+    INSECURE_VARIABLE,
+    KEY_VARIABLE,
+    TRUE_WORDS,
+    URL_VARIABLE,
+    WALLET_VARIABLE,
+)
+from service_tui.terms import Plan
+from service_tui.toml_lines import Entry, TomlError, entries, nearest, printable, read_text
+
+CONFIG_FILE: Final = "config.toml"
+LOG_LEVELS: Final = ("error", "warning", "info", "debug")
+CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
+LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"
+SPEEDS: Final = (0, 1, 10, 60)
+SEED_MAX: Final = 2**63 - 1
+PORT_MAX: Final = 65_535
+SIGNAL_TTL_MAX_S: Final = 600
+FALSE_WORDS: Final = frozenset({"0", "false", "no", ""})
+KEY: Final = "api_key"
+_SECRET_MODE: Final = 0o077
+
+Value = str | int | bool | Path
+"""What a setting can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. `key` is that of the file, with its table: `serve.port` is of `serve` alone.
+
+    `values` are all that there are, where they can be listed; a number lies in `low` to `high`
+    where they cannot. `default` is what holds when nothing is said, in words. The value of a
+    secret is never shown.
+    """
+
+    key: str
+    kind: type[str | int | bool | Path]
+    about: str
+    default: str = ""
+    flag: str = ""
+    variable: str = ""
+    values: tuple[str, ...] | tuple[int, ...] = ()
+    low: int = 0
+    high: int = 0
+    is_secret: bool = False
+    metavar: str = ""
+
+    @property
+    def door(self) -> str:
+        """The one command that takes it; empty where several do."""
+        return self.key.rpartition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Its name among what was given on the command line."""
+        return self.key.rpartition(".")[2]
+
+
+SETTINGS: Final = (
+    Setting("url", str, "another service", "the embedded service", "--url", URL_VARIABLE,
+            metavar="URL"),
+    Setting("profile", str, "a service stored by 'login'", flag="--profile", metavar="NAME"),
+    Setting("api_key", str, "key of the service at url", "that stored by 'login'",
+            variable=KEY_VARIABLE, is_secret=True),
+    Setting("allow_insecure", bool, "let url be plain http to any host", "false",
+            variable=INSECURE_VARIABLE),
+    Setting("data_dir", Path, "where the desk keeps state", "the platform's data folder",
+            "--data-dir", DATA_VARIABLE, metavar="DIR"),
+    Setting("seed", int, "seed of a new offline world", "a random one", "--seed",
+            high=SEED_MAX, metavar="N"),
+    Setting("speed", int, "world seconds a second; 0 pauses the offline world", "as last chosen",
+            "--speed", values=SPEEDS),
+    Setting("plan", str, "plan of new agents on the embedded service", "as last chosen, else pro",
+            "--plan", values=tuple(plan.value for plan in Plan)),
+    Setting("signal_ttl", int, "seconds that a signal of the reactor waits on the embedded service",
+            "60", "--signal-ttl", low=1, high=SIGNAL_TTL_MAX_S, metavar="S"),
+    Setting("read_only", bool, "refuse every write", "false", "--read-only"),
+    Setting("listen", int, "port on which agents reach the desk's service", "any free one",
+            "--listen", high=PORT_MAX, metavar="N"),
+    Setting("log_level", str, "from what on the log keeps a line", "info", "--log-level",
+            LEVEL_VARIABLE, values=LOG_LEVELS),
+    Setting("exchange", str, "version of the EVM venue's exchange for which orders are signed",
+            "v1", variable=EXCHANGE_VARIABLE, values=("v1", "v2")),
+    Setting("wallet_key", str, "key of a wallet; no file takes it: 'service-tui keys import' does",
+            variable=WALLET_VARIABLE, is_secret=True),
+    Setting("serve.port", int, "port of 'serve'; 0 takes any free one", "0", "--port",
+            high=PORT_MAX, metavar="N"),
+    Setting("serve.limits", str, "off: no rates, no caps; for benches and soaks", "on", "--limits",
+            values=("on", "off")),
+    Setting("report.format", str, "of 'report'", "md", "--format", values=("md", "csv")),
+    Setting("autoresearch.max_experiments", int, "cap of a session; 0 is any number", "50",
+            variable=CAP_VARIABLE, high=9_999_999),
+)  # fmt: skip
+"""The whole table, in the order in which it is shown."""
+
+BY_KEY: Final = MappingProxyType({setting.key: setting for setting in SETTINGS})
+
+SCRIPTS_ONLY: Final = MappingProxyType({
+    "SERVICE_SKIP_PREFLIGHT": "`ServiceClient` sends without the checks before an order",
+    "EXPOSURE_CAP_USD": "`ServiceClient` holds back buys above this sum",
+    "SERVICE_<SLUG>_DAILY_BUDGET_USD": "budget of a skill's day, 20 by default",
+})
+"""Variables that scripts and skills read, and the desk does not."""
+
+
+class SettingError(ValueError):
+    """A setting that cannot be used; says which, where, and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What holds of one setting, and where it comes from. No value shows in a repr."""
+
+    setting: Setting
+    value: Value | None = field(repr=False)
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What `config.toml` says by key; `problem` is why it cannot be used, empty where it can."""
+
+    path: Path
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value], repr=False)
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    problem: str = ""
+
+
+def read_config(path: Path) -> ConfigFile:
+    """What the file says, which may be missing; never raises.
+
+    Returns:
+        Its values; a mistake makes the whole file a problem, which names the first one.
+    """
+    try:
+        text = read_text(path)
+        if text is None:
+            return ConfigFile(path)
+        found = entries(text)
+        values = {entry.key: _of_entry(entry) for entry in found}
+        _check_secret(path, values)
+    except (TomlError, SettingError) as error:
+        return ConfigFile(path, problem=f"{printable(str(path))}: {error}")
+    return ConfigFile(path, values, {entry.key: entry.line for entry in found})
+
+
+def _of_entry(entry: Entry) -> Value:
+    """The value of one line of the file.
+
+    Returns:
+        The value.
+
+    Raises:
+        SettingError: nothing is called so, or this cannot be its value.
+    """
+    setting, key, place = BY_KEY.get(entry.key), printable(entry.key), f"line {entry.line}"
+    if setting is None:
+        near = nearest(entry.key, [*BY_KEY])
+        raise SettingError(f"{place}: no setting is called {key}{near}")
+    if setting.variable == WALLET_VARIABLE:
+        kept = "is kept in no plain file: 'service-tui keys import' encrypts it"
+        raise SettingError(f"{place}: {key} {kept}")
+    try:
+        return value_of(setting, entry.value)
+    except SettingError as error:
+        raise SettingError(f"{place}: {error}") from None
+
+
+def _check_secret(path: Path, values: Mapping[str, Value]) -> None:
+    """Refuse a key that others may read, or that could go to any address.
+
+    Raises:
+        SettingError: the file is not its owner's alone, or names no address beside the key.
+    """
+    if KEY not in values:
+        return
+    if path.stat().st_mode & _SECRET_MODE:
+        raise SettingError(f"others may read it, and {KEY} stands in it: chmod 600 it")
+    if "url" not in values:
+        raise SettingError(f"{KEY} needs url beside it: the key goes to that address alone")
+
+
+def value_of(setting: Setting, said: object) -> Value:
+    """The value that a file says, in its own type.
+
+    Returns:
+        The value; a folder with its '~' opened.
+
+    Raises:
+        SettingError: it has another type, or lies outside of what there is.
+    """
+    wanted = str if setting.kind is Path else setting.kind
+    is_number = isinstance(said, int) and not isinstance(said, bool)
+    if not (is_number if wanted is int else isinstance(said, wanted)):
+        raise SettingError(f"{setting.key} is {wanted_of(setting)}")
+    if isinstance(said, str) and setting.kind is Path:
+        return folder(said)
+    if isinstance(said, str | int) and _is_possible(setting, said):
+        return said
+    raise SettingError(f"{setting.key} is {wanted_of(setting)}")
+
+
+def _is_possible(setting: Setting, value: str | int) -> bool:
+    if setting.values:
+        return value in setting.values
+    if setting.kind is int:
+        return isinstance(value, int) and setting.low <= value <= setting.high
+    return value != ""
+
+
+def value_in(setting: Setting, text: str) -> Value:
+    """The value that a flag or a variable says in words.
+
+    Returns:
+        The value.
+
+    Raises:
+        SettingError: the words are no such value.
+    """
+    if setting.kind is bool:
+        return text.lower() in TRUE_WORDS
+    if setting.kind is not int:
+        return value_of(setting, text)
+    # More digits than the largest has are no number of ours, and slow to read.
+    is_short = text.isascii() and text.isdecimal() and len(text) <= len(str(SEED_MAX))
+    if is_short and _is_possible(setting, int(text)):
+        return int(text)
+    raise SettingError(f"{text!r} is not {wanted_of(setting)}")
+
+
+def folder(text: str) -> Path:
+    """A folder; nothing at all is not the current one.
+
+    Returns:
+        The folder with its '~' opened.
+
+    Raises:
+        SettingError: it is empty, or its home is nobody's.
+    """
+    if not text:
+        raise SettingError("the name of the folder is empty")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise SettingError(f"{text!r} names nobody's home") from error
+
+
+def wanted_of(setting: Setting) -> str:
+    """What can be said of a setting, in words."""
+    if setting.values:
+        return "one of " + ", ".join(json.dumps(value) for value in setting.values)
+    if setting.kind is int:
+        return f"a whole number from {setting.low} to {setting.high}"
+    if setting.kind is bool:
+        return "true or false"
+    return "a text in quotes"
+
+
+def settle(
+    flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile, door: str = ""
+) -> Iterator[Settled]:
+    """What holds of each setting: the flag, then the variable, then the file, then the default.
+
+    Args:
+        flags: what was given on the command line, by the setting's name; None where nothing was.
+        environ: the environment's words; of the wallet's key any word will do.
+        file: the file, without a problem.
+        door: the command that takes settings of its own; of other commands their flags are missing.
+
+    Yields:
+        One for each setting of the table; None where the default holds.
+
+    Raises:
+        SettingError: a variable has no such value.
+    """
+    for setting in SETTINGS:
+        given = flags.get(setting.name) if setting.flag and setting.door in {"", door} else None
+        word = environ.get(setting.variable, "") if setting.variable else ""
+        if given is not None:
+            yield Settled(setting, value_of_flag(given), setting.flag)
+        elif word:
+            yield Settled(setting, _of_variable(setting, word), setting.variable)
+        elif setting.key in file.values:
+            source = f"{CONFIG_FILE}, line {file.lines[setting.key]}"
+            yield Settled(setting, file.values[setting.key], source)
+        else:
+            yield Settled(setting, None, "default")
+
+
+def value_of_flag(given: object) -> Value:
+    """What argparse has read already."""
+    return given if isinstance(given, str | int | Path) else str(given)
+
+
+def _of_variable(setting: Setting, word: str) -> Value:
+    """The value of a variable; the venue's exchange and the folder are read where they are used.
+
+    Returns:
+        The value.
+
+    Raises:
+        SettingError: the variable has no such value.
+    """
+    if setting.variable in {EXCHANGE_VARIABLE, DATA_VARIABLE, CAP_VARIABLE}:
+        return word
+    try:
+        return value_in(setting, word)
+    except SettingError:
+        raise SettingError(f"{setting.variable} is {wanted_of(setting)}, not {word!r}") from None
+
+
+def shown(settled: Settled) -> str:
+    """A value as a person reads it; of a secret only that there is one."""
+    if settled.setting.is_secret:
+        return "-" if settled.value is None else "(not shown)"
+    if settled.value is None:
+        return settled.setting.default or "-"
+    if isinstance(settled.value, bool):
+        return str(settled.value).lower()
+    return printable(str(settled.value))

@@ -1,0 +1,128 @@
+"""A TOML file as flat keys, each with its line, for messages that name the place of a mistake.
+
+Knows TOML. Must not know what a key means.
+Used by the configuration file and by the file of a person's own keys.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeGuard
+
+FILE_MAX: Final = 65_536
+"""Bytes of a file that a person writes by hand; more is something else."""
+
+_PLACE: Final = re.compile(r"(.*) \(at (?:(line \d+), column \d+|(end of document))\)", re.DOTALL)
+_HEADER: Final = re.compile(r"\s*(\[[^\[].*\])\s*(?:#.*)?")
+
+
+class TomlError(ValueError):
+    """A file that cannot be read; says the line and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value of a file; `key` has its tables before it: `serve.port`."""
+
+    key: str
+    value: object
+    line: int
+
+
+def read_text(path: Path) -> str | None:
+    """The text of a file that may be missing.
+
+    Returns:
+        None where there is no file.
+
+    Raises:
+        TomlError: it cannot be read, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(FILE_MAX + 1)
+        if len(raw) > FILE_MAX:
+            raise TomlError(f"it is larger than {FILE_MAX // 1024} KB")
+        return raw.decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise TomlError(f"it cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError:
+        raise TomlError("it is no UTF-8 text") from None
+
+
+def entries(text: str) -> tuple[Entry, ...]:
+    """The values of a file, in their order; a key in quotes may have dots as well.
+
+    Returns:
+        One entry a value; tables are opened, lists are not.
+
+    Raises:
+        TomlError: the text is no TOML.
+    """
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.fullmatch(str(error))
+        if place is None:
+            raise TomlError(printable(str(error))) from None
+        raise TomlError(f"{place[2] or place[3]}: {printable(place[1])}") from None
+    except RecursionError:
+        raise TomlError("its tables stand too deep in each other") from None
+    lines = _lines(text)
+    return tuple(Entry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint at the known word that is most like this one; empty where none is."""
+    from difflib import get_close_matches  # noqa: PLC0415  (only where there is a mistake)
+
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def printable(text: str) -> str:
+    """The text on one line, harmless for a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _flat(table: Mapping[str, object], before: str) -> Iterator[tuple[str, object]]:
+    for name, value in table.items():
+        if _is_table(value):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def _lines(text: str) -> dict[str, int]:
+    """The line of each key: tomllib tells none."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.fullmatch(line)
+        if header is not None:
+            table = f"{_name(header[1])}."
+        elif name := _name(f"{line.partition('=')[0]} = 0"):
+            found.setdefault(f"{table}{name}", number)
+    return found
+
+
+def _name(line: str) -> str:
+    """The flat name that a line of TOML gives to its table or value; empty where it gives none."""
+    try:
+        found: object = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return ""
+    names: list[str] = []
+    while _is_table(found) and found:
+        name = next(iter(found))
+        names.append(name)
+        found = found[name]
+    return ".".join(names)
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, dict)

@@ -1,0 +1,41 @@
+"""The keyring of the system, where there is one: it holds passphrases, and keys of other services.
+
+Knows the library `keyring`, an extra that is slow to load. Must not know what is held.
+Used by the keys of wallets and by `login` and `logout`.
+"""
+
+from typing import Final, Protocol
+
+KEYRING_SERVICE: Final = "service-tui"
+NO_KEYRING: Final = "this system offers no keyring: pip install 'service-tui[keyring]'"
+
+
+class Keyring(Protocol):
+    """Where a system keeps passphrases; the methods of the library `keyring`."""
+
+    def get_password(self, _service_name: str, _username: str, /) -> str | None:
+        """What is held under a name."""
+        ...
+
+    def set_password(self, _service_name: str, _username: str, _password: str, /) -> None:
+        """Hold a passphrase."""
+        ...
+
+    def delete_password(self, _service_name: str, _username: str, /) -> None:
+        """Hold it no longer."""
+        ...
+
+
+def system_keyring() -> Keyring | None:
+    """The system's keyring; None where it has none or the extra is not installed.
+
+    Returns:
+        What holds passphrases. It blocks, and may ask the person.
+    """
+    try:
+        import keyring  # noqa: PLC0415
+        from keyring.backends import fail  # noqa: PLC0415
+    except ImportError:
+        return None
+    backend = keyring.get_keyring()
+    return None if isinstance(backend, fail.Keyring) else backend

@@ -1,0 +1,266 @@
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from service_tui import cli
+from service_tui.arguments import parser_of
+from service_tui.config import read_environment
+from service_tui.settings import (
+    BY_KEY,
+    SCRIPTS_ONLY,
+    SETTINGS,
+    ConfigFile,
+    Setting,
+    Settled,
+    read_config,
+    settle,
+    shown,
+)
+from service_tui.wiring.options import Options
+
+SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+ONE_RUN = {
+    "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
+    "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
+    "--json",
+}  # fmt: skip
+"""Flags that are about one call: what it does, and where to."""
+
+
+def file_of(tmp_path: Path, text: str, mode: int = 0o600) -> ConfigFile:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    path.chmod(mode)
+    return read_config(path)
+
+
+def flags_of(parser: argparse.ArgumentParser) -> set[str]:
+    found = {
+        flag for action in parser._actions for flag in action.option_strings if flag[:2] == "--"
+    }
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found.update(*(flags_of(below) for below in action.choices.values()))
+    return found
+
+
+def test_every_flag_is_a_setting_or_about_one_call() -> None:
+    flags = flags_of(parser_of(read_environment({})))
+    assert flags == {setting.flag for setting in SETTINGS if setting.flag} | ONE_RUN
+
+
+def test_every_variable_of_ours_is_in_the_table() -> None:
+    known = {setting.variable for setting in SETTINGS} | {*SCRIPTS_ONLY}
+    sources = (path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    named = {
+        name for text in sources for name in re.findall(r'VARIABLE: Final = "([A-Z_]+)"', text)
+    }
+    assert named <= known
+
+
+def test_the_readme_has_the_table() -> None:
+    for setting in SETTINGS:
+        key = "-" if setting.key == "wallet_key" else f"`{setting.key}`"
+        flag, variable = (f"`{name}`" if name else "-" for name in (setting.flag, setting.variable))
+        assert f"| {key} | {flag} | {variable} | {setting.about} |" in README, setting.key
+    for variable, about in SCRIPTS_ONLY.items():
+        assert f"| - | - | `{variable}` | {about} |" in README
+
+
+GOOD = """
+url = "https://h"
+api_key = "sk_1"
+allow_insecure = true
+data_dir = "/tmp/d"
+seed = 7
+speed = 10
+plan = "free"
+signal_ttl = 90
+read_only = false
+listen = 8400
+log_level = "debug"
+exchange = "v2"
+serve.port = 1
+[serve]
+limits = "off"
+"""
+
+
+def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
+    assert file_of(tmp_path, GOOD.replace("serve.port = 1\n", "")).problem == ""
+    found = file_of(tmp_path, GOOD.replace("serve.port = 1\n", "") + "port = 1\n[autoresearch]\n"
+                    'max_experiments = 0\n[report]\nformat = "csv"\n')  # fmt: skip
+    assert found.problem == ""
+    assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
+    assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
+    assert found.lines["serve.limits"] == 15
+    assert "sk_1" not in repr(found)
+
+
+WRONG = {
+    "sed = 7": "line 1: no setting is called sed; did you mean seed?",
+    "\nseed = '7'": "line 2: seed is a whole number from 0 to 9223372036854775807",
+    "seed = -1": "line 1: seed is a whole number from 0 to 9223372036854775807",
+    "seed = true": "line 1: seed is a whole number",
+    "speed = 5": "line 1: speed is one of 0, 1, 10, 60",
+    'plan = "gold"': 'line 1: plan is one of "free", "pro", "elite"',
+    "read_only = 1": "line 1: read_only is true or false",
+    "# x\n[serve]\nport = 70000": "line 3: serve.port is a whole number from 0 to 65535",
+    "url = 3": "line 1: url is a text in quotes",
+    'data_dir = ""': "line 1: the name of the folder is empty",
+    'wallet_key = "0x1"': "line 1: wallet_key is kept in no plain file",
+    'api_key = "sk_1"': "api_key needs url beside it",
+    "seed": "end of document: ",
+    "seed = 1\nseed = 2": "end of document: Cannot overwrite a value",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_one_line_with_its_place(text: str, tmp_path: Path) -> None:
+    problem = file_of(tmp_path, text).problem
+    assert problem.startswith(f"{tmp_path / 'config.toml'}: {WRONG[text]}")
+    assert "\n" not in problem
+
+
+def test_a_key_is_kept_in_a_private_file_only(tmp_path: Path) -> None:
+    text = f'url = "https://h"\napi_key = "{SECRET}"\n'
+    assert "chmod 600" in file_of(tmp_path, text, mode=0o644).problem
+    assert file_of(tmp_path, text).values["api_key"] == SECRET
+
+
+def test_a_flag_goes_before_a_variable_before_the_file_before_the_default() -> None:
+    file = ConfigFile(Path("c"), {"log_level": "error", "seed": 3}, {"log_level": 4, "seed": 5})
+    words = {"SERVICE_TUI_LOG_LEVEL": "debug"}
+
+    def held(
+        key: str, flags: dict[str, object], environ: dict[str, str], file: ConfigFile
+    ) -> Settled:
+        return next(one for one in settle(flags, environ, file) if one.setting.key == key)
+
+    flag = held("log_level", {"log_level": "warning"}, words, file)
+    assert (flag.value, flag.source) == ("warning", "--log-level")
+    variable = held("log_level", {}, words, file)
+    assert (variable.value, variable.source) == ("debug", "SERVICE_TUI_LOG_LEVEL")
+    below = held("log_level", {}, {}, file)
+    assert (below.value, below.source) == ("error", "config.toml, line 4")
+    default = held("log_level", {}, {}, ConfigFile(Path("c")))
+    assert (default.value, shown(default), default.source) == (None, "info", "default")
+
+
+def test_a_secret_is_shown_nowhere() -> None:
+    settled = Settled(Setting("k", str, "a", is_secret=True), SECRET, "file")
+    assert shown(settled) == "(not shown)"
+    assert SECRET not in repr(settled)
+
+
+# -- the whole way --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A home with a configuration folder of its own; no variable of ours is set."""
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "c")}
+    environ["XDG_DATA_HOME"] = str(tmp_path / "d")
+    monkeypatch.setattr(os, "environ", environ)
+    (tmp_path / "c" / "service-tui").mkdir(parents=True)
+    return environ
+
+
+def write(home: dict[str, str], text: str) -> None:
+    path = Path(home["XDG_CONFIG_HOME"], "service-tui", "config.toml")
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
+    found: list[Options] = []
+    for door in ("console", "serve", "report"):
+        monkeypatch.setitem(cli._DOORS, door, lambda options, _: found.append(options) or 0)
+    monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
+    assert cli.run(words) == 0
+    return found[0]
+
+
+def test_the_file_settles_what_nothing_else_says(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home, 'seed = 7\ndata_dir = "~/here"\nread_only = true\n[serve]\nport = 8400\n')
+    options = opened(monkeypatch)
+    assert (options.seed, options.read_only, options.listen) == (7, True, 0)
+    assert options.data_dir == Path(home["HOME"], "here")
+    assert opened(monkeypatch, "--seed", "8").seed == 8
+    served = opened(monkeypatch, "serve")
+    assert (served.listen, served.read_only) == (8400, False)
+    home["SERVICE_TUI_DATA_DIR"] = "/elsewhere"
+    assert opened(monkeypatch).data_dir == Path("/elsewhere")
+
+
+def test_the_key_of_the_file_goes_to_its_own_address_only(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home, f'url = "https://file"\napi_key = "{SECRET}"\n')
+    options = opened(monkeypatch)
+    assert (options.url, options.api_key) == ("https://file", SECRET)
+    assert opened(monkeypatch, "serve").url is None
+    assert cli.run(["--url", "https://other"]) == 1
+    home |= {"SERVICE_API_URL": "https://env", "SERVICE_API_KEY": "sk_live_of_the_environment"}
+    options = opened(monkeypatch)
+    assert (options.url, options.api_key) == ("https://env", "sk_live_of_the_environment")
+
+
+def test_a_wrong_file_is_one_line_and_status_2(
+    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(home, "\nsed = 7\n")
+    with pytest.raises(SystemExit) as caught:
+        cli.run(["doctor"])
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert err.endswith("config.toml: line 2: no setting is called sed; did you mean seed?\n")
+    with pytest.raises(SystemExit) as caught:
+        cli.run(["--help"])
+    assert caught.value.code == 0
+
+
+def test_a_wrong_variable_is_one_line_and_status_2(
+    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    home["SERVICE_TUI_LOG_LEVEL"] = "loud"
+    with pytest.raises(SystemExit) as caught:
+        cli.run(["config", "show"])
+    assert caught.value.code == 2
+    said = 'SERVICE_TUI_LOG_LEVEL is one of "error", "warning", "info", "debug", not \'loud\''
+    assert said in capsys.readouterr().err
+
+
+def test_config_show_names_values_and_sources_and_no_secret(
+    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(home, f'url = "https://file"\napi_key = "{SECRET}"\nspeed = 10\n')
+    home["SERVICE_TUI_LOG_LEVEL"] = "debug"
+    assert cli.run(["config", "show", "--seed", "7"]) == 0
+    text = capsys.readouterr().out
+    rows = {line.split()[0]: line.split(maxsplit=1)[1] for line in text.splitlines()}
+    assert {*rows} == {*BY_KEY}
+    for key, value, source in (
+        ("seed", "7", "--seed"),
+        ("log_level", "debug", "SERVICE_TUI_LOG_LEVEL"),
+        ("speed", "10", "config.toml, line 3"),
+        ("api_key", "(not shown)", "config.toml, line 2"),
+        ("data_dir", str(Path(home["XDG_DATA_HOME"], "service-tui")), "default"),
+    ):
+        assert rows[key].startswith(f"{value} ")
+        assert rows[key].endswith(f" {source}")
+    assert cli.run(["config", "show", "--json"]) == 0
+    said = capsys.readouterr().out
+    by_key = {one["key"]: one for one in json.loads(said)}
+    assert (by_key["speed"]["value"], by_key["api_key"]["value"]) == (10, None)
+    assert by_key["api_key"]["is_set"]
+    assert SECRET not in text + said
