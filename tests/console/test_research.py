@@ -175,9 +175,8 @@ async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
         await seen.press("D")
         assert given(seen) == [ShowDiff(":weather-edge", "0000009")]
         diff = DiffView(":weather-edge", "0000009", text="+MIN_EDGE = 0.09")
-        seen.doors.bring(replace(STATE, research=replace(STATE.research, diff=diff)))
-        await seen.pilot.pause()
-        assert "+MIN_EDGE = 0.09" in text(seen)
+        await seen.bring(replace(STATE, research=replace(STATE.research, diff=diff)))
+        await seen.until(lambda: "+MIN_EDGE = 0.09" in text(seen))
         await seen.press("escape")
         assert given(seen)[-1] == ShowDiff("", "")
 
