@@ -10,12 +10,14 @@ every noun bears the same file name on each floor.
 import importlib
 from typing import TYPE_CHECKING
 
+from service_tui.version import VERSION
+
 if TYPE_CHECKING:
     from service_tui.sdk.client import ServiceClient as ServiceClient
     from service_tui.sdk.rounds import Idea as Idea
     from service_tui.sdk.rounds import run_skill as run_skill
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _ROOMS = {
     "ServiceClient": "service_tui.sdk.client",

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
-from service_tui import __version__
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
 from service_tui.settings import (
     BY_KEY,
@@ -22,6 +21,7 @@ from service_tui.settings import (
     folder,
     value_in,
 )
+from service_tui.version import VERSION
 from service_tui.wiring.research_words import ABOUT_AUTORESEARCH, add_words
 
 WRONG_WORDS: Final = 2
@@ -125,7 +125,7 @@ def parser_of(environment: Environment) -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"service-tui {__version__}")
+    parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
     _add_setting(parser, "listen")
     doors = parser.add_subparsers(dest="door", metavar="COMMAND", parser_class=Parser)

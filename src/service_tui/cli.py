@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
-from service_tui import __version__
 from service_tui.arguments import LOG_FILE, WRONG_WORDS, check, parsed, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
@@ -36,6 +35,7 @@ from service_tui.settings import (
     settle,
 )
 from service_tui.terms import Plan
+from service_tui.version import VERSION
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
@@ -507,7 +507,7 @@ def _doctor(options: Options, given: argparse.Namespace) -> int:
     if given.profile is not None and (problem := profile_problem(options, given.profile)):
         raise CannotError(problem)
     lines, healthy = findings(options)
-    say(f"service-tui {__version__}, Python {platform.python_version()}", *lines)
+    say(f"service-tui {VERSION}, Python {platform.python_version()}", *lines)
     return OK if healthy else CANNOT
 
 

@@ -23,6 +23,7 @@ from service_tui.engine.exchange import Order  # noqa: E402
 from service_tui.engine.exits import watch  # noqa: E402
 from service_tui.engine.market import Market  # noqa: E402
 from service_tui.engine.thresholds import Spot, Wanted, set_monitor  # noqa: E402
+from service_tui.engine.tick import advance, change_speed  # noqa: E402
 from service_tui.engine.world import World  # noqa: E402
 from service_tui.server.keeper import begin  # noqa: E402
 from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: E402
@@ -51,7 +52,7 @@ def joined(world: World, name: str, **changes: object) -> None:
 def guarded(count: int, spread: int) -> World:
     """A world with so many monitors in so many markets, none of them near its price."""
     world = World(7, AT)
-    world.advance(AT)
+    advance(world, AT)
     markets = longest(world, spread)
     made = 0
     while made < count:
@@ -84,7 +85,7 @@ def bench_tick() -> None:
     few, many, wide = guarded(FEW, MARKETS), guarded(MANY, MARKETS), guarded(MANY, SPREAD)
     acts: dict[str, Callable[[World], object]] = {
         "prices against monitors": lambda world: watch(world, (world.at, world.world_at)),
-        "whole tick of the world": lambda world: world.advance(Timestamp(world.at + 1.0)),
+        "whole tick of the world": lambda world: advance(world, Timestamp(world.at + 1.0)),
     }
     for name, act in acts.items():
         found: list[list[float]] = [[], [], []]
@@ -103,13 +104,13 @@ async def bench_exit(folder: Path) -> None:
     clock = ManualClock()
     async with open_directory(folder, clock) as database:
         world = World(7, clock.now())
-        world.advance(clock.now())
+        advance(world, clock.now())
         keeper = await begin(database, world)
         joined(world, "ada", auto_risk_monitor_enabled=False)
         agent = world.agents["ada"]
         markets = [market for market in longest(world) if 0.2 < market.price() < 0.8]
         # The tape stands still: what is measured is the breach, not the crowd.
-        world.set_speed(0, clock.now())
+        change_speed(world, 0, clock.now())
         trades: list[float] = []
         exits: list[float] = []
         at = clock.now()

@@ -30,9 +30,9 @@ from service_tui.console.palette import (
 from service_tui.console.screens.base import NumberedView
 from service_tui.console.screens.setting_rows import THEME_ROW
 from service_tui.console.trail import VIEWS_MAX, Trail, View
+from service_tui.desk.command import Command
 from service_tui.desk.commands import (
     AskQuote,
-    Command,
     PlaceTrade,
     Refresh,
     SetPreference,

@@ -53,6 +53,7 @@ from service_tui.engine.monitors import Held, prices_at
 from service_tui.engine.orders import ORDER_MIN, VenueOrder, place, with_remainder
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.present_risk import alert_body
 from service_tui.terms import (
@@ -468,7 +469,7 @@ def test_a_night_is_walked_along_and_each_breach_has_its_own_time(wallet: Wallet
         for one in world.risk.monitors_of("ada")
     }
     end = Timestamp(began + 8 * HOUR)
-    events = world.advance(end)
+    events = advance(world, end)
     breaches = {one.market_id: one for one in of(events, Breached)}
     expected: dict[str, float] = {}
     for market_id, (stop, target) in levels.items():
@@ -499,9 +500,9 @@ def test_an_alert_of_a_closed_hour_has_what_is_left_of_it(minutes: int, waits: b
     for market in open_markets(world, Venue.SOL, 9 * HOUR)[:12]:
         order_on(world, market, Action.BUY, 10)
     before = text_of(world)
-    breach = of(world.advance(Timestamp(world.at + 8 * HOUR)), Breached)[0]
+    breach = of(advance(world, Timestamp(world.at + 8 * HOUR)), Breached)[0]
     again = read_back(before)
-    again.advance(Timestamp(breach.at + minutes * 60.0))
+    advance(again, Timestamp(breach.at + minutes * 60.0))
     alerts = {one.breach.market_id: one.breach.at for one in again.risk.alerts_of("ada")}
     assert (breach.market_id in alerts) is waits
     if waits:

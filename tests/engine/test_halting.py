@@ -19,6 +19,7 @@ from service_tui.engine.exchange import Order
 from service_tui.engine.halting import halt, resume
 from service_tui.engine.market import Market
 from service_tui.engine.orders import VenueOrder, executable, place
+from service_tui.engine.tick import advance
 from service_tui.engine.venues import GRANT
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, OrderEnd, OrderType, Plan, Side, Venue
@@ -30,7 +31,7 @@ SPEND: Final = Micros(20 * ONE)
 
 def new_world() -> World:
     world = World(7, AT)
-    world.advance(AT)
+    advance(world, AT)
     for name in ("ada", "eve"):
         cash = Micros(10_000 * ONE)
         world.register(

@@ -12,6 +12,7 @@ from service_tui.engine.exchange import Order
 from service_tui.engine.limits import DAY_S, FAILED_COOLDOWN_S, PLANS, day_of
 from service_tui.engine.rails import check_import, check_pace, check_real_spend, imports_left
 from service_tui.engine.snapshot import fields_of, world_of
+from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -27,7 +28,7 @@ def later(seconds: float) -> Timestamp:
 
 def world_with(plan: Plan = Plan.FREE) -> World:
     world = World(7, NOON)
-    world.advance(NOON)
+    advance(world, NOON)
     cash = Micros(10_000 * ONE)
     world.register(AgentRegistered("ada", NOON, "ada", "", "hash", "reef-1", plan, cash))
     return world

@@ -51,6 +51,7 @@ from service_tui.engine.reactor import (
 from service_tui.engine.reactor_fields import reactor_fields, restore_reactor
 from service_tui.engine.resting import cancel_all
 from service_tui.engine.snapshot import fields_of, world_of
+from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.terms import Action, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -92,7 +93,7 @@ class Stand:
     events: list[Event] = field(default_factory=list[Event])
 
     def __post_init__(self) -> None:
-        self.world.advance(AT)
+        advance(self.world, AT)
         agent = AgentRegistered(
             "ada", AT, "ada", "", "hash", "reef", Plan.PRO, Micros(10_000 * ONE)
         )

@@ -31,6 +31,7 @@ from service_tui.engine.codec import decode, dumps, encode
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Redeemed, kind_of
 from service_tui.engine.redemption import claim_found, found_in, redeem
+from service_tui.engine.tick import advance, redeem_due
 from service_tui.engine.world import World
 from service_tui.terms import Side, WalletKind
 from service_tui.units import Micros, Timestamp
@@ -94,7 +95,7 @@ class Life:
         return world.note(sent)
 
     def go(self) -> list[Event]:
-        return self.world.advance(Timestamp(self.world.at + self.rng.choice((1.0, 4.0, 900.0))))
+        return advance(self.world, Timestamp(self.world.at + self.rng.choice((1.0, 4.0, 900.0))))
 
     def claim(self) -> list[Event]:
         world = self.world
@@ -220,13 +221,13 @@ def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
     assert isinstance(sent, TxSent)
     world.chain.txs.clear()
     world.note(replace_of(sent, fate=Fate.DROP))
-    world.redeem_due(Timestamp(world.at + 10))
+    redeem_due(world, Timestamp(world.at + 10))
     assert (world.chain.wallets[ADDRESSES[0]].nonce, world.chain.next_nonce(ADDRESSES[0])) == (0, 0)
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": 1}))
     world.note(replace_of(sent, fate=Fate.OK))
-    assert world.redeem_due(Timestamp(world.at + 20)) == []
+    assert redeem_due(world, Timestamp(world.at + 20)) == []
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
-    assert [type(one) for one in world.redeem_due(Timestamp(world.at + 30))][-1] is TxMined
+    assert [type(one) for one in redeem_due(world, Timestamp(world.at + 30))][-1] is TxMined
     assert world.chain.wallets[ADDRESSES[0]].nonce == 1
 
 

@@ -9,6 +9,7 @@ from service_tui.engine.errors import Refusal
 from service_tui.engine.events import AgentRegistered, KeyRotated, PlanSet
 from service_tui.engine.exchange import Order
 from service_tui.engine.snapshot import FORMAT, fields_of, world_of
+from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
@@ -20,7 +21,7 @@ def live(world: World, seconds: range) -> None:
     """Some seconds of a world in which an agent trades each of them."""
     agent = world.agents["ada"]
     for second in seconds:
-        world.advance(Timestamp(AT + second))
+        advance(world, Timestamp(AT + second))
         markets = [
             one
             for one in world.markets.values()
@@ -41,16 +42,16 @@ def live(world: World, seconds: range) -> None:
 def lived() -> str:
     """A world with trades, sales, closed positions and settings, as text."""
     world = World(7, AT)
-    world.advance(AT)
+    advance(world, AT)
     world.register(
         AgentRegistered(
             "ada", AT, "Ada", "an agent", "hash", "reef-1", Plan.PRO, Micros(10_000 * ONE)
         )
     )
     live(world, range(1, 25))
-    world.set_speed(60, Timestamp(AT + 25))
+    change_speed(world, 60, Timestamp(AT + 25))
     live(world, range(26, 40))
-    world.advance(Timestamp(AT + 1_000))
+    advance(world, Timestamp(AT + 1_000))
     world.change(world.agents["ada"], {"trading_paused": False, "max_trade": 5 * ONE}, world.at)
     assert world.agents["ada"].closed
     assert world.agents["ada"].positions

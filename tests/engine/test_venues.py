@@ -72,6 +72,7 @@ from service_tui.engine.orders import (
 )
 from service_tui.engine.redemption import redeem
 from service_tui.engine.resting import cancel, cancel_all
+from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.transitions import (
     POSITION,
     NoTransitionError,
@@ -163,7 +164,7 @@ def test_what_is_taken_is_dearer_for_the_next_until_the_quotes_are_fresh() -> No
     second = placed(put(world, "bea", market, size=400.0))
     assert second.money * first.shares > first.money * second.shares
     books_balance(world)
-    world.advance(Timestamp(world.at + REFRESH_S + 1))
+    advance(world, Timestamp(world.at + REFRESH_S + 1))
     book = world.venues.book(market.market_id)
     quotes = book.quotes(world.world_at)
     assert tuple(book.levels(world.world_at, bids=False)) == quotes.asks
@@ -193,7 +194,7 @@ def test_fill_or_kill_is_all_or_nothing() -> None:
     taken = placed(put(world, "ada", market, size=900.0, price=limit, order_type=FAK))
     assert 0 < taken.money < 900 * ONE
     assert taken.rests == taken.reserved == 0
-    world.advance(Timestamp(world.at + REFRESH_S + 1))
+    advance(world, Timestamp(world.at + REFRESH_S + 1))
     whole = placed(put(world, "ada", market, size=10.0, order_type=FOK))
     assert 10 * ONE - whole.money < 20
     books_balance(world)
@@ -330,7 +331,7 @@ def test_fresh_quotes_that_cross_a_resting_order_fill_it_at_its_price() -> None:
     event = placed(put(world, "ada", market, size=20.0, price=bid / ONE, order_type=GTC))
     events: list[Event] = []
     for _ in range(4_000):
-        events += world.advance(Timestamp(world.at + REFRESH_S))
+        events += advance(world, Timestamp(world.at + REFRESH_S))
         books_balance(world)
         if not world.venues.orders("ada"):
             break
@@ -377,9 +378,9 @@ def test_a_gtd_order_dies_at_its_time_even_in_a_pause() -> None:
     market = market_of(world)
     price = gap_price(world, market)
     put(world, "ada", market, price=price, order_type=GTD, expires_at=Timestamp(world.at + 90))
-    world.set_speed(0, world.at)
-    assert world.advance(Timestamp(world.at + 89)) == []
-    (ended,) = world.advance(Timestamp(world.at + 1))
+    change_speed(world, 0, world.at)
+    assert advance(world, Timestamp(world.at + 89)) == []
+    (ended,) = advance(world, Timestamp(world.at + 1))
     assert isinstance(ended, OrderEnded)
     assert ended.reason is OrderEnd.EXPIRED
     assert world.venues.cash("ada", EVM) == GRANT
@@ -391,7 +392,7 @@ def test_orders_die_with_their_market() -> None:
     market = market_of(world, life_s=0.0)
     event = placed(put(world, "ada", market, price=0.01, order_type=GTC))
     assert event.rests > 0
-    events = world.advance(Timestamp(world.at + market.listing.resolved_at - world.world_at))
+    events = advance(world, Timestamp(world.at + market.listing.resolved_at - world.world_at))
     ended = next(one for one in events if isinstance(one, OrderEnded))
     assert ended.reason is OrderEnd.MARKET_CLOSED
     assert world.venues.cash("ada", EVM) == GRANT
@@ -575,7 +576,7 @@ def test_an_order_never_meets_one_of_its_own_agent() -> None:
 def test_a_closed_market_takes_no_order() -> None:
     world = new_world()
     market = market_of(world, life_s=0.0)
-    world.advance(Timestamp(world.at + market.listing.resolves_at - world.world_at))
+    advance(world, Timestamp(world.at + market.listing.resolves_at - world.world_at))
     with pytest.raises(MarketNotOpen):
         put(world, "ada", market)
 
@@ -628,7 +629,7 @@ def test_a_position_goes_from_active_to_redeemed_and_pays_once(  # noqa: PLR0915
     holding = account.holdings[market.market_id]
 
     def go(world_at: float) -> None:
-        world.advance(Timestamp(world.at + world_at - world.world_at))
+        advance(world, Timestamp(world.at + world_at - world.world_at))
         books_balance(world)
 
     def claim(side: Side) -> None:
@@ -676,7 +677,7 @@ def test_a_position_outlives_its_forgotten_market() -> None:
             with suppress(Refusal):
                 put(world, "ada", market, side=side, size=6.0)
     for _ in range(14):
-        world.advance(Timestamp(world.at + 3_600))
+        advance(world, Timestamp(world.at + 3_600))
     gone = [one for one in held if one.market_id not in world.markets]
     assert gone
     again = snapshot.world_of(json.loads(text_of(world)))
@@ -707,7 +708,7 @@ def test_old_positions_without_a_payout_are_forgotten() -> None:
             outcome=True,
             resolved_at=Timestamp(count),
         )
-    world.advance(Timestamp(world.at + market.listing.resolved_at - world.world_at))
+    advance(world, Timestamp(world.at + market.listing.resolved_at - world.world_at))
     assert "old0" not in account.holdings
     assert len(account.holdings) <= SETTLED_KEPT + 1
 
@@ -730,8 +731,8 @@ class Traders:
     def operate(self) -> list[Event]:
         draw = self.rng.random()
         if draw < 0.08:
-            return self.world.advance(
-                Timestamp(self.world.at + self.rng.choice((1.0, 2.0, 4.0, 4.0, 900.0)))
+            return advance(
+                self.world, Timestamp(self.world.at + self.rng.choice((1.0, 2.0, 4.0, 4.0, 900.0)))
             )
         if draw < 0.16:
             return self.cancel()

@@ -22,6 +22,7 @@ from service_tui.engine.events import (
 from service_tui.engine.exchange import Order
 from service_tui.engine.reactor import price_bound, signal_id_of
 from service_tui.engine.snapshot import fields_of, world_of
+from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.wallets import ROSTER, Wallet, address_of, opinion
 from service_tui.engine.world import CROWD, World
 from service_tui.terms import Action, MarketStatus, Plan, Side, Venue
@@ -35,9 +36,9 @@ TURNING: Final = [one for one in ROSTER if one.turns > 1]
 
 def new_world(speed: int = 1, seed: int = SEED) -> World:
     world = World(seed, AT)
-    world.advance(AT)
+    advance(world, AT)
     if speed > 1:
-        world.set_speed(speed, AT)
+        change_speed(world, speed, AT)
     world.register(
         AgentRegistered("ada", AT, "ada", "", "hash", "reef", Plan.ELITE, Micros(10_000 * ONE))
     )
@@ -47,7 +48,7 @@ def new_world(speed: int = 1, seed: int = SEED) -> World:
 def lived(world: World, seconds: int, first: int = 1) -> list[Event]:
     events: list[Event] = []
     for second in range(first, first + seconds):
-        events += world.advance(Timestamp(AT + second))
+        events += advance(world, Timestamp(AT + second))
     return events
 
 
@@ -238,7 +239,7 @@ def test_every_mirror_of_the_backroom_fails_even_with_the_widest_buffer() -> Non
     waiting: list[tuple[int, Settlement]] = []
     tried = 0
     for second in range(1, 700):
-        events = world.advance(Timestamp(AT + second))
+        events = advance(world, Timestamp(AT + second))
         waiting = [(at, one) for at, one in waiting if second - at < 60]
         waiting += [(second, one) for one in settled_in(events) if one.label == BACKROOM.label]
         if second % 6:
@@ -262,7 +263,7 @@ def test_most_mirrors_of_the_others_pass_at_once() -> None:
     config = world.reactor.state("ada").config
     outcomes: Counter[bool] = Counter()
     for second in range(1, 400):
-        for one in settled_in(world.advance(Timestamp(AT + second))):
+        for one in settled_in(advance(world, Timestamp(AT + second))):
             if one.venue is Venue.SIM and one.action is Action.BUY and one.label != BACKROOM.label:
                 quote = world.markets[one.market_id].quote_buy(one.side, Micros(ONE // 2))
                 outcomes[quote.price_after <= price_bound(config, one)] += 1
@@ -293,10 +294,10 @@ def test_a_question_that_a_followed_wallet_enters_is_listed_at_its_price() -> No
 
 def test_nobody_trades_while_the_desk_is_closed_or_the_tape_stands_still() -> None:
     world = new_world()
-    closed = world.advance(Timestamp(AT + 7_200))
+    closed = advance(world, Timestamp(AT + 7_200))
     assert settled_in(closed) == []
-    world.set_speed(0, world.at)
-    assert settled_in([*world.advance(Timestamp(AT + 7_201))]) == []
+    change_speed(world, 0, world.at)
+    assert settled_in([*advance(world, Timestamp(AT + 7_201))]) == []
 
 
 def test_nobody_enters_a_market_that_the_crowd_trades_in_the_same_move() -> None:
@@ -314,7 +315,7 @@ def test_nobody_enters_a_market_that_the_crowd_trades_in_the_same_move() -> None
 def test_what_is_traded_is_open_for_a_while() -> None:
     world = new_world(60)
     for second in range(1, 120):
-        for one in settled_in(world.advance(Timestamp(AT + second))):
+        for one in settled_in(advance(world, Timestamp(AT + second))):
             market = world.markets.get(one.market_id)
             assert market is None or market.status(world.world_at) is MarketStatus.ACTIVE
 

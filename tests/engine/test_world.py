@@ -43,6 +43,7 @@ from service_tui.engine.exchange import Order, open_shares
 from service_tui.engine.feed import Tape
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market
+from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.wallets import ROSTER, address_of
 from service_tui.engine.world import (
     CLOSED_KEPT,
@@ -76,9 +77,9 @@ YES: Final = Side.YES
 
 def new_world(speed: int = 1) -> World:
     world = World(SEED, AT)
-    world.advance(AT)
+    advance(world, AT)
     if speed != 1:
-        world.set_speed(speed, AT)
+        change_speed(world, speed, AT)
     return world
 
 
@@ -121,7 +122,7 @@ def sell(world: World, agent: Agent, market: Market, shares: Micros) -> Fill:
 
 def go_to(world: World, world_at: float) -> list[Event]:
     """Let a world at 1x come to a moment of its tape, as if the desk had been closed."""
-    return world.advance(Timestamp(world.at + world_at - world.world_at))
+    return advance(world, Timestamp(world.at + world_at - world.world_at))
 
 
 def text_of(world: World) -> str:
@@ -179,10 +180,10 @@ def test_the_same_seed_makes_the_same_world() -> None:
     def played(seed: int) -> str:
         world = World(seed, AT)
         world.tape = Tape(seed)
-        world.advance(AT)
+        advance(world, AT)
         agent = joined(world)
         for second in range(1, 16):
-            world.advance(Timestamp(AT + second))
+            advance(world, Timestamp(AT + second))
             buy(world, agent, open_markets(world)[second])
         return text_of(world)
 
@@ -195,7 +196,7 @@ def test_sixty_markets_of_all_categories_are_open_after_any_span() -> None:
     rng = random.Random(3)
     for _ in range(24):
         span_s = rng.choice((0.2, 1.0, 5.0, 300.0, HOUR_S, DAY_S, 9 * DAY_S))
-        world.advance(Timestamp(world.at + span_s))
+        advance(world, Timestamp(world.at + span_s))
         found = open_markets(world)
         assert len(found) >= 60
         assert {one.listing.category for one in found} == set(Category)
@@ -208,7 +209,7 @@ def test_the_speed_moves_the_tape_and_nothing_else(speed: int) -> None:
     world = new_world(speed)
     before = text_of(world)
     for second in range(1, 31):
-        events = world.advance(Timestamp(AT + second))
+        events = advance(world, Timestamp(AT + second))
         assert bool(events) is bool(speed)
     assert world.world_at - AT == pytest.approx(30 * speed)
     assert world.at == AT + 30
@@ -219,25 +220,25 @@ def test_the_speed_moves_the_tape_and_nothing_else(speed: int) -> None:
 
 def test_a_new_speed_counts_from_now_on() -> None:
     world = new_world(speed=60)
-    world.advance(Timestamp(AT + 2))
-    events = world.set_speed(10, Timestamp(AT + 3))
+    advance(world, Timestamp(AT + 2))
+    events = change_speed(world, 10, Timestamp(AT + 3))
     assert isinstance(events[-1], SpeedSet)
     assert world.world_at == AT + 180
-    world.advance(Timestamp(AT + 4))
+    advance(world, Timestamp(AT + 4))
     assert world.world_at == AT + 190
 
 
 @pytest.mark.parametrize(("speed", "pace"), [(0, 0), (1, 1), (10, 1), (60, 1)])
 def test_while_nobody_is_there_the_tape_runs_at_most_at_1x(speed: int, pace: int) -> None:
     world = new_world(speed)
-    world.advance(Timestamp(AT + NIGHT_S))
+    advance(world, Timestamp(AT + NIGHT_S))
     assert world.world_at == AT + pace * NIGHT_S
 
 
 def test_a_paused_world_stays_as_it_is_over_a_night() -> None:
     world = new_world(speed=0)
     prices = [market.price() for market in world.markets.values()]
-    assert world.advance(Timestamp(AT + NIGHT_S)) == []
+    assert advance(world, Timestamp(AT + NIGHT_S)) == []
     assert [market.price() for market in world.markets.values()] == prices
     assert world.meanwhile is None
 
@@ -245,20 +246,20 @@ def test_a_paused_world_stays_as_it_is_over_a_night() -> None:
 def test_time_that_passed_in_a_pause_does_not_run_after_a_crash() -> None:
     world = new_world(speed=0)
     text = text_of(world)
-    world.advance(Timestamp(AT + HOUR_S))
-    events = world.set_speed(1, Timestamp(AT + HOUR_S))
+    advance(world, Timestamp(AT + HOUR_S))
+    events = change_speed(world, 1, Timestamp(AT + HOUR_S))
     again = replayed(text, events)
     for one in (world, again):
-        one.advance(Timestamp(AT + HOUR_S + 2))
+        advance(one, Timestamp(AT + HOUR_S + 2))
         assert one.world_at == AT + 2
 
 
 def test_a_clock_that_was_set_back_moves_nothing() -> None:
     world = new_world()
-    world.advance(Timestamp(AT + 3))
+    advance(world, Timestamp(AT + 3))
     before = text_of(world)
-    assert world.advance(Timestamp(AT + 1)) == []
-    assert world.advance(Timestamp(AT + 3)) == []
+    assert advance(world, Timestamp(AT + 1)) == []
+    assert advance(world, Timestamp(AT + 3)) == []
     assert text_of(world) == before
 
 
@@ -281,7 +282,7 @@ def calls_of(work: Callable[[], object]) -> int:
 def test_a_night_is_crossed_in_one_move() -> None:
     world = new_world()
     standing = len(world.markets)
-    events = world.advance(Timestamp(AT + NIGHT_S))
+    events = advance(world, Timestamp(AT + NIGHT_S))
     kinds = Counter(map(kind_of, events))
     assert kinds["crowd"] == 1
     assert kinds["resolved"] <= standing
@@ -297,7 +298,7 @@ def test_a_year_costs_no_more_than_a_night() -> None:
     def crossing(span_s: float) -> int:
         world = new_world()
         world.tape = Tape(SEED)
-        return calls_of(lambda: world.advance(Timestamp(AT + span_s)))
+        return calls_of(lambda: advance(world, Timestamp(AT + span_s)))
 
     assert crossing(365 * DAY_S) < 2 * crossing(NIGHT_S)
 
@@ -309,7 +310,7 @@ def test_the_world_tells_what_happened_meanwhile() -> None:
     buy(world, agent, market)
     before = world.equity(agent)
     assert world.meanwhile is None
-    events = world.advance(Timestamp(AT + NIGHT_S))
+    events = advance(world, Timestamp(AT + NIGHT_S))
     gone = world.meanwhile
     assert gone is not None
     assert (gone.closed_at, gone.opened_at) == (AT, AT + NIGHT_S)
@@ -323,7 +324,7 @@ def test_the_world_tells_what_happened_meanwhile() -> None:
 
 def test_after_the_night_the_crowd_has_brought_prices_to_the_belief() -> None:
     world = new_world()
-    world.advance(Timestamp(AT + NIGHT_S))
+    advance(world, Timestamp(AT + NIGHT_S))
     for market in open_markets(world):
         known = belief(market.listing, world.world_at)
         assert market.price() == pytest.approx(known, abs=1e-3)
@@ -458,7 +459,7 @@ def test_old_resolved_markets_are_forgotten_and_their_questions_are_not() -> Non
     market = next_to_end(world)
     buy(world, agent, market)
     for _ in range(12):
-        world.advance(Timestamp(world.at + HOUR_S))
+        advance(world, Timestamp(world.at + HOUR_S))
     resolved = [one for one in world.markets.values() if one.resolved_at is not None]
     assert len(resolved) == RESOLVED_KEPT
     assert market.market_id not in world.markets
@@ -475,10 +476,10 @@ def test_the_day_begins_with_the_equity_of_its_first_tick() -> None:
     )
     assert agent.day_equity == FIRST_CASH
     midnight = Timestamp((day_of(AT) + 1) * DAY_S)
-    world.advance(Timestamp(midnight - 1))
+    advance(world, Timestamp(midnight - 1))
     assert agent.day_equity == FIRST_CASH
     before = world.equity(agent)
-    world.advance(midnight)
+    advance(world, midnight)
     assert (agent.equity_day, agent.day_equity) == (day_of(midnight), before)
     assert before != FIRST_CASH
 
@@ -514,7 +515,7 @@ class Crowd:
 
     def advance(self) -> list[Event]:
         span_s = self.rng.choice((0.5, 1.0, 2.0, 4.0, 4.0, 400.0))
-        events = self.world.advance(Timestamp(self.world.at + span_s))
+        events = advance(self.world, Timestamp(self.world.at + span_s))
         for event in events:
             for paid in event.payouts if isinstance(event, MarketResolved) else ():
                 self.cash[paid.agent_id] += paid.payout
@@ -590,8 +591,8 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
     for count in range(1, 2_001):
         events += crowd.operate()
         if count == 1_200:
-            events += world.set_speed(0, Timestamp(world.at + 1))
-            events += world.set_speed(10, Timestamp(world.at + 700))
+            events += change_speed(world, 0, Timestamp(world.at + 1))
+            events += change_speed(world, 10, Timestamp(world.at + 700))
             events += world.change(world.agents["ada"], {"plan": Plan.FREE}, world.at)
             events += world.decide(KeyRotated("ada", world.at, "another hash"))
             events += world.decide(PlanSet(world.at, Plan.ELITE))
@@ -629,11 +630,11 @@ def test_a_replayed_world_trades_on_as_the_one_that_was_not_stopped() -> None:
     start = text_of(world)
     events: list[Event] = [buy(world, agent, market) for market in open_markets(world)[:20]]
     for second in range(1, 30):
-        events += world.advance(Timestamp(AT + second))
+        events += advance(world, Timestamp(AT + second))
     again = replayed(start, events)
     for one in (world, again):
         for second in range(30, 50):
-            one.advance(Timestamp(AT + second))
+            advance(one, Timestamp(AT + second))
             with suppress(Refusal):
                 buy(one, one.agents["ada"], open_markets(one)[second % 50])
     assert text_of(again) == text_of(world)

@@ -18,6 +18,7 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine import venues as venues_room
 from service_tui.engine import world as world_room
 from service_tui.engine.market import Market
+from service_tui.engine.tick import advance
 from service_tui.engine.venues import GRANT
 from service_tui.server import past_positions
 from service_tui.server.by_source import by_source
@@ -323,7 +324,7 @@ async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: 
         assert (await line.said(PLACE_TRADE, json=order))["success"]
         # Applied in memory, and not on disk: whoever asks now waits for the disk.
         stage.clock._now += market.listing.resolved_at - stage.world.world_at + 1
-        events = stage.world.advance(stage.clock.now())
+        events = advance(stage.world, stage.clock.now())
         assert not stage.agent.positions
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(keeper.commit(events))

@@ -24,6 +24,7 @@ from kit.service.wallets import (
 from service_tui.engine.codec import dumps
 from service_tui.engine.market import Market
 from service_tui.engine.snapshot import fields_of
+from service_tui.engine.tick import change_speed
 from service_tui.server.keeper import restore
 from service_tui.signing.book import POLYGON
 from service_tui.signing.calls import (
@@ -87,7 +88,7 @@ async def settled(own: External, market: Market) -> None:
 
 
 async def operate_speed(stage: Stage) -> None:
-    await stage.sim.service.keeper.commit(stage.world.set_speed(0, stage.clock.now()))
+    await stage.sim.service.keeper.commit(change_speed(stage.world, 0, stage.clock.now()))
 
 
 async def row(line: Line, market: Market, side: str) -> Json:

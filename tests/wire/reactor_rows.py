@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kit.service.scene import Caller, Json, Scene
+from service_tui.engine.tick import change_speed
 from service_tui.units import Timestamp
 from wire.conformity import ENDPOINTS, EVENTS, LIMITS, row
 
@@ -37,9 +38,9 @@ def tick(scene: Scene) -> None:
         keeper = stage.sim.service.keeper
         stage.clock._now = max(stage.clock._now, stage.world.at) + 1.0
         await keeper.advance(Timestamp(stage.clock._now - 0.5))
-        await keeper.commit(keeper.world.set_speed(60, Timestamp(stage.clock._now - 0.5)))
+        await keeper.commit(change_speed(keeper.world, 60, Timestamp(stage.clock._now - 0.5)))
         await keeper.advance(Timestamp(stage.clock._now))
-        await keeper.commit(keeper.world.set_speed(1, Timestamp(stage.clock._now)))
+        await keeper.commit(change_speed(keeper.world, 1, Timestamp(stage.clock._now)))
 
     scene.service.run(move())
 

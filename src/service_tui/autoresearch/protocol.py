@@ -16,9 +16,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from service_tui import __version__
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.frames import Messages, lines_of_client
+from service_tui.version import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def server_of(doer: Doer) -> Server[dict[str, Any]]:
 
     return Server(
         "service-tui-autoresearch",
-        version=__version__,
+        version=VERSION,
         instructions=GUIDE,
         on_list_tools=listed,
         on_call_tool=called,

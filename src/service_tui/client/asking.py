@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 import httpx
 
-from service_tui import __version__
 from service_tui.client.errors import Called, MalformedError
 from service_tui.client.reply import is_list
 from service_tui.terms import VENUE_ALIASES, Venue
+from service_tui.version import VERSION
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.text import line
@@ -40,7 +40,7 @@ _HEADERS: Final = {
     "Accept": "application/json",
     # A small compressed body can unfold to any size (measured: 292 kB to 302 MB).
     "Accept-Encoding": "identity",
-    "User-Agent": f"service-tui/{__version__}",
+    "User-Agent": f"service-tui/{VERSION}",
 }
 
 

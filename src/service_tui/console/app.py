@@ -28,7 +28,8 @@ from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands import Command, Halt, Refresh, SetPreference, SetSpeed
+from service_tui.desk.command import Command
+from service_tui.desk.commands import Halt, Refresh, SetPreference, SetSpeed
 from service_tui.desk.commands_fleet import NoteConfirmed
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState

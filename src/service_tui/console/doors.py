@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from service_tui.desk.commands import Command
+from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 
 

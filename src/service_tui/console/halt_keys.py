@@ -12,7 +12,8 @@ from textual.message import Message
 
 from service_tui.console.keys import key_named
 from service_tui.console.views import Views
-from service_tui.desk.commands import Command, Halt
+from service_tui.desk.command import Command
+from service_tui.desk.commands import Halt
 
 HALT: Final = "app.halt"
 """Its keys halt from everywhere, also from inside an input."""

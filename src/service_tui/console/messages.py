@@ -9,7 +9,7 @@ from typing import Final
 from textual.message import Message
 
 from service_tui.console.keys import Key
-from service_tui.desk.commands import Command
+from service_tui.desk.command import Command
 
 NEW_SESSION: Final = "new:"
 """Begins the row of autoresearch that is a session to begin; a session's key may follow."""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.console.doors import DeskDoors
+from service_tui.desk.command import Command
 from service_tui.desk.commands import (
     AskQuote,
-    Command,
     Halt,
     PlaceTrade,
     SetPreference,

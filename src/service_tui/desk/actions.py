@@ -13,15 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.desk.commands import (
-    AskQuote,
-    Command,
-    Forget,
-    Refresh,
-    SetPreference,
-    SetStar,
-    WatchMarket,
-)
+from service_tui.desk.command import Command
+from service_tui.desk.commands import AskQuote, Forget, Refresh, SetPreference, SetStar, WatchMarket
 from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog, WatchAgent
 from service_tui.desk.facts import Acted, Fact, FillsHeard, LogSeen, Noticed, TicketChanged
 from service_tui.desk.facts_fleet import HeldSeen, SkillRunChanged

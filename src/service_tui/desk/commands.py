@@ -8,18 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from service_tui.desk.commands_fleet import FleetCommand
-from service_tui.desk.commands_orders import CancelOrders
-from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
-from service_tui.desk.commands_reactor import ReactorCommand
-from service_tui.desk.commands_research import (
-    EndSession,
-    ResetSession,
-    RunBacktest,
-    ShowDiff,
-    StartSession,
-)
-from service_tui.desk.commands_wallet import WalletCommand
+from service_tui.desk.command import Command
 from service_tui.desk.holding_key import holding_key
 from service_tui.desk.records_orders import price_in_words
 from service_tui.desk.records_risk import Condition
@@ -28,7 +17,7 @@ from service_tui.units import Micros, decimal
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceTrade:
+class PlaceTrade(Command):
     """Buy for `amount` of money, or sell `shares`; the other is 0.
 
     `question` is for words only. `everything` marks a sale of the whole position. `price` is the
@@ -39,7 +28,7 @@ class PlaceTrade:
     """
 
     kind: ClassVar[str] = "trade"
-    moves_money: ClassVar[bool] = True
+    is_ticketed: ClassVar[bool] = True
 
     market_id: str
     side: Side
@@ -83,11 +72,10 @@ def _shares_in_words(shares: Micros) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SetSpeed:
+class SetSpeed(Command):
     """Set the pace of the offline world: 0, 1, 10 or 60."""
 
     kind: ClassVar[str] = "speed"
-    moves_money: ClassVar[bool] = False
 
     speed: int
 
@@ -97,11 +85,10 @@ class SetSpeed:
 
 
 @dataclass(frozen=True, slots=True)
-class AskQuote:
+class AskQuote(Command):
     """What the order would get now. A reading: leaves no row, and a newer one replaces it."""
 
     kind: ClassVar[str] = "quote"
-    moves_money: ClassVar[bool] = False
 
     request_id: int
     order: PlaceTrade
@@ -112,11 +99,10 @@ class AskQuote:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchMarket:
+class WatchMarket(Command):
     """Keep the chart, news and trades of one market fresh; None stops. A reading."""
 
     kind: ClassVar[str] = "watch"
-    moves_money: ClassVar[bool] = False
 
     market_id: str | None
     span_s: int = 0
@@ -127,11 +113,10 @@ class WatchMarket:
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(Command):
     """Ask the service for everything now. A reading."""
 
     kind: ClassVar[str] = "refresh"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -139,11 +124,10 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True)
-class SetStar:
+class SetStar(Command):
     """Put a market on the operator's own watchlist, or take it off. Stays on this machine."""
 
     kind: ClassVar[str] = "star"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     on: bool
@@ -154,11 +138,10 @@ class SetStar:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPreference:
+class SetPreference(Command):
     """Remember something of the console: theme, sort orders, that the welcome was seen."""
 
     kind: ClassVar[str] = "preference"
-    moves_money: ClassVar[bool] = False
 
     name: str
     value: str
@@ -169,11 +152,10 @@ class SetPreference:
 
 
 @dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(Command):
     """Close an order whose outcome is unknown and of which no trace was found in time."""
 
     kind: ClassVar[str] = "give up"
-    moves_money: ClassVar[bool] = False
 
     ticket_id: str
 
@@ -197,14 +179,13 @@ class AgentAct(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Govern:
+class Govern(Command):
     """Do something with an agent of the embedded service. `plan` counts for a change of plan.
 
     Without an `agent_id` the plan is that of new agents.
     """
 
     kind: ClassVar[str] = "agent"
-    moves_money: ClassVar[bool] = False
 
     act: AgentAct
     agent_id: str = ""
@@ -218,11 +199,10 @@ class Govern:
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(Command):
     """The secret that was shown has been seen."""
 
     kind: ClassVar[str] = "forget"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -230,14 +210,13 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
-class SetMonitor:
+class SetMonitor(Command):
     """Have a position monitored: exit when it is down by `stop_pct`, or up by `target_pct`.
 
     `stop_pct` is in (0, 1], `target_pct` above 0; None is off, and one of them is needed.
     """
 
     kind: ClassVar[str] = "monitor"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     side: Side
@@ -254,11 +233,10 @@ class SetMonitor:
 
 
 @dataclass(frozen=True, slots=True)
-class SetMonitors:
+class SetMonitors(Command):
     """Have several positions monitored; one that is refused stops no other."""
 
     kind: ClassVar[str] = "monitors"
-    moves_money: ClassVar[bool] = False
 
     monitors: tuple[SetMonitor, ...]
 
@@ -268,11 +246,10 @@ class SetMonitors:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveMonitor:
+class RemoveMonitor(Command):
     """Have a position monitored no longer."""
 
     kind: ClassVar[str] = "monitor"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     side: Side
@@ -285,11 +262,10 @@ class RemoveMonitor:
 
 
 @dataclass(frozen=True, slots=True)
-class ExitAlert:
+class ExitAlert(Command):
     """Exit for an alert now, or try again one whose exit failed or left no trace."""
 
     kind: ClassVar[str] = "exit"
-    moves_money: ClassVar[bool] = False
 
     alert_id: str
 
@@ -299,11 +275,10 @@ class ExitAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPriceAlert:
+class SetPriceAlert(Command):
     """Tell once when the price of a side is there. `threshold` is in (0, 1). Stays here."""
 
     kind: ClassVar[str] = "price alert"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     side: Side
@@ -318,11 +293,10 @@ class SetPriceAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class RemovePriceAlert:
+class RemovePriceAlert(Command):
     """Forget a price alert, fired or not."""
 
     kind: ClassVar[str] = "price alert"
-    moves_money: ClassVar[bool] = False
 
     alert_id: str
 
@@ -332,11 +306,10 @@ class RemovePriceAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class Halt:
+class Halt(Command):
     """Block every entry at once, here and on the service, until it is resumed. Asks nothing."""
 
     kind: ClassVar[str] = "halt"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -348,11 +321,10 @@ RESUME_WORD: Final = "RESUME"
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(Command):
     """End the halt. `word` is what the person typed."""
 
     kind: ClassVar[str] = "resume"
-    moves_money: ClassVar[bool] = False
 
     word: str
 
@@ -362,50 +334,13 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
-class ExitAll:
+class ExitAll(Command):
     """Sell these positions whole, while halted. `holdings` are the row keys that were confirmed."""
 
     kind: ClassVar[str] = "exit all"
-    moves_money: ClassVar[bool] = False
 
     holdings: tuple[str, ...]
 
     def in_words(self) -> str:
         """The order as a person would say it."""
         return f"exit {counted(len(self.holdings), 'position')}"
-
-
-Command = (
-    Govern
-    | SetMonitor
-    | SetMonitors
-    | RemoveMonitor
-    | ExitAlert
-    | SetPriceAlert
-    | RemovePriceAlert
-    | Halt
-    | Resume
-    | ExitAll
-    | Forget
-    | CancelOrders
-    | GiveUp
-    | PlaceTrade
-    | SetSpeed
-    | AskQuote
-    | WatchMarket
-    | Refresh
-    | SetStar
-    | SetPreference
-    | SetRail
-    | SetDefaults
-    | SetPaused
-    | ReactorCommand
-    | WalletCommand
-    | FleetCommand
-    | RunBacktest
-    | StartSession
-    | EndSession
-    | ResetSession
-    | ShowDiff
-)
-"""Every command there is."""

@@ -7,17 +7,17 @@ Used by the console and the CLI (which make them) and by the desk's handlers.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from service_tui.desk.command import Command
 from service_tui.desk.records_fleet import Pace
 from service_tui.terms import LeashMode
 from service_tui.units import Micros, decimal
 
 
 @dataclass(frozen=True, slots=True)
-class SetLeash:
+class SetLeash(Command):
     """Put an agent, or one of its skills, on a leash; without a `mode` it is taken off."""
 
     kind: ClassVar[str] = "leash"
-    moves_money: ClassVar[bool] = False
 
     agent_id: str
     name: str
@@ -38,14 +38,13 @@ class SetLeash:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveHeld:
+class ApproveHeld(Command):
     """Let a waiting trade go out, with `amount` at another size.
 
     `confirmed`: a person has seen it on the dialog for real money.
     """
 
     kind: ClassVar[str] = "approve"
-    moves_money: ClassVar[bool] = False
 
     held_id: str
     what: str
@@ -59,11 +58,10 @@ class ApproveHeld:
 
 
 @dataclass(frozen=True, slots=True)
-class RefuseHeld:
+class RefuseHeld(Command):
     """Decline a waiting trade; its agent is told the reason."""
 
     kind: ClassVar[str] = "refuse"
-    moves_money: ClassVar[bool] = False
 
     held_id: str
     what: str
@@ -75,11 +73,10 @@ class RefuseHeld:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchAgent:
+class WatchAgent(Command):
     """Keep the trades and results of one agent fresh, and the log of a run. A reading."""
 
     kind: ClassVar[str] = "watch"
-    moves_money: ClassVar[bool] = False
 
     agent_id: str = ""
     run_id: str = ""
@@ -90,11 +87,10 @@ class WatchAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseAll:
+class PauseAll(Command):
     """Pause every agent but the person's own, or let all of them buy again."""
 
     kind: ClassVar[str] = "agents"
-    moves_money: ClassVar[bool] = False
 
     paused: bool
 
@@ -104,14 +100,13 @@ class PauseAll:
 
 
 @dataclass(frozen=True, slots=True)
-class StartSkill:
+class StartSkill(Command):
     """Run a skill as an agent; without an `agent_id` as a new one of this name.
 
     `live`: it may trade, else it rehearses on paper. A `mode` puts the skill on a leash first.
     """
 
     kind: ClassVar[str] = "skill"
-    moves_money: ClassVar[bool] = False
 
     skill_slug: str
     pace: Pace
@@ -131,11 +126,10 @@ class StartSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class StopSkill:
+class StopSkill(Command):
     """End a run: it is asked to, and killed if it does not."""
 
     kind: ClassVar[str] = "skill"
-    moves_money: ClassVar[bool] = False
 
     run_id: str
     what: str = ""
@@ -146,11 +140,10 @@ class StopSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class RestartSkill:
+class RestartSkill(Command):
     """End a run and begin it anew, with its restarts forgiven."""
 
     kind: ClassVar[str] = "skill"
-    moves_money: ClassVar[bool] = False
 
     run_id: str
     what: str = ""
@@ -161,11 +154,10 @@ class RestartSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class DetachSkill:
+class DetachSkill(Command):
     """Let a run go on when the console ends, or take that back."""
 
     kind: ClassVar[str] = "skill"
-    moves_money: ClassVar[bool] = False
 
     run_id: str
     detached: bool = True
@@ -177,11 +169,10 @@ class DetachSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class InstallSkill:
+class InstallSkill(Command):
     """Install a skill from a folder or an archive on this machine."""
 
     kind: ClassVar[str] = "skill"
-    moves_money: ClassVar[bool] = False
 
     path: str
 
@@ -191,11 +182,10 @@ class InstallSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportData:
+class ExportData(Command):
     """Write what the desk knows as CSV, JSON and Markdown, usually below the data directory."""
 
     kind: ClassVar[str] = "export"
-    moves_money: ClassVar[bool] = False
 
     folder: str = ""
 
@@ -205,11 +195,10 @@ class ExportData:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadLog:
+class ReadLog(Command):
     """Read the action log, and follow its chain. A reading."""
 
     kind: ClassVar[str] = "log"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -217,11 +206,10 @@ class ReadLog:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadDay:
+class ReadDay(Command):
     """Read what every agent traded today, for the report on the screen. A reading."""
 
     kind: ClassVar[str] = "day"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -229,33 +217,13 @@ class ReadDay:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteConfirmed:
+class NoteConfirmed(Command):
     """Write down that a person said yes to a question; `what` are the words of the question."""
 
     kind: ClassVar[str] = "confirm"
-    moves_money: ClassVar[bool] = False
 
     what: str
 
     def in_words(self) -> str:
         """The order as a person would say it."""
         return self.what
-
-
-FleetCommand = (
-    SetLeash
-    | ApproveHeld
-    | RefuseHeld
-    | WatchAgent
-    | PauseAll
-    | StartSkill
-    | StopSkill
-    | RestartSkill
-    | DetachSkill
-    | InstallSkill
-    | ExportData
-    | ReadLog
-    | ReadDay
-    | NoteConfirmed
-)
-"""What a person may order of agents and skills."""

@@ -7,15 +7,15 @@ Used by the console (which makes them) and by the desk's handler of open orders.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from service_tui.desk.command import Command
 from service_tui.terms import counted
 
 
 @dataclass(frozen=True, slots=True)
-class CancelOrders:
+class CancelOrders(Command):
     """Take these orders off their books; `what` says a single one in words."""
 
     kind: ClassVar[str] = "cancel"
-    moves_money: ClassVar[bool] = False
 
     order_ids: tuple[str, ...]
     what: str = ""

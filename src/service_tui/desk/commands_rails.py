@@ -7,19 +7,19 @@ Used by the console (which makes them) and by the desk's handler of them.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from service_tui.desk.command import Command
 from service_tui.desk.records_rails import RULES, Rail, RiskDefaults
 from service_tui.units import Micros, decimal
 
 
 @dataclass(frozen=True, slots=True)
-class SetRail:
+class SetRail(Command):
     """Give a rail another figure: micros of money, or a number of buys; None takes it away.
 
     `own`: the desk's own figure, which stays on this machine; else the service's.
     """
 
     kind: ClassVar[str] = "limit"
-    moves_money: ClassVar[bool] = False
 
     rail: Rail
     figure: int | None
@@ -39,11 +39,10 @@ def figure_in_words(rail: Rail, figure: int | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SetDefaults:
+class SetDefaults(Command):
     """Guard buys to come by other thresholds, or no longer by themselves."""
 
     kind: ClassVar[str] = "defaults"
-    moves_money: ClassVar[bool] = False
 
     defaults: RiskDefaults
 
@@ -57,11 +56,10 @@ class SetDefaults:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPaused:
+class SetPaused(Command):
     """Hold back every buy of the desk's own agent on the service, or let it buy again."""
 
     kind: ClassVar[str] = "pause"
-    moves_money: ClassVar[bool] = False
 
     paused: bool
 

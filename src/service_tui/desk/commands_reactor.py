@@ -7,18 +7,18 @@ Used by the console (which makes them) and by the desk's handlers of the reactor
 from dataclasses import dataclass
 from typing import ClassVar
 
+from service_tui.desk.command import Command
 from service_tui.desk.records_reactor import MIRROR, Policy
 from service_tui.terms import Venue
 from service_tui.units import Micros
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorSignal:
+class MirrorSignal(Command):
     """Mirror one signal now, whatever the policy of its wallet."""
 
     kind: ClassVar[str] = MIRROR
     # The mirror itself writes the row, under a name made of the signal's own.
-    moves_money: ClassVar[bool] = False
 
     signal_id: str
     question: str = ""
@@ -29,11 +29,10 @@ class MirrorSignal:
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorAllFrom:
+class MirrorAllFrom(Command):
     """Mirror every signal of a wallet that waits now, oldest first."""
 
     kind: ClassVar[str] = MIRROR
-    moves_money: ClassVar[bool] = False
 
     wallet: str
     label: str = ""
@@ -44,11 +43,10 @@ class MirrorAllFrom:
 
 
 @dataclass(frozen=True, slots=True)
-class DismissSignal:
+class DismissSignal(Command):
     """Take a signal out: it will not be mirrored."""
 
     kind: ClassVar[str] = "dismiss"
-    moves_money: ClassVar[bool] = False
 
     signal_id: str
 
@@ -58,7 +56,7 @@ class DismissSignal:
 
 
 @dataclass(frozen=True, slots=True)
-class SetWalletPolicy:
+class SetWalletPolicy(Command):
     """What is done with a wallet's signals: ask, auto or off. Stays on this machine.
 
     `auto` is a standing authorisation: from then on its signals are mirrored without a question,
@@ -66,7 +64,6 @@ class SetWalletPolicy:
     """
 
     kind: ClassVar[str] = "policy"
-    moves_money: ClassVar[bool] = False
 
     address: str
     policy: Policy
@@ -78,11 +75,10 @@ class SetWalletPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelWallet:
+class LabelWallet(Command):
     """Give a wallet a name; empty takes it away. Stays on this machine."""
 
     kind: ClassVar[str] = "label"
-    moves_money: ClassVar[bool] = False
 
     address: str
     label: str
@@ -93,11 +89,10 @@ class LabelWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowWallet:
+class FollowWallet(Command):
     """Put a wallet on the watchlist; `address` as it was typed, checked by the desk."""
 
     kind: ClassVar[str] = "watchlist"
-    moves_money: ClassVar[bool] = False
 
     address: str
     label: str = ""
@@ -108,11 +103,10 @@ class FollowWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class UnfollowWallet:
+class UnfollowWallet(Command):
     """Take a wallet off the watchlist; its label, policy and past stay."""
 
     kind: ClassVar[str] = "watchlist"
-    moves_money: ClassVar[bool] = False
 
     address: str
     label: str = ""
@@ -123,7 +117,7 @@ class UnfollowWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class SetReactorConfig:
+class SetReactorConfig(Command):
     """Change the reactor's config on the service; what is None stays.
 
     Sizes are micros of shares, `daily_cap` micros of money; `mirror_fraction` is 0 to 1,
@@ -131,7 +125,6 @@ class SetReactorConfig:
     """
 
     kind: ClassVar[str] = "reactor"
-    moves_money: ClassVar[bool] = False
 
     wallets: tuple[str, ...] | None = None
     min_size: Micros | None = None
@@ -150,26 +143,11 @@ class SetReactorConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetBreaker:
+class ResetBreaker(Command):
     """Close the circuit breaker now, and count failures from 0 again."""
 
     kind: ClassVar[str] = "breaker"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
         return "reset the circuit breaker"
-
-
-ReactorCommand = (
-    MirrorSignal
-    | MirrorAllFrom
-    | DismissSignal
-    | SetWalletPolicy
-    | LabelWallet
-    | FollowWallet
-    | UnfollowWallet
-    | SetReactorConfig
-    | ResetBreaker
-)
-"""Every command about the reactor."""

@@ -7,18 +7,18 @@ Used by the console (which makes them) and by the desk's handler of them.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from service_tui.desk.command import Command
 from service_tui.terms import Direction, Venue
 
 
 @dataclass(frozen=True, slots=True)
-class RunBacktest:
+class RunBacktest(Command):
     """Replay the trades of a skill under thresholds; `sweep` tries every combination of a grid.
 
     A reading: leaves no row, and a newer one replaces it. `days` is 1 to 30.
     """
 
     kind: ClassVar[str] = "backtest"
-    moves_money: ClassVar[bool] = False
 
     request_id: int
     skill: str
@@ -34,14 +34,13 @@ class RunBacktest:
 
 
 @dataclass(frozen=True, slots=True)
-class StartSession:
+class StartSession(Command):
     """Begin a series of experiments with a fresh baseline, in a worktree of a repository.
 
     `allows_shell`: whoever drives the session may run shell commands there.
     """
 
     kind: ClassVar[str] = "research"
-    moves_money: ClassVar[bool] = False
 
     name: str
     skill: str
@@ -57,11 +56,10 @@ class StartSession:
 
 
 @dataclass(frozen=True, slots=True)
-class EndSession:
+class EndSession(Command):
     """Take no more experiments of a skill until a new session begins."""
 
     kind: ClassVar[str] = "research"
-    moves_money: ClassVar[bool] = False
 
     skill: str
 
@@ -71,11 +69,10 @@ class EndSession:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetSession:
+class ResetSession(Command):
     """Begin a fresh baseline of a skill, with the metric and in the repository of before."""
 
     kind: ClassVar[str] = "research"
-    moves_money: ClassVar[bool] = False
 
     skill: str
 
@@ -85,11 +82,10 @@ class ResetSession:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowDiff:
+class ShowDiff(Command):
     """Read what a commit of a session changed. A reading; an empty `commit` closes it."""
 
     kind: ClassVar[str] = "diff"
-    moves_money: ClassVar[bool] = False
 
     key: str
     commit: str

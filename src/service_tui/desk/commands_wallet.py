@@ -8,6 +8,7 @@ Used by the console (which makes them) and by the desk's handlers of them.
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from service_tui.desk.command import Command
 from service_tui.terms import Side, Venue, counted
 from service_tui.units import Micros, decimal
 
@@ -28,11 +29,10 @@ REDEEM_WORD: Final = "REDEEM"
 
 
 @dataclass(frozen=True, slots=True)
-class PrepareRedemption:
+class PrepareRedemption(Command):
     """Ask for a redemption and check it, so that it can be shown. Signs nothing."""
 
     kind: ClassVar[str] = "prepare redemption"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     side: Side
@@ -50,14 +50,13 @@ class PrepareRedemption:
 
 
 @dataclass(frozen=True, slots=True)
-class Redeem:
+class Redeem(Command):
     """Sign, broadcast, confirm and report what was shown; `digest` names it.
 
     An empty digest is a word for a wallet that the service signs for.
     """
 
     kind: ClassVar[str] = "redeem"
-    moves_money: ClassVar[bool] = False
 
     market_id: str
     side: Side
@@ -76,11 +75,10 @@ class Redeem:
 
 
 @dataclass(frozen=True, slots=True)
-class RedeemAll:
+class RedeemAll(Command):
     """Redeem these rows, one after the other, each within the caps that were shown."""
 
     kind: ClassVar[str] = "redeem"
-    moves_money: ClassVar[bool] = False
 
     keys: tuple[str, ...]
 
@@ -90,11 +88,10 @@ class RedeemAll:
 
 
 @dataclass(frozen=True, slots=True)
-class AbandonRun:
+class AbandonRun(Command):
     """Give up a redemption whose nonce can never come. Signs nothing."""
 
     kind: ClassVar[str] = "redeem"
-    moves_money: ClassVar[bool] = False
 
     key: str
 
@@ -104,11 +101,10 @@ class AbandonRun:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAutoRedeem:
+class SetAutoRedeem(Command):
     """Have winning positions redeemed by themselves, within the caps that were shown, or not."""
 
     kind: ClassVar[str] = "auto-redeem"
-    moves_money: ClassVar[bool] = False
 
     on: bool
 
@@ -118,11 +114,10 @@ class SetAutoRedeem:
 
 
 @dataclass(frozen=True, slots=True)
-class UnlockWallet:
+class UnlockWallet(Command):
     """Open the key with its passphrase; it goes to the signer and nowhere else."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     passphrase: str = field(repr=False)
     address: str = ""
@@ -133,11 +128,10 @@ class UnlockWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class LockWallet:
+class LockWallet(Command):
     """Forget the opened key."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -145,11 +139,10 @@ class LockWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepKey:
+class KeepKey(Command):
     """Keep a key encrypted on this machine. Without a `secret` a new one is made."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     passphrase: str = field(repr=False)
     secret: str = field(default="", repr=False)
@@ -160,11 +153,10 @@ class KeepKey:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveKey:
+class RemoveKey(Command):
     """Delete an encrypted key from this machine; `tail` is the end of its address, typed."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     address: str
     tail: str = ""
@@ -175,11 +167,10 @@ class RemoveKey:
 
 
 @dataclass(frozen=True, slots=True)
-class AskLink:
+class AskLink(Command):
     """Read the service's challenge to link this wallet, and show its text. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     address: str
 
@@ -189,14 +180,13 @@ class AskLink:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkWallet:
+class LinkWallet(Command):
     """Sign the challenge that was shown, and trade with this wallet from then on.
 
     `nonce` is that of the challenge; another one is not signed.
     """
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     address: str
     nonce: str
@@ -207,11 +197,10 @@ class LinkWallet:
 
 
 @dataclass(frozen=True, slots=True)
-class AskApprovals:
+class AskApprovals(Command):
     """Read which approvals are set, and what setting the others would sign. Signs nothing."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -219,11 +208,10 @@ class AskApprovals:
 
 
 @dataclass(frozen=True, slots=True)
-class SetApprovals:
+class SetApprovals(Command):
     """Give the approvals with these keys, which were shown; what is set is skipped."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     keys: tuple[str, ...]
     word: str
@@ -234,11 +222,10 @@ class SetApprovals:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeCredentials:
+class MakeCredentials(Command):
     """Have the venue's credentials derived from a signature of the wallet."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -246,11 +233,10 @@ class MakeCredentials:
 
 
 @dataclass(frozen=True, slots=True)
-class AllowReal:
+class AllowReal(Command):
     """Have the service take real trades of the desk's own agent."""
 
     kind: ClassVar[str] = "wallet"
-    moves_money: ClassVar[bool] = False
 
     def in_words(self) -> str:
         """The order as a person would say it."""
@@ -258,11 +244,10 @@ class AllowReal:
 
 
 @dataclass(frozen=True, slots=True)
-class SetLive:
+class SetLive(Command):
     """Let orders for real money leave this desk, in this session, or no longer. Starts typed."""
 
     kind: ClassVar[str] = "live"
-    moves_money: ClassVar[bool] = False
 
     on: bool
     word: str = ""
@@ -273,11 +258,10 @@ class SetLive:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPay:
+class SetPay(Command):
     """Allow paying per call up to so much a day; None turns it off."""
 
     kind: ClassVar[str] = "pay per call"
-    moves_money: ClassVar[bool] = False
 
     day_max: Micros | None
 
@@ -289,37 +273,13 @@ class SetPay:
 
 
 @dataclass(frozen=True, slots=True)
-class PayOffer:
+class PayOffer(Command):
     """Pay the offer that was shown, once."""
 
     kind: ClassVar[str] = "pay per call"
-    moves_money: ClassVar[bool] = False
 
     offer_id: str
 
     def in_words(self) -> str:
         """The order as a person would say it."""
         return "pay for one call"
-
-
-WalletCommand = (
-    PrepareRedemption
-    | Redeem
-    | RedeemAll
-    | AbandonRun
-    | SetAutoRedeem
-    | UnlockWallet
-    | LockWallet
-    | KeepKey
-    | RemoveKey
-    | AskLink
-    | LinkWallet
-    | AskApprovals
-    | SetApprovals
-    | MakeCredentials
-    | AllowReal
-    | SetLive
-    | SetPay
-    | PayOffer
-)
-"""Every command about redemptions, the wallet and real money."""

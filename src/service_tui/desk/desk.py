@@ -14,13 +14,8 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
-from service_tui.desk.commands import (
-    AskQuote,
-    Command,
-    ExitAlert,
-    Halt,
-    PlaceTrade,
-)
+from service_tui.desk.command import Command
+from service_tui.desk.commands import AskQuote, ExitAlert, Halt, PlaceTrade
 from service_tui.desk.enduring import enduring, fault_words
 from service_tui.desk.facts import (
     Fact,
@@ -134,7 +129,7 @@ class Desk:
         self._halting = Halting(
             self.ports, memory, around.rng, self._either, agents=self._supervision.halted
         )
-        self._works = Works(
+        self._registry = Works(
             ports=self.ports,
             memory=memory,
             watched=self._watched,
@@ -146,7 +141,7 @@ class Desk:
             halting=self._halting,
             submit=self.submit,
             poke_all=self._poke_all,
-        )
+        ).registry()
 
     # -- the three doors -------------------------------------------------------------------
 
@@ -209,7 +204,7 @@ class Desk:
             self._fail(ticket, why)
             return ticket
         self._inbox.put_nowait(ticket)
-        if command.moves_money:
+        if command.is_ticketed:
             self._tickets[view.ticket_id] = ticket
             self._say(TicketChanged(view))
         return ticket
@@ -308,17 +303,17 @@ class Desk:
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
             words = fault_words(error)
             log.error("%s: %s", ticket.view.what, words)  # noqa: TRY400  (no value of a traceback)
-            if ticket.command.moves_money and ticket.view.state is TicketState.SENT:
+            if ticket.command.is_ticketed and ticket.view.state is TicketState.SENT:
                 unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=words)
                 self._say(TicketChanged(unknown))
-            elif ticket.command.moves_money and ticket.view.state is TicketState.QUEUED:
+            elif ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
                 self._fail(ticket, words)
                 return
             self._say(Noticed("bad", f"{ticket.view.what}: {words}"))
 
     async def _carry_out(self, ticket: Ticket) -> None:
-        if not ticket.command.moves_money:
-            await self._works.carry_out(ticket)
+        if not ticket.command.is_ticketed:
+            await self._registry.carry_out(ticket)
             return
         came_at = self._clock.monotonic()
         if ticket.view.state is not TicketState.QUEUED:
@@ -337,7 +332,7 @@ class Desk:
             elif self._clock.monotonic() - came_at > SEND_WITHIN_S:
                 self._fail(ticket, "it waited too long for the orders before it")
             else:
-                await self._works.carry_out(ticket)
+                await self._registry.carry_out(ticket)
 
     def _end_entries(self) -> None:
         """End the entries that wait for their turn: the person sees at once that they do not go."""
@@ -378,7 +373,7 @@ class Desk:
     def _ended(self, ticket: Ticket, _: object) -> None:
         """Whatever became of its task, nobody waits for this command any longer."""
         self._running.pop(ticket.view.ticket_id, None)
-        if ticket.command.moves_money and ticket.view.state is TicketState.QUEUED:
+        if ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
             self._fail(ticket, "the desk was closed")
         ticket.end()
 
@@ -394,7 +389,7 @@ class Desk:
             fix=RESUME_FIX if halted else "",
         )
         ticket.update(view)
-        if ticket.command.moves_money:
+        if ticket.command.is_ticketed:
             self._say(TicketChanged(view))
         self._say(Noticed("bad", f"{view.what}: {said}"))
 

@@ -8,7 +8,8 @@ Used by the desk before a command waits its turn, and by the client right before
 import logging
 from typing import Final, Protocol
 
-from service_tui.desk.commands import Command, PlaceTrade
+from service_tui.desk.command import Command
+from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import ApproveHeld
 from service_tui.desk.commands_reactor import MirrorAllFrom, MirrorSignal
 from service_tui.terms import Action

@@ -14,7 +14,6 @@ from service_tui.desk.commands_reactor import (
     DismissSignal,
     MirrorAllFrom,
     MirrorSignal,
-    ReactorCommand,
 )
 from service_tui.desk.facts import AccountSeen, Fact, TicketChanged
 from service_tui.desk.facts_reactor import SignalsSeen
@@ -25,6 +24,7 @@ from service_tui.desk.reactor_kept import row_of
 from service_tui.desk.reactor_reading import ReactorWatch
 from service_tui.desk.records import Topic
 from service_tui.desk.records_reactor import MIRROR, SignalView
+from service_tui.desk.registry import Registry
 from service_tui.desk.state import DeskState
 from service_tui.storage.database import Database
 from service_tui.storage.errors import StorageError
@@ -79,17 +79,16 @@ class ReactorWork:
             # What was barred may not be any more, and the other way round.
             self._ports.poke(Topic.REACTOR)
 
-    async def handle(self, order: ReactorCommand) -> None:
-        """Carry out a command."""
-        match order:
-            case MirrorSignal():
-                self._mirrors.ask(order)
-            case MirrorAllFrom():
-                self._mirrors.ask_all(order)
-            case DismissSignal():
-                await self._mirrors.dismiss(order)
-            case _:
-                await reactor.change(order, self._stored, self._watch, self._ports)
+    def register(self, registry: Registry) -> None:
+        """Name what carries out the commands about the reactor."""
+        registry.on(MirrorSignal, self._mirrors.ask)
+        registry.on(MirrorAllFrom, self._mirrors.ask_all)
+        registry.on(DismissSignal, self._mirrors.dismiss)
+        for kind in reactor.SETTINGS:
+            registry.on(
+                kind,
+                lambda order: reactor.change(order, self._stored, self._watch, self._ports),
+            )
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What goes on for ever."""

@@ -12,14 +12,18 @@ from service_tui.desk.agent_past import pasts_of
 from service_tui.desk.commands import PlaceTrade
 from service_tui.desk.commands_fleet import (
     ApproveHeld,
+    DetachSkill,
     ExportData,
-    FleetCommand,
+    InstallSkill,
     NoteConfirmed,
     PauseAll,
     ReadDay,
     ReadLog,
     RefuseHeld,
+    RestartSkill,
     SetLeash,
+    StartSkill,
+    StopSkill,
     WatchAgent,
 )
 from service_tui.desk.facts_fleet import PastsSeen
@@ -30,6 +34,7 @@ from service_tui.desk.live_orders import against_skill
 from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Ports, Surroundings
 from service_tui.desk.records import Topic
+from service_tui.desk.registry import Registry
 from service_tui.desk.skill_home import SkillHome
 from service_tui.desk.skill_runs import SkillRuns
 from service_tui.desk.skill_spending import SkillSpending
@@ -62,29 +67,37 @@ class Supervision:
         beside = notes is not None and notes != data_dir
         self.actions = Actions(notes or data_dir, clock, ports.say, beside=beside)
 
-    async def handle(self, command: FleetCommand) -> None:
-        """Carry a command out, and say how it went."""
-        match command:
-            case SetLeash() | ApproveHeld() | RefuseHeld() if self._keeps_leash():
-                await self._lines.carry_out(command)
-            case SetLeash() | ApproveHeld() | RefuseHeld() | PauseAll():
-                await fleet.carry_out(command, self._ports)
-            case ExportData():
-                await exports.export_data(command, self._data_dir, self._ports)
-            case ReadLog():
-                await self.actions.read()
-            case ReadDay():
-                pasts = await pasts_of(self._ports)
-                self._ports.say(PastsSeen(tuple(pasts.values()), self._ports.now()))
-            case NoteConfirmed():
-                # It was written down when it was given.
-                pass
-            case WatchAgent():
-                self._watched.agent_id, self._watched.run_id = command.agent_id, command.run_id
-                self._skills.runs.look_at(command.run_id)
-                self._ports.poke(Topic.FLEET)
-            case _:
-                await skills.carry_out(command, self._skills, self._ports)
+    def register(self, registry: Registry) -> None:
+        """Name what carries out the commands about agents, skills, exports and the log."""
+        for kind in (SetLeash, ApproveHeld, RefuseHeld):
+            registry.on(kind, self._lead)
+        registry.on(PauseAll, lambda order: fleet.carry_out(order, self._ports))
+        for kind in (StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill):
+            registry.on(kind, lambda order: skills.carry_out(order, self._skills, self._ports))
+        registry.on(
+            ExportData, lambda order: exports.export_data(order, self._data_dir, self._ports)
+        )
+        registry.on(ReadLog, lambda _: self.actions.read())
+        registry.on(ReadDay, lambda _: self._read_day())
+        # It was written down when it was given.
+        registry.on(NoteConfirmed, lambda _: None)
+        registry.on(WatchAgent, self._watch)
+
+    async def _lead(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
+        """Change a leash or decide a trade that waits, wherever the leash is kept."""
+        if self._keeps_leash():
+            await self._lines.carry_out(order)
+        else:
+            await fleet.carry_out(order, self._ports)
+
+    async def _read_day(self) -> None:
+        pasts = await pasts_of(self._ports)
+        self._ports.say(PastsSeen(tuple(pasts.values()), self._ports.now()))
+
+    def _watch(self, order: WatchAgent) -> None:
+        self._watched.agent_id, self._watched.run_id = order.agent_id, order.run_id
+        self._skills.runs.look_at(order.run_id)
+        self._ports.poke(Topic.FLEET)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs as long as the desk does."""

@@ -5,7 +5,8 @@ Used by desk.desk, which owns the task.
 """
 
 import asyncio
-from typing import assert_never
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from service_tui.desk.chain_line import ChainLine
 from service_tui.desk.commands_wallet import (
@@ -27,7 +28,6 @@ from service_tui.desk.commands_wallet import (
     SetLive,
     SetPay,
     UnlockWallet,
-    WalletCommand,
 )
 from service_tui.desk.enduring import fault_words
 from service_tui.desk.facts import Fact, Noticed
@@ -36,6 +36,7 @@ from service_tui.desk.handlers.payments import Payments
 from service_tui.desk.handlers.redemption import Redemptions
 from service_tui.desk.handlers.wallet import WalletKeeper
 from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.registry import Given, Registry
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.errors import StorageError
 
@@ -92,54 +93,38 @@ class WalletDesk:
             tasks.create_task(self._redemptions.run())
             tasks.create_task(self._keeper.run())
 
-    async def handle(self, command: WalletCommand) -> None:
+    def register(self, registry: Registry) -> None:
+        """Name what carries out the commands about redemptions, the wallet and real money."""
+
+        def on(kind: type[Given], function: Callable[[Given], Awaitable[None]]) -> None:
+            registry.on(kind, partial(self._fenced, function))
+
+        on(PrepareRedemption, self._redemptions.prepare)
+        on(Redeem, self._redemptions.redeem)
+        on(RedeemAll, self._redemptions.redeem_all)
+        on(AbandonRun, self._redemptions.abandon)
+        on(SetAutoRedeem, self._redemptions.set_auto)
+        on(UnlockWallet, self._keeper.unlock)
+        on(LockWallet, lambda _: self._keeper.lock())
+        on(KeepKey, self._keeper.keep)
+        on(RemoveKey, self._keeper.remove)
+        on(AskLink, self._keeper.ask_link)
+        on(LinkWallet, self._keeper.link)
+        on(AskApprovals, lambda _: self._keeper.ask_approvals())
+        on(SetApprovals, self._keeper.set_approvals)
+        on(MakeCredentials, lambda _: self._keeper.make_credentials())
+        on(AllowReal, lambda _: self._keeper.allow_real())
+        on(SetLive, self._keeper.set_live)
+        on(SetPay, self._payments.set_cap)
+        on(PayOffer, self._payments.pay)
+
+    async def _fenced(self, function: Callable[[Given], Awaitable[None]], command: Given) -> None:
         """Carry out what the person has ordered, one thing after the other."""
         try:
-            await self._handle(command)
+            await function(command)
         except StorageError as error:
             self._ports.say(Noticed("bad", f"{command.in_words()}: {error}; nothing was done"))
         except Exception as error:
             # What is under way on the screen of the wallet is not, any more.
             self._keeper.fail(fault_words(error))
             raise
-
-    async def _handle(self, command: WalletCommand) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
-        match command:
-            case PrepareRedemption():
-                await self._redemptions.prepare(command)
-            case Redeem():
-                await self._redemptions.redeem(command)
-            case RedeemAll():
-                await self._redemptions.redeem_all(command)
-            case AbandonRun():
-                await self._redemptions.abandon(command)
-            case SetAutoRedeem():
-                await self._redemptions.set_auto(command)
-            case UnlockWallet():
-                await self._keeper.unlock(command)
-            case LockWallet():
-                await self._keeper.lock()
-            case KeepKey():
-                await self._keeper.keep(command)
-            case RemoveKey():
-                await self._keeper.remove(command)
-            case AskLink():
-                await self._keeper.ask_link(command)
-            case LinkWallet():
-                await self._keeper.link(command)
-            case AskApprovals():
-                await self._keeper.ask_approvals()
-            case SetApprovals():
-                await self._keeper.set_approvals(command)
-            case MakeCredentials():
-                await self._keeper.make_credentials()
-            case AllowReal():
-                await self._keeper.allow_real()
-            case SetLive():
-                await self._keeper.set_live(command)
-            case SetPay():
-                await self._payments.set_cap(command)
-            case PayOffer():
-                await self._payments.pay(command)
-            case _:
-                assert_never(command)

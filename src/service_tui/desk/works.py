@@ -8,10 +8,9 @@ Used by desk, which gives each command a task of its own.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from service_tui.desk.command import Command
 from service_tui.desk.commands import (
     AskQuote,
-    Command,
-    EndSession,
     ExitAlert,
     ExitAll,
     Forget,
@@ -22,25 +21,24 @@ from service_tui.desk.commands import (
     Refresh,
     RemoveMonitor,
     RemovePriceAlert,
-    ResetSession,
     Resume,
-    RunBacktest,
-    SetDefaults,
     SetMonitor,
     SetMonitors,
-    SetPaused,
     SetPreference,
     SetPriceAlert,
-    SetRail,
     SetSpeed,
     SetStar,
-    ShowDiff,
-    StartSession,
     WatchMarket,
 )
-from service_tui.desk.commands_fleet import FleetCommand
 from service_tui.desk.commands_orders import CancelOrders
-from service_tui.desk.commands_reactor import ReactorCommand
+from service_tui.desk.commands_rails import SetDefaults, SetPaused, SetRail
+from service_tui.desk.commands_research import (
+    EndSession,
+    ResetSession,
+    RunBacktest,
+    ShowDiff,
+    StartSession,
+)
 from service_tui.desk.exit_all import exit_all
 from service_tui.desk.facts import Revealed
 from service_tui.desk.halting import Halting
@@ -60,6 +58,7 @@ from service_tui.desk.polling import Watched
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reactor_work import ReactorWork
 from service_tui.desk.records import Topic
+from service_tui.desk.registry import Registry
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.wallet_desk import WalletDesk
@@ -82,67 +81,50 @@ class Works:
     submit: Callable[[Command], Ticket]
     poke_all: Callable[[], None]
 
-    async def carry_out(self, ticket: Ticket) -> None:  # noqa: C901, PLR0912, PLR0915  (one line a kind)
-        """Give a command to whom it is for."""
-        if isinstance(ticket.command, ReactorCommand):
-            await self.reactor.handle(ticket.command)
-            return
-        if isinstance(ticket.command, FleetCommand):
-            await self.supervision.handle(ticket.command)
-            return
-        match ticket.command:
-            case PlaceTrade() as order:
-                await trades.place_trade(ticket.view, order, self.ports)
-            case AskQuote() as question:
-                await trades.ask_quote(question, self.ports)
-            case GiveUp() as given:
-                await give_up(given, self.ports)
-            case Govern() as governed:
-                await agents.govern(governed, self.ports)
-            case CancelOrders() as cancelled:
-                await orders.cancel(cancelled, self.ports)
-            case Forget():
-                self.ports.say(Revealed(None))
-            case SetMonitor() as thresholds:
-                await monitors.set_monitor(thresholds, self.ports)
-            case SetMonitors() as bulk:
-                await monitors.set_monitors(bulk, self.ports)
-            case RemoveMonitor() as removed:
-                await monitors.remove_monitor(removed, self.ports)
-            case ExitAlert() as wanted:
-                self.exits.ask(wanted)
-            case SetPriceAlert() as told:
-                await price_alerts.set_price_alert(told, self.price_alerts, self.ports)
-            case RemovePriceAlert() as untold:
-                await price_alerts.remove_price_alert(untold, self.price_alerts, self.ports)
-            case SetSpeed() as pace:
-                await settings.set_speed(ticket.view, pace, self.ports)
-            case WatchMarket() as watch:
-                self.watched.market_id, self.watched.span_s = watch.market_id, watch.span_s
-                self.ports.poke(Topic.DETAIL)
-            case SetStar() as star:
-                await settings.set_star(star, self.memory, self.ports)
-            case SetPreference() as preference:
-                await settings.set_preference(preference, self.memory, self.ports)
-            case SetRail() | SetDefaults() | SetPaused() as rail:
-                await rails.change(rail, self.memory, self.ports)
-            case RunBacktest() as backtest:
-                await research.run_backtest(backtest, self.ports)
-            case StartSession() as begun:
-                await research.start_session(begun, self.ports)
-            case EndSession() | ResetSession() as turned:
-                await research.turn_session(turned, self.ports)
-            case ShowDiff() as shown:
-                await research.show_diff(shown, self.ports)
-            case Refresh():
-                self.ports.client.try_refused()
-                self.poke_all()
-            case Resume() as resumed:
-                await self.halting.resume(resumed)
-            case ExitAll() as exits:
-                await exit_all(exits, self.ports, self.submit)
-            case Halt():
-                # Done when it was given.
-                pass
-            case _ as other:
-                await self.wallet.handle(other)
+    def registry(self) -> Registry:
+        """Every command with what carries it out."""
+        ports, memory, on = self.ports, self.memory, (registry := Registry()).on
+        registry.on_ticket(PlaceTrade, lambda view, order: trades.place_trade(view, order, ports))
+        on(AskQuote, lambda asked: trades.ask_quote(asked, ports))
+        on(GiveUp, lambda given: give_up(given, ports))
+        on(CancelOrders, lambda order: orders.cancel(order, ports))
+        on(Govern, lambda order: agents.govern(order, ports))
+        on(Forget, lambda _: ports.say(Revealed(None)))
+        on(SetMonitor, lambda order: monitors.set_monitor(order, ports))
+        on(SetMonitors, lambda order: monitors.set_monitors(order, ports))
+        on(RemoveMonitor, lambda order: monitors.remove_monitor(order, ports))
+        on(ExitAlert, self.exits.ask)
+        on(SetPriceAlert, lambda it: price_alerts.set_price_alert(it, self.price_alerts, ports))
+        on(
+            RemovePriceAlert,
+            lambda it: price_alerts.remove_price_alert(it, self.price_alerts, ports),
+        )
+        registry.on_ticket(SetSpeed, lambda view, pace: settings.set_speed(view, pace, ports))
+        on(WatchMarket, self._watch)
+        on(SetStar, lambda star: settings.set_star(star, memory, ports))
+        on(SetPreference, lambda one: settings.set_preference(one, memory, ports))
+        on(SetRail, lambda rail: rails.set_rail(rail, memory, ports))
+        on(SetDefaults, lambda order: rails.set_defaults(order, ports))
+        on(SetPaused, lambda order: rails.set_paused(order, ports))
+        on(RunBacktest, lambda order: research.run_backtest(order, ports))
+        on(StartSession, lambda order: research.start_session(order, ports))
+        on(EndSession, lambda order: research.turn_session(order, ports))
+        on(ResetSession, lambda order: research.turn_session(order, ports))
+        on(ShowDiff, lambda order: research.show_diff(order, ports))
+        on(Refresh, lambda _: self._refresh())
+        on(Resume, self.halting.resume)
+        on(ExitAll, lambda order: exit_all(order, ports, self.submit))
+        # Done when it was given.
+        on(Halt, lambda _: None)
+        self.reactor.register(registry)
+        self.wallet.register(registry)
+        self.supervision.register(registry)
+        return registry
+
+    def _watch(self, order: WatchMarket) -> None:
+        self.watched.market_id, self.watched.span_s = order.market_id, order.span_s
+        self.ports.poke(Topic.DETAIL)
+
+    def _refresh(self) -> None:
+        self.ports.client.try_refused()
+        self.poke_all()

@@ -5,25 +5,23 @@ Used by world. Markets that nobody watches are crossed by random access as ever;
 watches are walked along, in steps of at most a minute of the tape.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from service_tui.engine.belief import belief
 from service_tui.engine.exit_values import book_prices, met_at
 from service_tui.engine.exits import is_for_service
+from service_tui.engine.market import Market
 from service_tui.engine.monitors import Ladder, Prices, prices_at
 from service_tui.engine.venues import Times
+from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp
-
-if TYPE_CHECKING:
-    from service_tui.engine.market import Market
-    from service_tui.engine.world import World
 
 STEP_S: Final = 60.0
 """Source: decisions, "Closed at a breach"."""
 
 
-def next_stop(world: "World", end: Times) -> Times:
+def next_stop(world: World, end: Times) -> Times:
     """Where to halt on the way over a gap: at the next breach, else at its end.
 
     Args:
@@ -53,7 +51,7 @@ def next_stop(world: "World", end: Times) -> Times:
     return Timestamp(world.at + (at - world.at) * share), stop
 
 
-def _is_breached(world: "World", ladder: Ladder, prices: Prices, times: Times) -> bool:
+def _is_breached(world: World, ladder: Ladder, prices: Prices, times: Times) -> bool:
     """Whether a monitor of a book is breached: a thin book meets no target at its best price."""
     for monitor in ladder.monitors.values():
         mark = prices.mark if monitor.held.side is Side.YES else 1.0 - prices.mark
@@ -64,8 +62,8 @@ def _is_breached(world: "World", ladder: Ladder, prices: Prices, times: Times) -
 
 
 def _first_breach(
-    world: "World",
-    where: "tuple[Venue, Market]",
+    world: World,
+    where: tuple[Venue, Market],
     ladder: Ladder,
     span: tuple[Timestamp, Timestamp],
 ) -> Timestamp:

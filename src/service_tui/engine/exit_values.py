@@ -3,20 +3,16 @@
 Used by exits and crossing, and by the server, which shows the same figure.
 """
 
-from typing import TYPE_CHECKING
-
 from service_tui.engine.book import Wanted, walk
 from service_tui.engine.liquidity import fee_rate_bps
 from service_tui.engine.monitors import Held, Monitor, Prices, prices_at
 from service_tui.engine.venues import Times
+from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros
 
-if TYPE_CHECKING:
-    from service_tui.engine.world import World
 
-
-def exit_value(world: "World", held: Held, times: Times) -> Micros:
+def exit_value(world: World, held: Held, times: Times) -> Micros:
     """What selling all of it now brings, after the fee, as far as the book reaches."""
     shares = world.risk.held_on(held).shares
     if held.venue is Venue.SIM:
@@ -35,7 +31,7 @@ def exit_value(world: "World", held: Held, times: Times) -> Micros:
     return Micros(max(0, found.money - found.fee))
 
 
-def met_at(world: "World", monitor: Monitor, times: Times) -> float | None:
+def met_at(world: World, monitor: Monitor, times: Times) -> float | None:
     """The exit value a share, where it has reached a monitor's target; else None."""
     # Source: decisions, "Stop and target prices".
     target, shares = monitor.target_price(), world.risk.held_on(monitor.held).shares
@@ -45,7 +41,7 @@ def met_at(world: "World", monitor: Monitor, times: Times) -> float | None:
     return price if price > 0.0 and price >= target else None
 
 
-def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float:
+def mark_of(world: World, venue: Venue, market_id: str, times: Times) -> float:
     """The mark of YES for any market that is not resolved yet: spot on sim, else the mid."""
     # Source: decisions, "Stop and target prices".
     if venue is Venue.SIM:
@@ -53,7 +49,7 @@ def mark_of(world: "World", venue: Venue, market_id: str, times: Times) -> float
     return world.venues.book(market_id).mid(times)
 
 
-def prices_of(world: "World", venue: Venue, market_id: str, times: Times) -> Prices | None:
+def prices_of(world: World, venue: Venue, market_id: str, times: Times) -> Prices | None:
     """The prices that monitors of a market go by; None where nothing can be sold any more."""
     market = world.markets.get(market_id)
     if market is None or market.status(times[1]) is not MarketStatus.ACTIVE:
@@ -63,7 +59,7 @@ def prices_of(world: "World", venue: Venue, market_id: str, times: Times) -> Pri
     return book_prices(world, market_id, times)
 
 
-def book_prices(world: "World", market_id: str, times: Times) -> Prices:
+def book_prices(world: World, market_id: str, times: Times) -> Prices:
     """The middle of a book, and the best price at which each side is sold; 0 without one."""
     book = world.venues.book(market_id)
     bid, ask = book.tops(times)

@@ -6,7 +6,7 @@ Used by world, which asks after every move of the tape.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from service_tui.engine.alerts import RiskAlert
 from service_tui.engine.book import is_bid
@@ -18,6 +18,7 @@ from service_tui.engine.monitors import Crossed, Held
 from service_tui.engine.orders import ORDER_MIN, VenueOrder, place
 from service_tui.engine.resting import cancel_all
 from service_tui.engine.venues import Times
+from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
     AlertStatus,
@@ -27,9 +28,6 @@ from service_tui.terms import (
     WalletKind,
 )
 from service_tui.units import Micros
-
-if TYPE_CHECKING:
-    from service_tui.engine.world import World
 
 SOURCES: Final = {
     ExitReason.STOP_LOSS: "risk:stop_loss",
@@ -43,7 +41,7 @@ _WORDS: Final = {
 }
 
 
-def watch(world: "World", times: Times) -> list[Event]:
+def watch(world: World, times: Times) -> list[Event]:
     """Everything that the prices and the hour of now do to monitors and alerts.
 
     Each monitor is breached at most once. Of a managed wallet the service sells at once; what the
@@ -73,7 +71,7 @@ def watch(world: "World", times: Times) -> list[Event]:
     return events
 
 
-def is_for_service(world: "World", alert: RiskAlert) -> bool:
+def is_for_service(world: World, alert: RiskAlert) -> bool:
     """Whether the service itself sells: on sim always, elsewhere where it holds the wallet."""
     # Source: decisions, "Who exits"; spec, "Wallet types".
     breach = alert.breach
@@ -81,7 +79,7 @@ def is_for_service(world: "World", alert: RiskAlert) -> bool:
     return breach.venue is Venue.SIM or is_managed
 
 
-def is_remainder(world: "World", held: Held) -> bool:
+def is_remainder(world: World, held: Held) -> bool:
     """Whether what is held is below the least order of its venue, so that no order sells it."""
     shares = world.risk.held_on(held).shares
     if held.venue is Venue.SIM:
@@ -90,7 +88,7 @@ def is_remainder(world: "World", held: Held) -> bool:
     return 0 < shares < ORDER_MIN[held.venue]
 
 
-def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
+def _crossed(world: World, times: Times) -> Iterator[Crossed]:
     for (venue, market_id), ladder in list(world.risk.monitors.ladders.items()):
         prices = prices_of(world, venue, market_id, times)
         if prices is None or not ladder.is_reached(prices):
@@ -106,7 +104,7 @@ def _crossed(world: "World", times: Times) -> Iterator[Crossed]:
                 yield crossed._replace(price=price)
 
 
-def _breach(world: "World", crossed: Crossed, times: Times) -> Breached:
+def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
     monitor, held = crossed.monitor, crossed.monitor.held
     stops = crossed.reason is ExitReason.STOP_LOSS
     threshold = monitor.stop_loss_pct if stops else monitor.take_profit_pct
@@ -136,7 +134,7 @@ def reason_of(breach: Breached) -> str:
     )
 
 
-def exit_order(world: "World", alert: RiskAlert) -> Order:
+def exit_order(world: World, alert: RiskAlert) -> Order:
     """The sale on sim that an alert asks for: never more than is held."""
     breach = alert.breach
     size = Micros(min(alert.left(), world.risk.held_on(alert.held).shares))
@@ -148,7 +146,7 @@ def exit_order(world: "World", alert: RiskAlert) -> Order:
     return Order(agent, breach.market_id, breach.side, Action.SELL, size, note=note)
 
 
-def _exit(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
+def _exit(world: World, alert: RiskAlert, times: Times) -> list[Event]:
     """Sell for an alert; nothing happens where the market does not take it now."""
     events: list[Event] = []
     order = exit_order(world, alert)
@@ -180,7 +178,7 @@ def on_venue(venue: Venue, order: Order) -> VenueOrder:
     )
 
 
-def _clear_the_way(world: "World", alert: RiskAlert, times: Times) -> list[Event]:
+def _clear_the_way(world: World, alert: RiskAlert, times: Times) -> list[Event]:
     """Cancel the agent's own orders that hold the shares, buy them back, or are in the way."""
     # ours: an exit that leaves a resting buy of the same side would be undone by it.
     breach = alert.breach
@@ -194,13 +192,13 @@ def _clear_the_way(world: "World", alert: RiskAlert, times: Times) -> list[Event
     return [*cancel_all(world.venues, in_the_way, times)]
 
 
-def _expire(world: "World", times: Times) -> list[Event]:
+def _expire(world: World, times: Times) -> list[Event]:
     at = times[0]
     dead = [one for one in world.risk.alerts.pending.values() if at >= one.expires_at]
     return [_end(world, alert, AlertStatus.EXPIRED, times) for alert in dead]
 
 
-def _end(world: "World", alert: RiskAlert, status: AlertStatus, times: Times) -> AlertEnded:
+def _end(world: World, alert: RiskAlert, status: AlertStatus, times: Times) -> AlertEnded:
     breach = alert.breach
     ended = AlertEnded(breach.alert_id, breach.agent_id, times[0], breach.market_id, status)
     world.risk.apply(ended)

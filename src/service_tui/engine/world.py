@@ -1,6 +1,6 @@
-"""The sim as one value: markets, agents, ledger and the tape's clock; `advance` moves it.
+"""The sim as one value: markets, agents, ledger and the tape's clock; `tick` moves it.
 
-Knows every other file of the engine. Must not know wall clocks, storage or HTTP: `at` comes in.
+Must not know wall clocks, storage or HTTP: `at` comes in.
 Used by the server. Each command checks, makes events, applies them and returns them; the server
 writes them down before it answers, and a restart applies them again.
 """
@@ -12,8 +12,6 @@ from service_tui.engine.agents import Agent, AgentSettings, ClosedPosition, aske
 from service_tui.engine.belief import belief
 from service_tui.engine.chain import Chain
 from service_tui.engine.chain_events import ChainEvent
-from service_tui.engine.crossing import next_stop
-from service_tui.engine.crowd import corrections, crowd_trades
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
     AgentChanged,
@@ -37,24 +35,19 @@ from service_tui.engine.events import (
     VenueEvent,
 )
 from service_tui.engine.exchange import Exchange, Order
-from service_tui.engine.exits import watch
 from service_tui.engine.feed import NewsItem, tape_of
 from service_tui.engine.halt import Halt
 from service_tui.engine.holding import Holding
 from service_tui.engine.ledger import Ledger
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.market import Market, Quote
-from service_tui.engine.meanwhile import Meanwhile, count_unseen, meanwhile_of
-from service_tui.engine.mining import mine
+from service_tui.engine.meanwhile import Meanwhile, count_unseen
 from service_tui.engine.reactor import Reactor
-from service_tui.engine.redemption import redeem_managed
 from service_tui.engine.research import Research
-from service_tui.engine.resolution import resolution_of
-from service_tui.engine.resting import end_due, match_due
 from service_tui.engine.risk import UNSEEN_MAX, Risk
-from service_tui.engine.settling import apply_settled, missing_listings
+from service_tui.engine.settling import apply_settled
 from service_tui.engine.venues import Venues
-from service_tui.engine.wallet_trades import Around, trades_of_wallets
+from service_tui.engine.wallet_trades import Around
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp
 
@@ -62,15 +55,6 @@ ISSUER: Final = "issuer"
 CROWD: Final = "crowd"
 MAKERS: Final = "makers"
 """Accounts of the world: who gives first cash, who trades beside the agents, what makers keep."""
-
-STEP_MAX_S: Final = 5.0
-"""A longer silence of the ticker counts as "the desk was closed" and is crossed in one move."""
-
-AWAY_MIN_S: Final = 60.0
-"""A shorter gap is no absence, and nobody needs telling what happened meanwhile."""
-
-CLOSED_SPEED_MAX: Final = 1
-# ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
 
 PREFILL: Final = 16
 """Prices of a market's life before it was watched: one a column of the sparkline."""
@@ -110,7 +94,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.chain = Chain(self.ledger)
         self.research = Research()
         self.holding = Holding(self.agents)
-        self._around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
+        self.around = Around(seed, self.tape, self.markets, self.venues, self.reactor)
         self.speed = 1
         self.at = at
         self.world_at = at
@@ -124,19 +108,19 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     def register(self, event: AgentRegistered) -> list[Event]:
         """Take in a new agent."""
-        return self._did([event])
+        return self.did([event])
 
     def change(self, agent: Agent, changes: dict[str, object], at: Timestamp) -> list[Event]:
         """Give an agent new settings."""
-        return self._did([AgentChanged(agent.agent_id, at, changes)])
+        return self.did([AgentChanged(agent.agent_id, at, changes)])
 
     def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
         """Take in what the operator decided about a key, or about everybody."""
-        return self._did([decision])
+        return self.did([decision])
 
     def note(self, event: Noted) -> list[Event]:
         """Take note of something that happened to an agent, or that it did without trading."""
-        return self._did([event])
+        return self.did([event])
 
     def place(self, order: Order, at: Timestamp) -> Fill:
         """Carry out an order.
@@ -163,68 +147,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def quote(self, order: Order) -> Quote:
         """What an order would get now; a Refusal where the market does not take it."""
         return self.exchange.quote(order, self.world_at)
-
-    def set_speed(self, speed: int, at: Timestamp) -> list[Event]:
-        """Move the tape to now at the old pace, then take the new one."""
-        events = self.advance(at)
-        return events + self._did([SpeedSet(at, self.world_at, speed)])
-
-    def advance(self, at: Timestamp) -> list[Event]:
-        """Move the tape to a wall time: resolve, list, let the crowd trade.
-
-        Bounded work whatever the gap: a long one is crossed in one move by random access.
-
-        Returns:
-            The events, already applied; none when the tape stands still.
-        """
-        gap_s = at - self.at
-        if gap_s <= 0 and self.markets:
-            return []
-        crossed = gap_s > STEP_MAX_S or not self.markets
-        pace = min(self.speed, CLOSED_SPEED_MAX) if crossed else self.speed
-        if pace == 0 and self.markets:
-            self.at = at
-            ended = end_due(self.venues, (at, self.world_at))
-            redeemed = self.redeem_due(at)
-            watched = watch(self, (at, self.world_at))
-            return [*ended, *self.holding.due(at), *redeemed, *watched]
-        before, world_at = self.world_at, Timestamp(self.world_at + max(0.0, gap_s) * pace)
-        is_away = gap_s > AWAY_MIN_S
-        # Of every agent and all that it holds: not for an ordinary tick.
-        equity = {key: self.equity(agent) for key, agent in self.agents.items()} if is_away else {}
-        events: list[Event] = []
-        until = (at, world_at)
-        while True:
-            times = next_stop(self, until) if crossed else until
-            events += self._move(*times, crossed=crossed)
-            if times is until:
-                break
-        if is_away:
-            self.meanwhile = meanwhile_of(self.tape, (before, world_at), events, equity)
-        return events
-
-    def redeem_due(self, at: Timestamp) -> list[Event]:
-        """Redeem what the service holds for its agents, and let the chain come to a wall time."""
-        times = (at, self.world_at)
-        return [*redeem_managed(self.venues, times), *mine(self.chain, self.venues, times)]
-
-    def _move(self, at: Timestamp, world_at: Timestamp, *, crossed: bool) -> list[Event]:
-        """One move of the tape, and what it brings to orders and to what is watched."""
-        events: list[Event] = [*end_due(self.venues, (at, world_at)), *self.holding.due(at)]
-        events += self._resolve_due(at, world_at)
-        events += self._list_new(at, world_at)
-        if crossed:
-            trades = corrections(self.markets.values(), world_at)
-        else:
-            step = (self.tick_count, self.world_at, world_at)
-            trades = crowd_trades(self.seed, self.markets, step)
-        span = (self.tick_count, self.world_at, world_at)
-        settled = () if crossed else trades_of_wallets(self._around, span, trades)
-        events += self._did(missing_listings(self._around, settled, (at, world_at)))
-        events += self._did([Ticked(at, world_at, tuple(trades), crossed, settled)])
-        events += match_due(self.venues, (at, world_at))
-        events += self.redeem_due(at)
-        return events + watch(self, (at, world_at))
 
     # -- readings --------------------------------------------------------------------------
 
@@ -271,7 +193,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     # -- events ----------------------------------------------------------------------------
 
-    def _did(self, events: Sequence[Event]) -> list[Event]:
+    def did(self, events: Sequence[Event]) -> list[Event]:
+        """Apply events of a command, and hand them on."""
         for event in events:
             self.apply(event)
         return list(events)
@@ -398,7 +321,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 trade.shares,
                 price,
             ))
-        apply_settled(self._around, event, CROWD)
+        apply_settled(self.around, event, CROWD)
         for market in self.markets.values():
             if market.resolved_at is None:
                 market.sample(event.world_at)
@@ -474,25 +397,6 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if len(resolved) > RESOLVED_KEPT:
             for _, market_id in sorted(resolved)[: len(resolved) - RESOLVED_KEPT]:
                 del self.markets[market_id]
-
-    # -- what is due -----------------------------------------------------------------------
-
-    def _resolve_due(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
-        due = [
-            market
-            for market in self.markets.values()
-            if market.resolved_at is None and market.listing.resolved_at <= world_at
-        ]
-        due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-        return self._did([resolution_of(market, self.venues, at) for market in due])
-
-    def _list_new(self, at: Timestamp, world_at: Timestamp) -> list[Event]:
-        """List what the tape has opened since; a market that nobody can trade any more is not."""
-        return self._did([
-            MarketListed(at, world_at, listing)
-            for listing in self.tape.listings_at(world_at)
-            if listing.market_id not in self.markets and listing.resolves_at > world_at
-        ])
 
     def question_of(self, market_id: str) -> str:
         """What a market asks or asked; empty when it is forgotten."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.engine.reactor import SIGNAL_TTL_S
+from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.access import EMBEDDED_HOST, new_key
 from service_tui.server.filling_in import filled_in
@@ -75,7 +76,7 @@ async def service_of(
         world, seq = found
         keeper = Keeper(database, world, await filled_in(database, world, seq), is_brief=is_brief)
     if settings.speed is not None:
-        await keeper.commit(keeper.world.set_speed(settings.speed, now))
+        await keeper.commit(change_speed(keeper.world, settings.speed, now))
     await keeper.advance(now)
     return Service(
         keeper=keeper,

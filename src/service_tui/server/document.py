@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from service_tui import __version__
 from service_tui.server.openapi import ABOUT, SECURITY, description_of, responses_of, stream_of
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.server.stream import MEDIA_TYPE, EventStream
+from service_tui.version import VERSION
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
@@ -62,7 +62,7 @@ def _described() -> "FastAPI":
     """An app that serves nothing and has the routes of the table, as FastAPI describes them."""
     from fastapi import FastAPI  # noqa: PLC0415  (a fifth of a start, for a document few ask for)
 
-    app = FastAPI(title="service-tui, embedded service", description=ABOUT, version=__version__)
+    app = FastAPI(title="service-tui, embedded service", description=ABOUT, version=VERSION)
 
     async def routed(_: Request) -> Response:
         raise NotImplementedError

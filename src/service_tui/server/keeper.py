@@ -26,6 +26,7 @@ from service_tui.engine.events import (
     kind_of,
 )
 from service_tui.engine.exchange import Order
+from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.digest import Digest
 from service_tui.server.events import EventHub
@@ -156,7 +157,7 @@ class Keeper:  # noqa: PLR0904  (the one way to the world and to what became of 
         """
         if self._failed is not None:
             await self._read_back()
-        await self.commit(self.world.advance(at))
+        await self.commit(advance(self.world, at))
 
     def distrust(self) -> None:
         """Let nothing build upon memory before it is read back: a call broke off half-way."""

@@ -36,6 +36,7 @@ from service_tui.engine.events import (
 from service_tui.engine.exchange import Order
 from service_tui.engine.resolution import resolution_of
 from service_tui.engine.thresholds import Spot, Wanted, acknowledge, delete_monitor, set_monitor
+from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
@@ -309,7 +310,7 @@ class Driver:  # noqa: PLR0904  (an act each)
         managed = {name for name in self.names if not self.is_external(name)}
         held = {key: world.agents[key[0]].positions[key[1]].shares(key[2]) for key in crossed}
         retried = reference.pending()
-        events = world.advance(at)
+        events = advance(world, at)
         self.did(*events)
         # No breach is missed, none is told twice, each says what was held.
         breaches = of(events, Breached)

@@ -13,6 +13,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exchange import Order
 from service_tui.engine.market import Market
+from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
@@ -33,10 +34,10 @@ EXTERNAL: Final[dict[str, object]] = {"wallet": WalletKind.EXTERNAL}
 
 def new_world(*names: str, speed: int = 1, cash: int = 10_000, **changes: object) -> World:
     world = World(7, AT)
-    world.advance(AT)
+    advance(world, AT)
     for name in names or ("ada",):
         joined(world, name, cash, **changes)
-    world.set_speed(speed, AT)
+    change_speed(world, speed, AT)
     return world
 
 
@@ -86,7 +87,7 @@ def push(world: World, market: Market, side: Side, dollars: float = 400) -> Fill
 
 
 def tick(world: World, seconds: float = 1.0) -> list[Event]:
-    return world.advance(Timestamp(world.at + seconds))
+    return advance(world, Timestamp(world.at + seconds))
 
 
 Kind = TypeVar("Kind")

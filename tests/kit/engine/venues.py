@@ -14,6 +14,7 @@ from service_tui.engine.orders import (
     executable,
     place,
 )
+from service_tui.engine.tick import advance
 from service_tui.engine.venues import GRANT, REAL
 from service_tui.engine.world import World
 from service_tui.terms import Action, Plan, Side, Venue
@@ -42,7 +43,7 @@ RICH: Final[dict[str, object]] = {
 
 def new_world(*names: str) -> World:
     world = World(7, AT)
-    world.advance(AT)
+    advance(world, AT)
     for name in names or ("ada",):
         joined(world, name)
     return world

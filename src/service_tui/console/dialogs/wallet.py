@@ -32,7 +32,7 @@ from service_tui.console.qr import qr_text
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.words import Words
-from service_tui.desk.commands import Command
+from service_tui.desk.command import Command
 from service_tui.desk.commands_wallet import (
     APPROVE_WORD,
     LIVE_WORD,

@@ -21,8 +21,8 @@ from service_tui.console.screens.monitor_text import removed_words
 from service_tui.console.screens.panes import ListsScreen
 from service_tui.console.screens.risk_rows import RiskRow
 from service_tui.console.screens.rows import NO_ROW, why_not_changed
+from service_tui.desk.command import Command
 from service_tui.desk.commands import (
-    Command,
     ExitAlert,
     RemoveMonitor,
     RemovePriceAlert,

@@ -17,7 +17,7 @@ from service_tui.console.widgets.choice import Choice
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands import Command
+from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

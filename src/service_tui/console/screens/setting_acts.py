@@ -49,7 +49,8 @@ from service_tui.console.screens.setting_rows import (
     SettingRow,
 )
 from service_tui.console.screens.settings_text import about_text
-from service_tui.desk.commands import AgentAct, Command, Govern, SetPreference, SetSpeed
+from service_tui.desk.command import Command
+from service_tui.desk.commands import AgentAct, Govern, SetPreference, SetSpeed
 from service_tui.desk.commands_rails import SetDefaults, SetPaused
 from service_tui.desk.records import NoticeKind
 from service_tui.desk.records_rails import RULES, RailView, RiskDefaults

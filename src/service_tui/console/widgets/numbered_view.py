@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from service_tui.console.calm import Calm
 from service_tui.console.messages import CommandGiven, Copied
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.desk.commands import Command
+from service_tui.desk.command import Command
 from service_tui.desk.fleet import AgentView
 from service_tui.desk.records import (
     MarketView,

@@ -36,17 +36,6 @@ _OF_THE_SPEC: Final = frozenset({Rail.TRADE, Rail.DAY_SPEND})
 """Changed through `/api/sdk/settings`; the others through the risk defaults."""
 
 
-async def change(order: SetRail | SetDefaults | SetPaused, memory: Memory, ports: Ports) -> None:
-    """Carry out any of them."""
-    match order:
-        case SetRail():
-            await set_rail(order, memory, ports)
-        case SetDefaults():
-            await set_defaults(order, ports)
-        case SetPaused():
-            await set_paused(order, ports)
-
-
 async def set_rail(order: SetRail, memory: Memory, ports: Ports) -> None:
     """Give a rail another figure, here or on the service."""
     why = _objection(order, ports)

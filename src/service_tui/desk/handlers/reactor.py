@@ -7,7 +7,7 @@ stands on the screen is what the service then says.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
 from pydantic import ValidationError
 
@@ -48,6 +48,10 @@ LABEL_MAX: Final = 40
 Setting = (
     SetReactorConfig | FollowWallet | UnfollowWallet | SetWalletPolicy | LabelWallet | ResetBreaker
 )
+
+
+SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
+"""The commands that `change` carries out."""
 
 
 async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from service_tui import __version__
 from service_tui.engine.events import AgentRegistered
 from service_tui.server.access import hash_of
 from service_tui.server.present import agent_body, claim_url, context_body
 from service_tui.server.service import Asked, Routes
 from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
 from service_tui.units import ONE, Micros
+from service_tui.version import VERSION
 from service_tui.wire.agents import (
     AgentBody,
     AgentSettingsBody,
@@ -26,7 +26,7 @@ PREFIX_LENGTH: Final = 12
 
 async def health(asked: Asked) -> HealthBody:
     """Whether the service answers."""
-    return HealthBody(status="ok", timestamp=moment(asked.now), version=__version__)
+    return HealthBody(status="ok", timestamp=moment(asked.now), version=VERSION)
 
 
 async def register(asked: Asked) -> RegisterBody:

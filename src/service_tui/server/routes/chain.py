@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from service_tui.engine.chain import GWEI, WEI, pace_changes
 from service_tui.engine.chain_events import ChainSet, Fate, WalletFilled
+from service_tui.engine.tick import redeem_due
 from service_tui.loading import imported
 from service_tui.server.node import RpcFault, answer
 from service_tui.server.present_wallet import chain_body, wallet_body
@@ -35,7 +36,7 @@ from service_tui.wire.wallet import DeskWalletPatch, WalletBody
 async def settle(asked: Asked) -> None:
     """Let the chain come to now: whoever asks it must not see the block before."""
     asked.service.keeper.check_whole()
-    await asked.service.keeper.commit(asked.world.redeem_due(asked.now))
+    await asked.service.keeper.commit(redeem_due(asked.world, asked.now))
 
 
 async def call(asked: Asked) -> RpcBody:

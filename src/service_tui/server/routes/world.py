@@ -4,6 +4,7 @@ from typing import Final
 
 from service_tui.engine.chart import prices
 from service_tui.engine.market import Market
+from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.present import news_body, payout_to
 from service_tui.server.service import Asked, Routes
@@ -91,7 +92,7 @@ async def read(asked: Asked) -> WorldBody:
 async def set_speed(asked: Asked) -> WorldBody:
     """Change the pace of the tape from now on."""
     wanted = asked.body_as(SpeedRequest).speed
-    await asked.service.keeper.commit(asked.world.set_speed(wanted, asked.now))
+    await asked.service.keeper.commit(change_speed(asked.world, wanted, asked.now))
     return await read(asked)
 
 

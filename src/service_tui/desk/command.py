@@ -1,0 +1,20 @@
+"""What every order of the operator is: a frozen value that says itself in words."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Base of all commands; each is registered with the one function that carries it out.
+
+    `kind` names it in the log of actions. `is_ticketed`: it may move money, so that it waits for
+    its turn, is held back by a halt, and has a row on the blotter from the moment it was given.
+    """
+
+    kind: ClassVar[str] = ""
+    is_ticketed: ClassVar[bool] = False
+
+    def in_words(self) -> str:
+        """The command as a person would say it."""
+        raise NotImplementedError

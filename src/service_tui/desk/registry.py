@@ -1,0 +1,38 @@
+"""Which function carries out which command: one entry a type of command, and no other dispatch."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeAlias, TypeVar, cast
+
+from service_tui.desk.command import Command
+from service_tui.desk.records import TicketView
+from service_tui.desk.tickets import Ticket
+
+Given = TypeVar("Given", bound=Command)
+Done: TypeAlias = Awaitable[None] | None
+"""What carrying out comes to: something to wait for, or nothing where it is done at once."""
+
+
+class Registry:
+    """The functions by the type of their command; each type has one."""
+
+    def __init__(self) -> None:
+        self._functions: dict[type[Command], Callable[[Ticket], Done]] = {}
+
+    @property
+    def kinds(self) -> Iterable[type[Command]]:
+        """The types of commands that are carried out."""
+        return self._functions
+
+    def on(self, kind: type[Given], function: Callable[[Given], Done]) -> None:
+        """Carry out commands of this type with a function of the command alone."""
+        self._functions[kind] = lambda ticket: function(cast("Given", ticket.command))
+
+    def on_ticket(self, kind: type[Given], function: Callable[[TicketView, Given], Done]) -> None:
+        """The same with a function that tells of the command's own ticket."""
+        self._functions[kind] = lambda ticket: function(ticket.view, cast("Given", ticket.command))
+
+    async def carry_out(self, ticket: Ticket) -> None:
+        """Do what a ticket asks for."""
+        done = self._functions[type(ticket.command)](ticket)
+        if done is not None:
+            await done

@@ -1,0 +1,39 @@
+"""What an earlier version left on the disk opens, with every figure as it was."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from kit import yesterday
+from kit.desk.faults import until
+from kit.desk.redeeming import CountingSigner, open_wallet_desk
+from kit.service.stage import first_state
+from service_tui.desk.handlers.redemption import ALLOWED
+from service_tui.desk.records_redemption import ChainRunState
+
+HELD = {"positions": 4, "orders": 1, "monitors": 4, "experiments": 3, "trades": 6}
+
+
+async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> None:
+    async with yesterday.opened(tmp_path) as (stage, known):
+        now = json.loads(json.dumps(await yesterday.figures(stage, known["keys"])))
+    assert now == known["figures"]
+    assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
+    assert sum(now["ledger"].values()) == 0
+
+
+async def test_a_redemption_that_was_under_way_yesterday_comes_to_its_end(tmp_path: Path) -> None:
+    signer = CountingSigner()
+    state = replace(first_state(), preferences={ALLOWED: "1"})
+    async with (
+        yesterday.opened(tmp_path) as (stage, known),
+        open_wallet_desk(stage, signer, initial=state) as desk,
+    ):
+        row = f"{known['market']}:{known['side']}"
+        await until(
+            desk,
+            lambda now: (run := now.redemption.run(row)) and run.state is ChainRunState.DONE,
+            stage,
+        )
+    # It was broadcast before the program died: it is waited for, and nothing is signed again.
+    assert signer.count == 0
