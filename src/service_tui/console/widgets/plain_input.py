@@ -35,31 +35,6 @@ class PlainInput(Input):
             """The line that was cleared."""
             return self.line
 
-    class HeldBack(Message):
-        """A letter that this line does not take, because it is entered."""
-
-        def __init__(self, letter: str) -> None:
-            super().__init__()
-            self.letter = letter
-
-    held_back: frozenset[str] = frozenset()
-    """The letters that it does not take once it is entered, until it is changed."""
-
-    is_entered: bool = False
-
-    async def action_submit(self) -> None:
-        """Enter it, and hold letters back at once: the next key may be in the queue already."""
-        self.is_entered = True
-        await super().action_submit()
-
-    async def _on_key(self, event: events.Key) -> None:
-        taken = self.held_back if self.is_entered else frozenset[str]()
-        if event.character is not None and event.character in taken:
-            # Input would take it, and what is kept from Input reaches no binding either.
-            event.prevent_default()
-            event.stop()
-            self.post_message(self.HeldBack(event.character))
-
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls every class's handler in turn: without this the raw text goes in too.
         event.prevent_default()
@@ -73,8 +48,7 @@ class PlainInput(Input):
         self.replace(line[: max(0, room)], *self.selection)
 
     def watch_value(self, value: str) -> None:
-        """Clear what must not stand in an open field; what is changed is entered no more."""
-        self.is_entered = False
+        """Clear what must not stand in an open field."""
         if holds_secret(value):
             self._clear()
 
