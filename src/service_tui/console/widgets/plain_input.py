@@ -35,6 +35,27 @@ class PlainInput(Input):
             """The line that was cleared."""
             return self.line
 
+    _is_entering: bool = False
+
+    def _on_focus(self, event: events.Focus) -> None:
+        # Textual selects all of it here; the click that brought the focus comes next.
+        self._is_entering = not event.from_app_focus
+
+    def _on_blur(self) -> None:
+        self._is_entering = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        del event
+        self._is_entering = False
+
+    async def _on_mouse_down(self, event: events.MouseDown) -> None:
+        if self._is_entering and self.select_on_focus and self.value:
+            # As with tab: what is typed next takes the place of all that stands here. A second
+            # click sets the cursor.
+            event.prevent_default()
+            self.select_all()
+        self._is_entering = False
+
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls every class's handler in turn: without this the raw text goes in too.
         event.prevent_default()
