@@ -397,10 +397,10 @@ def test_a_closed_desk_says_why() -> None:
 def test_preferences_lie_over_the_state_until_the_desk_says_them_too() -> None:
     outbox = Outbox()
     given(outbox, SetPreference("theme", "paper"))
-    assert outbox.laid_over(STATE).preferences["theme"] == "paper"
+    assert outbox.laid_over(STATE, NOW).preferences["theme"] == "paper"
     said = replace(STATE, preferences={"theme": "paper"})
-    assert outbox.laid_over(said) is said
-    assert outbox.laid_over(STATE) is STATE
+    assert outbox.laid_over(said, NOW) is said
+    assert outbox.laid_over(STATE, NOW) is STATE
 
 
 @pytest.mark.parametrize(

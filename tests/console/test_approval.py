@@ -18,6 +18,7 @@ from service_tui.console.dialogs.approval import (
 )
 from service_tui.console.hand_keys import TYPED_AHEAD
 from service_tui.console.key_queue import REST_S
+from service_tui.console.outbox import DECIDED_S
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.words import Words
@@ -88,6 +89,30 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         await seen.press("ampersand")
         assert not isinstance(seen.app.screen, ApprovalForm)
         assert any("no trade waits for your approval" in one for one in seen.toasts)
+
+
+async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
+    both = replace(
+        FULL,
+        supervision=replace(
+            FULL.supervision, leashes=(ROOM,), held=(held_of("h1"), held_of("h2", question="last"))
+        ),
+    )
+    async with running(both, first="portfolio") as seen:
+        assert "& 2 wait" in seen.text
+        await seen.press("ampersand")
+        assert "1 more waits" in told(seen, "#form-preview")
+        await seen.press("enter")
+        await seen.until(lambda: "last" in told(seen, "#form-question"))
+        # The service lists the first one until it is read again.
+        assert "more wait" not in told(seen, "#form-preview")
+        await seen.bring(replace(both, listening=True))
+        assert "more wait" not in told(seen, "#form-preview")
+        assert "& 1 waits" in seen.text
+        # Nothing came of the decision: the trade waits on, and is counted again.
+        seen.clock[0] += DECIDED_S
+        await seen.bring(both)
+        assert "1 more waits" in told(seen, "#form-preview")
 
 
 def hit(seen: Running, *keys: str) -> None:

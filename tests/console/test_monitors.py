@@ -13,7 +13,7 @@ from kit.samples.guarded import guarded_state
 from service_tui.console.dialogs.confirm import Confirm
 from service_tui.console.dialogs.confirm_many import ConfirmMany
 from service_tui.console.dialogs.explain import Explain
-from service_tui.console.dialogs.form import SECOND_THOUGHT_S
+from service_tui.console.dialogs.form import LEAVES, SECOND_THOUGHT_S
 from service_tui.console.dialogs.monitor_form import MonitorForm
 from service_tui.console.dialogs.monitor_many import MonitorMany
 from service_tui.console.dialogs.price_alert import PriceAlertForm
@@ -156,6 +156,42 @@ async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> No
         )
         await view.press("u")
         assert "nothing was set" in view.app.said[-1]
+
+
+async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        for _ in range(2):
+            # A line that has the focus already is not entered by a click.
+            await view.press("tab")
+        await view.pilot.click("#target-percent", offset=(1, 0))
+        await view.press("3", "0")
+        assert view.line("target-percent") == "30"
+        await view.pilot.click("#target-percent", offset=(0, 0))
+        await view.press("1")
+        assert view.line("target-percent") == "130"
+
+
+async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
+    async with monitors() as view:
+        await view.press("j", "e")
+        form = view.app.screen
+        await view.press("3", "escape")
+        assert view.app.screen is form
+        assert view.part("#form-problem") == LEAVES
+        await view.press("right")
+        assert view.part("#form-problem") != LEAVES
+        await view.press("escape", "1")
+        assert view.line("stop-percent") == "31"
+        await view.press("escape", "escape")
+        assert view.app.screen is not form
+        # What stands there as before is no loss, and a click on its word asks nothing.
+        await view.press("e", *"20", "escape")
+        assert not isinstance(view.app.screen, MonitorForm)
+        await view.press("e", "7")
+        await view.pilot.click("#form-cancel")
+        assert not isinstance(view.app.screen, MonitorForm)
+        assert view.orders == []
 
 
 async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percentage() -> None:

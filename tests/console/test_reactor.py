@@ -715,7 +715,7 @@ async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() 
         await view.press("enter")
         assert view.orders == []
         assert "1 wallet is on auto" in view.part("#form-problem")
-        await view.press("escape", "E")
+        await view.press("escape", "escape", "E")
         await view.write("reactor-cap", "50")
         await view.press("enter")
         assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]

@@ -141,6 +141,8 @@ async def test_bad_input_says_why_and_orders_nothing(key: str, line: str) -> Non
             assert isinstance(seen.app.screen, Form)
         assert seen.doors.submitted == []
         await seen.press("escape")
+        assert isinstance(seen.app.screen, Form)
+        await seen.press("escape")
         await seen.until(lambda: not isinstance(seen.app.screen, Form))
         assert seen.doors.submitted == []
 

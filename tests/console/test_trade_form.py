@@ -7,6 +7,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import HELD, MARKET, STATE, ticket
 from kit.samples.desk import NOW
 from kit.samples.numbers import NOT_MONEY
+from service_tui.console.dialogs.trade_form import CHANGED
 from service_tui.desk.commands import SetPreference
 from service_tui.desk.records import Topic
 from service_tui.desk.records_quote import QuoteView
@@ -78,7 +79,7 @@ async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> Non
 
 
 async def test_a_kept_enter_is_taken_back_by_enter_escape_or_another_amount() -> None:
-    for keys in (("enter",), ("escape",), ("f5",), ("backspace", "0"), ("f1",)):
+    for keys in (("enter",), ("escape",), ("f5",), ("backspace", "0"), ("f1",), ("0",)):
         async with ticket() as t:
             await t.pilot.press("2", "5", "enter", *keys)
             assert "sends" not in t.text("problem"), keys
@@ -108,23 +109,23 @@ async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
         assert t.returned == []
 
 
-async def test_what_is_typed_before_the_first_quote_never_enlarges_the_amount() -> None:
+async def test_a_figure_behind_a_kept_enter_takes_it_back_and_changes_the_amount() -> None:
     async with ticket() as t:
         await t.pilot.press("2", "5", "enter")
-        assert "sends when quoted" in t.text("problem")
+        assert "another amount takes it back" in t.text("problem")
         await t.pilot.press("1")
-        assert t.amount.value == "25"
-        assert t.text("problem").startswith("25 is entered")
-        await t.pilot.press("0")
-        assert t.amount.value == "25"
-        await t.pilot.press("backspace", "7")
-        assert t.amount.value == "27"
+        assert t.amount.value == "251"
+        assert t.text("problem") == CHANGED
+        assert "take it back" not in t.text("place")
         await t.rest()
         await t.answer()
+        t.app.bring(later_s=1.0)
+        await t.pilot.pause()
+        assert t.returned == []
         await t.pilot.press("enter")
         (order,) = t.returned
         assert order is not None
-        assert order.amount == 27 * ONE
+        assert order.amount == 251 * ONE
 
 
 async def test_an_order_that_moves_the_price_far_wants_a_second_thought() -> None:

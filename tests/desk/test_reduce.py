@@ -389,8 +389,7 @@ def assert_sums(state: DeskState) -> None:
         return
     if account.equity is None:
         # Cash alone is no equity: nothing that is made of positions is known before they are.
-        assert not state.positions_read
-        assert not state.positions
+        assert state.awaited is not None or not (state.positions_read or state.positions)
         made = (account.total_pnl, account.realized, account.unrealized, account.exit_equity)
         assert made == (None,) * 4
         return
@@ -459,6 +458,42 @@ def test_cash_and_positions_of_one_answer_are_taken_in_together() -> None:
     after = reduce(STATE, PositionsSeen((), cash=Micros(7)))
     assert (after.account.cash, after.account.equity, after.positions) == (7, 7, ())
     assert reduce(STATE, PositionsSeen(())).account.cash == STATE.account.cash
+
+
+def test_cash_of_an_account_read_before_a_fill_does_not_stand_beside_positions_after_it() -> None:
+    filled = reduce(STATE, PositionsSeen(STATE.positions, cash=Micros(7 * ONE)))
+    late = reduce(filled, AccountSeen(replace(STATE.account, cash=Micros(99 * ONE))))
+    assert (late.account.cash, late.account.equity) == (7 * ONE, filled.account.equity)
+    assert late.account.day_pnl == filled.account.day_pnl
+
+
+def test_cash_of_an_account_read_after_a_fill_waits_for_the_positions() -> None:
+    before = reduce(STATE, PositionsSeen(STATE.positions, cash=STATE.account.cash))
+    early = reduce(before, AccountSeen(replace(STATE.account, cash=Micros(7 * ONE))))
+    assert early.account.cash == STATE.account.cash
+    assert early.account.equity == before.account.equity
+    both = reduce(early, PositionsSeen((), cash=Micros(7 * ONE)))
+    assert (both.account.cash, both.account.equity) == (7 * ONE, 7 * ONE)
+
+
+def test_sums_are_unknown_until_cash_and_positions_are_of_one_moment() -> None:
+    # This service states no cash beside the positions: the one is read, then the other.
+    bought = AccountSeen(replace(STATE.account, cash=Micros(7 * ONE)))
+    for first, then in ((bought, PositionsSeen(())), (PositionsSeen(()), bought)):
+        read = reduce(STATE, PositionsSeen(STATE.positions))
+        assert read.account.equity is not None
+        half = reduce(read, first)
+        assert (half.account.equity, half.account.day_pnl) == (None, None)
+        assert reduce(half, MarketsSeen(MARKETS)).account.equity is None
+        whole = reduce(half, then)
+        assert (whole.account.cash, whole.account.equity) == (7 * ONE, 7 * ONE)
+
+
+def test_another_agent_does_not_inherit_the_cash_of_the_one_before() -> None:
+    before = reduce(STATE, PositionsSeen(STATE.positions, cash=STATE.account.cash))
+    other = replace(STATE.account, agent_id="agent-9", cash=Micros(3 * ONE))
+    after = reduce(before, AccountSeen(other))
+    assert (after.account.cash, after.account.equity) == (3 * ONE, None)
 
 
 def test_a_market_that_closes_at_its_last_price_closes_the_position_as_well() -> None:

@@ -30,7 +30,7 @@ from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.command import Command
 from service_tui.desk.commands import Halt, Refresh, SetPreference, SetSpeed
-from service_tui.desk.commands_fleet import NoteConfirmed
+from service_tui.desk.commands_fleet import ApproveHeld, NoteConfirmed, RefuseHeld
 from service_tui.desk.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -204,7 +204,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
     def take(self, state: DeskState) -> None:
         """Show a newer state of the desk."""
         self._raw_state = state
-        before, self.desk_state = self.desk_state, self._outbox.laid_over(state)
+        before, self.desk_state = self.desk_state, self._outbox.laid_over(state, self._wall_time())
         self.show_state()
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
@@ -271,7 +271,7 @@ class ConsoleApp(HandKeys):  # noqa: PLR0904 - one action a key
         why = self._outbox.give(command, self.desk_state, self.now)
         if why:
             self.say(told(why, masked=is_private(self.desk_state)), "warn")
-        if isinstance(command, SetPreference | Halt):
+        if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
             # Shown at once, not when the desk comes to say it too.
             self.take(self._raw_state)
         return why

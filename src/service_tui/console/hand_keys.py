@@ -4,9 +4,7 @@ Knows the views and the dialog of an approval. Must not know a screen's layout.
 Used by the app, which stands on it.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from textual import on
@@ -17,25 +15,19 @@ from service_tui.console.messages import ApprovalWanted, Said
 from service_tui.desk.commands_fleet import ApproveHeld, ReadDay, RefuseHeld
 from service_tui.desk.records import Topic
 from service_tui.desk.records_fleet import HeldView
-from service_tui.units import Timestamp
 
 TYPED_AHEAD: Final = (
     "that was the last trade that waited: the keys typed right behind it did nothing"
 )
 TOO_EARLY: Final = "the keys typed ahead did nothing: look at the next trade first"
 
-LAG_S: Final = 3.0
-"""A decision counts here at once; one that did not take effect by then is asked for again."""
-
 
 class HandKeys(HaltKeys):
     """Views that ask whether an agent may trade."""
 
-    _decided_at: Mapping[str, Timestamp] = MappingProxyType({})
-
     def action_approvals(self) -> None:
         """The waiting trade with the nearest deadline; decided, the next one takes its place."""
-        held = self._undecided()
+        held = self.desk_state.supervision.held
         if not held:
             none = "no trade waits for your approval"
             if self.desk_state.service.embedded and not is_heard(self.desk_state, Topic.FLEET):
@@ -45,19 +37,9 @@ class HandKeys(HaltKeys):
             return
         self._decide(held[0])
 
-    def _undecided(self) -> tuple[HeldView, ...]:
-        """What waits, without what was decided here a moment ago."""
-        recent = {one for one, at in self._decided_at.items() if self._is_recent(at)}
-        return tuple(one for one in self.desk_state.supervision.held if one.held_id not in recent)
-
-    def _is_recent(self, decided_at: Timestamp) -> bool:
-        return 0 <= self.now - decided_at < LAG_S
-
-    def _next_trade(self, decided: HeldView) -> None:
+    def _next_trade(self) -> None:
         """Bring the next trade that waits; keys typed ahead were meant for none of it."""
-        recent = {one: at for one, at in self._decided_at.items() if self._is_recent(at)}
-        self._decided_at = {**recent, decided.held_id: self.now}
-        left = self._undecided()
+        left = self.desk_state.supervision.held
         self.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
         if left:
             self._decide(left[0], is_next=True)
@@ -96,13 +78,13 @@ class HandKeys(HaltKeys):
                 ask_for_real(decision)
             elif decision is not None:
                 self.give(decision)
-                self._next_trade(held)
+                self._next_trade()
 
         def ask_for_real(order: ApproveHeld) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
                     self.give(replace(order, confirmed=True))
-                    self._next_trade(held)
+                    self._next_trade()
 
             self.push_screen(real_question(held, order, self.desk_state), answered)
 

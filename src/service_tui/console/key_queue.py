@@ -14,10 +14,8 @@ from textual.app import App
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
 
 from service_tui.console.messages import Said
-from service_tui.console.terminal import ESCAPE, WORD_STEPS
 
 LOOK_AGAIN_S: Final = 0.01
 IDLE_S: Final = 2.0
@@ -92,18 +90,10 @@ class KeyQueue(App[int]):
         """Whether it was a key with priority, one that ends or stops something, and has done so."""
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
 
-    def _is_two_keys(self, event: events.Key) -> bool:
-        """Whether a step of words came where there is no line of text to step in."""
-        return event.character in WORD_STEPS and not isinstance(self.focused, Input)
-
     async def on_event(self, event: events.Event) -> None:
         """Keep keys in their order; everything else goes on as ever."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif isinstance(event, events.Key) and self._is_two_keys(event):
-            letter = (event.character or "")[1:]
-            await self.on_event(events.Key("escape", ESCAPE))
-            await self.on_event(events.Key(letter, letter))
         elif asyncio.get_running_loop().time() < self._rests_until:
             if not await self._has_overtaken(event):
                 self._say_refused()

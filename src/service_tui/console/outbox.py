@@ -18,7 +18,13 @@ from service_tui.desk.commands import (
     SetSpeed,
     WatchMarket,
 )
-from service_tui.desk.commands_fleet import NoteConfirmed, ReadDay, ReadLog
+from service_tui.desk.commands_fleet import (
+    ApproveHeld,
+    NoteConfirmed,
+    ReadDay,
+    ReadLog,
+    RefuseHeld,
+)
 from service_tui.desk.freshness import TRADED_ON, why_not_traded
 from service_tui.desk.records_halt import HaltView
 from service_tui.desk.state import DeskState
@@ -27,6 +33,9 @@ from service_tui.units import Timestamp
 OPENING: Final = "the desk is still opening: press it again in a moment"
 PACE_S: Final = 3.0
 """A pace that was asked for and has not come by then is not coming."""
+
+DECIDED_S: Final = 10.0
+"""A decided trade is listed no more, unless it still waits after so long: nothing came of it."""
 
 
 class Outbox:
@@ -41,6 +50,7 @@ class Outbox:
         self._paces: list[int] = []
         self._pace_at = Timestamp(0.0)
         self._speed: int | None = None
+        self._decided_at: dict[str, Timestamp] = {}
 
     def open(self, desk: DeskDoors) -> None:
         """The desk is open: what was kept for it goes first, and of that a halt."""
@@ -72,6 +82,8 @@ class Outbox:
                 return f"{command.in_words()}: not sent. {why}"
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._asked_paces(now), command.speed], now
+        if isinstance(command, ApproveHeld | RefuseHeld):
+            self._decided_at[command.held_id] = now
         self._submit(command)
         return ""
 
@@ -79,18 +91,33 @@ class Outbox:
         """The pace that was asked for last, while it is on its way; else `speed`, the world's."""
         return next(reversed(self._asked_paces(now)), speed)
 
-    def laid_over(self, state: DeskState) -> DeskState:
-        """The state with what the operator prefers and halted since, until the desk says it too."""
+    def laid_over(self, state: DeskState, now: Timestamp) -> DeskState:
+        """The state with what the operator preferred, halted and decided, until the desk has it."""
         if state.halt is not None:
             self._halted_at = None
         elif self._halted_at is not None:
             state = replace(state, halt=HaltView(self._halted_at))
         self._hear_speed(None if state.world is None else state.world.speed)
+        state = self._without_decided(state, now)
         said = state.preferences
         self._preferences = {k: v for k, v in self._preferences.items() if said.get(k) != v}
         if not self._preferences:
             return state
         return replace(state, preferences={**said, **self._preferences})
+
+    def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
+        """The state in which no trade waits that was decided here a moment ago."""
+        held = state.supervision.held
+        listed = {one.held_id for one in held}
+        self._decided_at = {
+            held_id: at
+            for held_id, at in self._decided_at.items()
+            if held_id in listed and 0 <= now - at < DECIDED_S
+        }
+        if not self._decided_at:
+            return state
+        left = tuple(one for one in held if one.held_id not in self._decided_at)
+        return replace(state, supervision=replace(state.supervision, held=left))
 
     def _asked_paces(self, now: Timestamp) -> list[int]:
         return self._paces if now - self._pace_at < PACE_S else []

@@ -31,11 +31,12 @@ GIVE_BACK: Final = (
 
 ESCAPE: Final = "\x1b"
 
-_ONE_KEY: Final = frozenset("[O\x7f\tbf")
-"""What makes one key with an escape before it: the sequences of a terminal, and steps of words."""
+_ONE_KEY: Final = frozenset("[O\x7f")
+"""What makes one key with an escape before it: the sequences of a terminal, and alt with backspace.
 
-WORD_STEPS: Final = frozenset({f"{ESCAPE}b", f"{ESCAPE}f"})
-"""Steps of words, which outside of a line of text are an escape and the letter behind it."""
+ours: not b and f, which a terminal sends for alt and an arrow as well: ctrl and the arrow step by
+words, and an escape is never lost.
+"""
 
 
 class KeyParser(XTermParser):
@@ -49,10 +50,6 @@ class KeyParser(XTermParser):
         if len(letter) == 1 and (alt or (letter != sequence and letter not in _ONE_KEY)):
             yield events.Key("escape", ESCAPE)
             yield from super()._sequence_to_key_events(letter)
-        elif sequence in WORD_STEPS:
-            for key in super()._sequence_to_key_events(sequence, alt):
-                # Only who knows where the cursor stands can tell what it is.
-                yield events.Key(key.key, sequence)
         else:
             yield from super()._sequence_to_key_events(sequence, alt)
 

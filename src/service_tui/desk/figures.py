@@ -115,7 +115,8 @@ def _with_own_row(state: DeskState) -> DeskState:
         return state
     row = replace(
         own,
-        cash=account.cash,
+        # Without an equity of that moment its cash would be of another one than the row's.
+        cash=own.cash if account.equity is None else account.cash,
         equity=own.equity if account.equity is None else account.equity,
         total_pnl=own.total_pnl if account.total_pnl is None else account.total_pnl,
         day_pnl=own.day_pnl if account.day_pnl is None else account.day_pnl,

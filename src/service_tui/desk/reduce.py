@@ -89,7 +89,7 @@ from service_tui.desk.reduce_wallet import reduce_redemption
 from service_tui.desk.rows import in_place
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
-from service_tui.units import Probability, Timestamp, decimal
+from service_tui.units import Micros, Probability, Timestamp, decimal
 
 TICKETS_MAX: Final = 500
 NOTICES_MAX: Final = 20
@@ -119,8 +119,7 @@ def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911,
         case PositionsSeen():
             return _with_positions(state, fact)
         case AccountSeen():
-            own = summed(fact.account, _held(state))
-            return replace(state, account=own, venue_sums=fact.venues)
+            return _with_account(state, fact)
         case LimitsSeen():
             return replace(state, limits=fact.limits)
         case RailsSeen():
@@ -222,16 +221,39 @@ def _with_markets(state: DeskState, fact: MarketsSeen) -> DeskState:
     return _dropped(_marked(replace(state, markets=markets)), Topic.MARKETS, fact.dropped)
 
 
+def _with_account(state: DeskState, fact: AccountSeen) -> DeskState:
+    """The account, with cash and positions of one moment; no sum is made of two moments."""
+    known, account = state.account, fact.account
+    is_same_agent = known is None or known.agent_id == account.agent_id
+    beside = state.cash_beside if is_same_agent else None
+    # Cash comes beside the positions: what another answer states was true before or after them.
+    cash = account.cash if beside is None else beside
+    has_moved = known is not None and known.cash != cash
+    awaited = Topic.POSITIONS if has_moved and state.awaited is None else None
+    after = replace(state, venue_sums=fact.venues, cash_beside=beside, awaited=awaited)
+    return replace(after, account=summed(account, _held(after), cash))
+
+
 def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
     closed = state.closed if fact.closed is None else fact.closed
-    account = state.account
+    account, awaited = state.account, None
     if account is not None and fact.cash is not None:
         # Cash and positions of one answer belong together: no figure may see only one of them.
         account = replace(account, cash=fact.cash)
+    elif fact.cash is None and state.awaited is None and state.positions_read:
+        # Shares went or came, so money did as well, and its figure is yet to come.
+        has_moved = _shares(state.positions) != _shares(fact.positions)
+        awaited = Topic.ACCOUNT if has_moved else None
     # Those on real venues stay as they were told: their books have prices of their own.
     real = state.on_venues if fact.on_venues is None else fact.on_venues
     held = replace(
-        state, positions=fact.positions, closed=closed, on_venues=real, positions_read=True
+        state,
+        positions=fact.positions,
+        closed=closed,
+        on_venues=real,
+        positions_read=True,
+        cash_beside=fact.cash,
+        awaited=awaited,
     )
     marked = _marked(replace(held, account=account))
     return _told_ends(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
@@ -294,8 +316,13 @@ def _dropped(state: DeskState, topic: Topic, count: int) -> DeskState:
 
 
 def _held(state: DeskState) -> tuple[PositionView, ...] | None:
-    """The open positions; None as long as they were never read, which is not the same as none."""
-    return state.positions if state.positions_read or state.positions else None
+    """The open positions; None while they are not known, or of another moment than the cash."""
+    is_known = state.positions_read or state.positions
+    return state.positions if is_known and state.awaited is None else None
+
+
+def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
+    return {view.key: view.shares for view in held}
 
 
 def _marked(state: DeskState) -> DeskState:

@@ -36,7 +36,7 @@ from service_tui.desk.records_research import ResearchView
 from service_tui.desk.records_risk import RiskView
 from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.records_wallet import WalletView
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class DeskState:
     `positions` and `closed` are in play money; `on_venues` are those in real money, open or ended,
     and `venue_sums` what lies there besides: no sum holds both. `orders` rest on books there;
     `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
+    `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
+    `awaited` is then the topic without which cash and positions are of two moments, None for none.
     """
 
     service: ServiceView
@@ -95,6 +97,8 @@ class DeskState:
     venue_sums: tuple[VenueSumView, ...] = ()
     orders: tuple[OpenOrderView, ...] = ()
     gone_orders: frozenset[str] = frozenset()
+    cash_beside: Micros | None = None
+    awaited: Topic | None = None
 
     @property
     def halted_since(self) -> Timestamp | None:

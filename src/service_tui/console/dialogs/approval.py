@@ -221,7 +221,7 @@ class ApprovalForm(Form[Decision]):
         if self._is_refusing:
             self._turn(refusing=False)
         else:
-            self.leave(None)
+            super().action_cancel()
 
     def action_read(self, pages: int) -> None:
         """Read on in what the agent says, or back."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final, Generic, TypeVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -32,6 +32,8 @@ Result = TypeVar("Result")
 
 SECOND_THOUGHT_S: Final = 0.4
 """A key held down is no second thought."""
+
+LEAVES: Final = "esc again throws away what was typed, any other key keeps it"
 
 
 class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: one method a step
@@ -66,6 +68,9 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self._objected = ""
         self._seen: Result | None = None
         self._is_ready = False
+        self._is_leaving = False
+        self._at_first: dict[str, str] = {}
+        self._typed_into: set[str] = set()
 
     @abstractmethod
     def parts(self) -> Iterator[Widget]:
@@ -111,6 +116,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         frame.border_subtitle = content(Text(f" {self.hint} "))
         for line in self.query(PlainInput):
             line.cursor_blink = False
+            self._at_first[line.id or ""] = line.value
         self._is_ready = True
         self.refresh_form()
 
@@ -136,7 +142,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         is_refused = isinstance(judged, str)
         self.preview(None if is_refused else judged)
         problem = self.query_one("#form-problem", Words)
-        problem.tell(judged if is_refused else self._objected)
+        against = judged if is_refused else self._objected
+        problem.tell(LEAVES if self._is_leaving else against)
         problem.set_class(is_refused, "-wrong")
         self.query_one("#form-set", Door).disabled = is_refused
         self.call_after_refresh(self._make_room)
@@ -156,8 +163,28 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         self.refresh_form()
 
     def action_cancel(self) -> None:
-        """Leave, and set nothing."""
-        self.leave(None)
+        """Leave, and set nothing; what was typed is asked for once more."""
+        if self._is_leaving or not self._has_typed():
+            self.leave(None)
+            return
+        self._is_leaving = True
+        self.query_one("#form-problem").add_class("-asked")
+        self.refresh_form()
+
+    def _has_typed(self) -> bool:
+        """Whether a line that was typed into says something else than before."""
+        return any(self.typed(name) != self._at_first.get(name, "") for name in self._typed_into)
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key but esc keeps what was typed."""
+        if event.key != "escape":
+            self._stay()
+
+    def _stay(self) -> None:
+        if self._is_leaving:
+            self._is_leaving = False
+            self.query_one("#form-problem").remove_class("-asked")
+            self.refresh_form()
 
     def finish(self, result: Result) -> None:
         """What was judged is wanted: close with it."""
@@ -197,7 +224,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._objected, self._seen = "", None
+        self._objected, self._seen, self._is_leaving = "", None, False
+        self._typed_into.add(event.input.id or "")
         self.query_one("#form-problem").remove_class("-asked")
         self.changed(event.input.id or "")
         self.refresh_form()
@@ -213,6 +241,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         if event.door.id == "form-set":
             self.action_set()
         elif event.door.id == "form-cancel":
+            # Its words say what it does, and a click is no key too many.
+            self._is_leaving = True
             self.action_cancel()
         else:
             self.other_door(event.door.id or "")

@@ -45,15 +45,13 @@ FAR: Final = 0.1
 """An order that moves the price so far is asked for twice."""
 
 SECOND_THOUGHT_S: Final = 0.4
-KEPT: Final = "sends when quoted; enter again, esc or backspace takes it back"
+KEPT: Final = "sends when quoted; enter, esc or another amount takes it back"
 TAKEN_BACK: Final = "taken back: nothing was sent"
+CHANGED: Final = "taken back: the order was changed, nothing was sent"
 NOT_SENT: Final = "not sent: "
 LEAVES: Final = "esc again throws this ticket away, any other key keeps it"
-ENTERED: Final = "is entered and sends when quoted: backspace changes it, enter takes it back"
 WAIT_S: Final = 5.0
 """An enter waits so long for its quote: an order that goes out later is a surprise."""
-
-_FIGURES: Final = frozenset("0123456789.,")
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
@@ -92,6 +90,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._no_venue = ""
         self._far_seen: tuple[Side, Action, Micros] | None = None
         self._kept: tuple[PlaceTrade, Timestamp] | None = None
+        self._is_overtaken = False
         self._is_ready = False
         self._is_done = False
         self._venue = venue
@@ -139,8 +138,6 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         frame.border_subtitle = ticket_words.hint(self._state, self._market)
         for line in self.query(PlainInput):
             line.cursor_blink = False
-        amount = self.query_one("#ticket-amount", PlainInput)
-        amount.held_back = _FIGURES
         self.query_one("#ticket-presets").can_focus = False
         self.query_one("#ticket-limit").display = False
         self._is_ready = True
@@ -189,17 +186,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def _keep(self, order: PlaceTrade) -> None:
         """Keep an enter until its quote is here, which is asked for at once."""
         self._kept, self._before = (order, self._now), KEPT
-        self._set_entered(is_entered=True)
         if self._quiet is not None:
             self._quiet.stop()
             self._quiet = None
         self._ask_if_due()
 
     def _take_back(self) -> None:
-        """Forget an enter that was kept, and say so; figures change the amount again."""
+        """Forget an enter that was kept, and say so."""
         self._before = TAKEN_BACK if self._kept is not None else ""
         self._kept = None
-        self._set_entered(is_entered=False)
 
     def _carry_out(self) -> None:
         """Do what an enter that was kept wants, once its quote is here, or say why not."""
@@ -275,10 +270,6 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
-
-    def _set_entered(self, *, is_entered: bool) -> None:
-        """After an enter that came before its quote, figures enlarge no amount."""
-        self.query_one("#ticket-amount", PlainInput).is_entered = is_entered
 
     def _objection(self, order: PlaceTrade) -> str:
         """What to see before this order is placed; empty when it was seen."""
@@ -366,7 +357,11 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.action_place()
+        if event.value == event.input.value:
+            self.action_place()
+        else:
+            # A key behind the enter was faster than the ticket: that is another order.
+            self._is_overtaken = True
 
     @on(Door.Opened)
     def _door_opened(self, event: Door.Opened) -> None:
@@ -376,12 +371,6 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         elif not self._is_done:
             # Its words say what it does, and a click is no key too many.
             self._leave(None)
-
-    @on(PlainInput.HeldBack)
-    def _figure_held_back(self, event: PlainInput.HeldBack) -> None:
-        event.stop()
-        self._before = f"{self._draft().amount} {ENTERED}"
-        self._show()
 
     @on(PlainInput.SecretCleared)
     def _secret_cleared(self, event: PlainInput.SecretCleared) -> None:
@@ -420,8 +409,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def _changed(self) -> None:
         """Something of the order changed: show that at once, ask when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
-        self._take_back()
-        self._before, self._no_venue, self._far_seen = "", "", None
+        is_taken_back = self._kept is not None or self._is_overtaken
+        self._before = CHANGED if is_taken_back else ""
+        self._kept, self._no_venue, self._far_seen = None, "", None
+        self._is_overtaken = False
         if self._quiet is not None:
             self._quiet.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)
@@ -470,7 +461,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def _show_doors(self, draft: Draft, order: PlaceTrade | str) -> None:
         is_refused = isinstance(order, str)
         problem = self.query_one("#ticket-problem", Words)
-        is_told = self._before.startswith((NOT_SENT, LEAVES))
+        is_told = self._before.startswith((NOT_SENT, LEAVES, CHANGED))
         against = order if is_refused and not is_told else self._before
         problem.tell(self._no_venue or against)
         # An empty line is no mistake: it is told what to do, not what is wrong.

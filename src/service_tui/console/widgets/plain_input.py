@@ -35,30 +35,26 @@ class PlainInput(Input):
             """The line that was cleared."""
             return self.line
 
-    class HeldBack(Message):
-        """A letter that this line does not take, because it is entered."""
+    _is_entering: bool = False
 
-        def __init__(self, letter: str) -> None:
-            super().__init__()
-            self.letter = letter
+    def _on_focus(self, event: events.Focus) -> None:
+        # Textual selects all of it here; the click that brought the focus comes next.
+        self._is_entering = not event.from_app_focus
 
-    held_back: frozenset[str] = frozenset()
-    """The letters that it does not take once it is entered, until it is changed."""
-
-    is_entered: bool = False
-
-    async def action_submit(self) -> None:
-        """Enter it, and hold letters back at once: the next key may be in the queue already."""
-        self.is_entered = True
-        await super().action_submit()
+    def _on_blur(self) -> None:
+        self._is_entering = False
 
     async def _on_key(self, event: events.Key) -> None:
-        taken = self.held_back if self.is_entered else frozenset[str]()
-        if event.character is not None and event.character in taken:
-            # Input would take it, and what is kept from Input reaches no binding either.
+        del event
+        self._is_entering = False
+
+    async def _on_mouse_down(self, event: events.MouseDown) -> None:
+        if self._is_entering and self.select_on_focus and self.value:
+            # As with tab: what is typed next takes the place of all that stands here. A second
+            # click sets the cursor.
             event.prevent_default()
-            event.stop()
-            self.post_message(self.HeldBack(event.character))
+            self.select_all()
+        self._is_entering = False
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls every class's handler in turn: without this the raw text goes in too.
@@ -73,8 +69,7 @@ class PlainInput(Input):
         self.replace(line[: max(0, room)], *self.selection)
 
     def watch_value(self, value: str) -> None:
-        """Clear what must not stand in an open field; what is changed is entered no more."""
-        self.is_entered = False
+        """Clear what must not stand in an open field."""
         if holds_secret(value):
             self._clear()
 
