@@ -8,6 +8,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+ZERO_ADDRESS: Final = "0x" + "00" * 20
+"""Nobody's: what is sent there is lost."""
+
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _RATE: Final = 136
 """Bytes that one permutation takes in. Source: Keccak, capacity 512."""

@@ -280,6 +280,19 @@ async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
+async def test_a_lock_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    store, elsewhere = repository / ".git" / "autoresearch", tmp_path / "elsewhere"
+    store.mkdir()
+    (store / "lock").symlink_to(elsewhere)
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        with pytest.raises(ToolError, match="is not a plain file"):
+            async with opened(stage, repository, tmp_path):
+                pass
+    assert not elsewhere.exists()
+
+
+@pytest.mark.process
 async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with open_stage(tmp_path / "served", speed=0) as stage:

@@ -9,13 +9,23 @@ import pytest
 from kit.service.scene import Scene
 from kit.service.threaded import Threaded
 from service_tui.client.asking import called_of
-from service_tui.client.errors import ServiceFaultError
+from service_tui.client.errors import (
+    MalformedError,
+    OutcomeUnknownError,
+    RateLimitedError,
+    Reason,
+    ServiceError,
+    ServiceFaultError,
+    UnreachableError,
+)
 from service_tui.engine.chain_events import TxStatus
 from service_tui.sdk.line import Line
 from service_tui.sdk.wallets import TIMEOUT
-from service_tui.wire.chain import BroadcastBody
+from service_tui.wire.chain import BroadcastBody, RpcBody, RpcErrorBody
 from service_tui.wire.endpoint import Endpoint
-from service_tui.wire.endpoints_wallet import BROADCAST, REPORT_REDEMPTION
+from service_tui.wire.endpoints import AGENT, POSITIONS
+from service_tui.wire.endpoints_wallet import BROADCAST, CHAIN_RPC, REDEEM, REPORT_REDEMPTION
+from service_tui.wire.positions import PositionsBody
 from wire.wallet_rows import Own
 
 
@@ -143,6 +153,86 @@ def test_only_what_lost_its_place_to_another_is_signed_anew(
     assert done.success
     assert done.tx_hash != lost.tx_hash
     assert redeemer.chain == [done.tx_hash]
+
+
+def refusing(wanted: Endpoint[Any], error: type[ServiceError]) -> Callable[[Endpoint[Any]], Any]:
+    """A service that answers one call with an error."""
+
+    def instead(endpoint: Endpoint[Any]) -> Any:
+        if endpoint is wanted:
+            called = called_of(endpoint, {})
+            if error is RateLimitedError:
+                raise RateLimitedError(Reason("too many calls"), called, retry_after_s=60.0)
+            raise error("broken", called)
+
+    return instead
+
+
+ENDED: dict[str, tuple[Endpoint[Any], type[ServiceError], bool]] = {
+    "the agent, too often": (AGENT, RateLimitedError, True),
+    "the positions, too often": (POSITIONS, RateLimitedError, True),
+    "the positions, no answer": (POSITIONS, ServiceFaultError, True),
+    "the positions, no sense": (POSITIONS, MalformedError, False),
+    "what is to be signed, too often": (REDEEM, RateLimitedError, True),
+    "what is to be signed, in doubt": (REDEEM, OutcomeUnknownError, False),
+    "the chain, too often": (CHAIN_RPC, RateLimitedError, True),
+    "the chain, no line": (CHAIN_RPC, UnreachableError, True),
+    "the relay, too often": (BROADCAST, RateLimitedError, True),
+    "the report, too often": (REPORT_REDEMPTION, RateLimitedError, True),
+}
+
+
+def test_what_ends_a_redemption_is_a_result_of_all_that_is_redeemed(
+    redeemer: Redeemer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, between = redeemer.own, redeemer.between
+    own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": True})
+    monkeypatch.setattr(own.client, "_line", between)
+    for name, (endpoint, error, is_retryable) in ENDED.items():
+        between.instead = refusing(endpoint, error)
+        (found,) = own.client.auto_redeem()
+        ended = (found.success, found.code, found.retryable)
+        assert ended == (False, "request", is_retryable), name
+        assert found.error
+        is_unread = endpoint in {AGENT, POSITIONS}
+        assert found.market_id == ("" if is_unread else redeemer.market_id)
+    between.instead = lambda _: None
+    (done,) = own.client.auto_redeem()
+    assert done.success
+    assert redeemer.chain == [done.tx_hash]
+
+
+def test_a_chain_that_fails_ends_no_round_of_redemptions(redeemer: Redeemer) -> None:
+    redeemer.own.who.ok("PATCH", "agents/me/settings", json={"auto_redeem_enabled": True})
+    redeemer.between.instead = no("try another time")
+    assert redeemer.redeem().code == "not_broadcast"
+
+    def instead(endpoint: Endpoint[Any]) -> Any:
+        return RpcBody(error=RpcErrorBody(code=1, message="no")) if endpoint is CHAIN_RPC else None
+
+    redeemer.between.instead = instead
+    (found,) = redeemer.own.client.auto_redeem()
+    assert (found.success, found.code, found.retryable) == (False, "chain", True)
+
+
+GARBLED: tuple[dict[str, str | None], ...] = (
+    {"condition_id": "0x12"},
+    {"condition_id": "not hex"},
+    {"condition_id": None},
+    {"token_id_yes": "1e9", "token_id_no": "1e9"},
+    {"token_id_yes": None, "token_id_no": None},
+)
+
+
+def test_a_position_that_is_garbled_is_not_signed_for(redeemer: Redeemer) -> None:
+    row = redeemer.own.client._own_wallet()._position(redeemer.market_id)
+    for changes in GARBLED:
+        said = PositionsBody.model_construct(positions=(row.model_copy(update=changes),))
+        redeemer.between.instead = lambda one, said=said: said if one is POSITIONS else None
+        found = redeemer.redeem()
+        ended = (found.success, found.code, found.retryable)
+        assert ended == (False, "not_signed", False), changes
+    assert redeemer.chain == []
 
 
 def test_a_report_that_failed_is_told_again(redeemer: Redeemer) -> None:

@@ -1,31 +1,29 @@
 """What web3 may ask over our line, and what it makes of a node that lies."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from aiohttp import ClientError
 from eth_abi.abi import encode
 from web3 import AsyncWeb3
 from web3.exceptions import Web3Exception
 from web3.types import RPCResponse
+from web3.utils import async_exception_handling
 
 from service_tui.addresses import checksummed, keccak256
-from service_tui.signing.book import POLYGON
+from service_tui.signing.approvals import approvals
+from service_tui.signing.book import POLYGON, Exchange
 from service_tui.signing.chain import Answer, Parameter
 from service_tui.signing.errors import ChainError
 from service_tui.signing.node import Relayed, chain_of, contracts_of
+from service_tui.signing.policy import Policy
 
 OWN = checksummed("0x" + "aa" * 20)
-ASKED_OF_A_NODE = {
-    "eth_chainId",
-    "eth_blockNumber",
-    "eth_getBalance",
-    "eth_getTransactionCount",
-    "eth_gasPrice",
-    "eth_estimateGas",
-    "eth_getTransactionReceipt",
-    "eth_call",
-}
+JUDGED = Policy().approval(approvals(POLYGON, Exchange.V1)[0])
 
 
 class Asked:
@@ -105,25 +103,81 @@ async def test_numbers_that_no_chain_has_are_refused(number: Answer) -> None:
             await asked
 
 
-async def test_a_revert_that_names_an_address_has_nothing_fetched() -> None:
-    """EIP-3668: a contract may say where to look the answer up. Nobody looks here."""
+async def test_an_address_is_one_word_of_twenty_bytes() -> None:
+    node = contracts_of(Asked(f"0x{1:08x}{2**150:056x}"), POLYGON)
+    with pytest.raises(ChainError):
+        await node.token_id(
+            bytes(32), is_yes=True, collateral=POLYGON.usdc_bridged, is_neg_risk=True
+        )
+
+
+@pytest.mark.parametrize("chain_id", ["0x1", "0x0", "0x2105", hex(137 + 2**64), "0x13882"])
+async def test_a_node_of_another_chain_is_not_asked_further(chain_id: str) -> None:
+    with pytest.raises(ChainError, match="is on chain"):
+        await chain_of(Asked(chain_id)).check_chain()
+
+
+# -- a revert that says where to look the answer up --------------------------------------------
+
+
+@asynccontextmanager
+async def listening() -> AsyncGenerator[tuple[str, list[object]]]:
+    """An address that a contract may name, and who came there."""
     met: list[object] = []
-    server = await asyncio.start_server(lambda *_: met.append(_), "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/{{sender}}/{{data}}"
-    lookup = keccak256(b"OffchainLookup(address,string[],bytes,bytes4,bytes)")[:4]
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        met.append(reader)
+        writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(hear, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/{{sender}}/{{data}}", met
+
+
+def lookup_at(url: str) -> str:
+    """What a contract reverts with that wants its answer looked up. Source: EIP-3668."""
+    named = keccak256(b"OffchainLookup(address,string[],bytes,bytes4,bytes)")[:4]
     kinds = ("address", "string[]", "bytes", "bytes4", "bytes")
-    revert = lookup + encode(kinds, (OWN.lower(), [url], b"", bytes(4), b""))
+    return "0x" + (named + encode(kinds, (OWN.lower(), [url], b"", bytes(4), b""))).hex()
 
-    class Reverting(Relayed):
-        ccip_read_allow_http = True
 
-        async def make_request(self, *_: Any) -> RPCResponse:
-            error = {"code": 3, "message": "execution reverted", "data": "0x" + revert.hex()}
-            return {"jsonrpc": "2.0", "id": 1, "error": error}
+class Reverting(Relayed):
+    """A line that hands web3 the revert itself, which ours never does."""
 
-    web = AsyncWeb3(Reverting(Asked(None), {}), middleware=[])
-    with pytest.raises(Web3Exception):
-        await web.eth.call({"to": OWN, "data": "0x"})
-    server.close()
-    await server.wait_closed()
+    ccip_read_allow_http = True
+    revert = ""
+
+    async def make_request(self, *_: Any) -> RPCResponse:
+        error = {"code": 3, "message": "execution reverted", "data": self.revert}
+        return {"jsonrpc": "2.0", "id": 1, "error": error}
+
+
+@pytest.mark.parametrize("follows", [False, True])
+async def test_a_revert_that_names_an_address_has_nothing_fetched(
+    monkeypatch: pytest.MonkeyPatch, *, follows: bool
+) -> None:
+    # The library itself spares this machine's own addresses, and so would prove nothing here.
+    allowed = AsyncMock(return_value=None)
+    monkeypatch.setattr(async_exception_handling, "async_validate_ccip_url_host", allowed)
+    async with listening() as (url, met):
+        provider = Reverting(Asked(None), {})
+        provider.revert = lookup_at(url)
+        if follows:
+            # The counterpart: left as the library has it, somebody comes.
+            provider.global_ccip_read_enabled = True
+        web = AsyncWeb3(provider, middleware=[])
+        with pytest.raises((Web3Exception, ClientError)):
+            await web.eth.call({"to": OWN, "data": "0x"})
+    assert bool(met) is follows
+
+
+@pytest.mark.parametrize("as_answer", [False, True])
+async def test_a_relay_that_hands_on_a_revert_has_nothing_fetched(*, as_answer: bool) -> None:
+    async with listening() as (url, met):
+        line = Asked(lookup_at(url) if as_answer else {"error": {"data": lookup_at(url)}})
+        with pytest.raises(ChainError):
+            await contracts_of(line, POLYGON).money(POLYGON.usdc_bridged, OWN)
+        with pytest.raises(ChainError):
+            await chain_of(line).price(JUDGED, OWN)
     assert met == []

@@ -61,19 +61,41 @@ BOMB: Final = "a: &a [x]\n" + "\n".join(f"b{n}: &b{n} [*a, *a]" for n in range(9
     "lines",
     [
         BOMB,
+        "name: &a rain\nversion: *a",
+        "a: &a {x: y}\n<<: *a",
+        "name: rain\n'name': snow",
+        "name: rain\n\tversion: 1",
+        "metadata:\n\ta: 1",
+        "metadata: {a: 1",
+        "name: rain\n  version: 1",
+        "%TAG ! x\nname: rain",
+        "name: 'rain",
+        "name: @rain",
+        "a: 1\n" * 2_500_000,
+        "{" * 10_000_000,
         "name: rain\nname: snow",
         "metadata:\n  a: 1\n  a: 2",
         "name:\train\n\tversion: 1",
         "name: a: b",
-        "[" * 5_000,
+        "[" * 16_384,
+        "a: " + "{a: " * 4_000,
+        "- " * 8_000,
+        "? " * 8_000,
+        "\n".join(" " * depth + "a:" for depth in range(170)),
         "x: " + "a" * 20_000,
         "name: \0",
         "- rain\nname: rain",
     ],
+    ids=lambda lines: lines[:20],
 )
 def test_a_frontmatter_that_is_none_is_refused_with_its_reason(lines: str) -> None:
     with pytest.raises(NotASkillError):
         frontmatter(f"---\n{lines}\n---\n")
+
+
+def test_a_document_of_ten_megabytes_is_not_read_whole(tmp_path: Path) -> None:
+    with pytest.raises(NotASkillError, match="too large"):
+        read_package(skill(tmp_path, "rain", "---\nname: rain\n---\n" + "x" * 10_000_000))
 
 
 def test_the_line_that_is_no_yaml_is_named() -> None:

@@ -37,6 +37,8 @@ from service_tui.experiments import Standing
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.notes.registry import Entry, Live
+from service_tui.storage.errors import UnreadableDirectoryError
+from service_tui.storage.lock import open_private
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
 from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
@@ -123,7 +125,9 @@ class Session:
         path = self._store / "lock"
         try:
             self._store.mkdir(exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
+        except UnreadableDirectoryError as error:
+            raise ToolError(str(error), "then start the server again") from error
         except OSError as error:
             raise ToolError(
                 f"{self._store} cannot be written ({error.strerror})",

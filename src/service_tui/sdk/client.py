@@ -28,9 +28,11 @@ from service_tui.sdk.wallets import (
     Approvals,
     OwnWallet,
     Redeemed,
+    not_redeemed,
     redeemed_by_service,
     wallet_of,
 )
+from service_tui.signing.errors import SigningError
 from service_tui.terms import Action, Side, Venue
 from service_tui.wire import endpoints as on
 from service_tui.wire.agents import (
@@ -281,23 +283,28 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """Redeem everything that can be; nothing while the agent's `auto_redeem_enabled` is off.
 
         Returns:
-            A result a position; what one of them meets raises nothing.
+            A result a position. What the service or the chain refuses raises nothing: it is a
+            result that failed; without a market where the positions could not be read.
         """
         self._check_live()
-        if not self._line.ask(on.AGENT).auto_redeem_enabled:
-            return []
         query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
+        try:
+            if not self._line.ask(on.AGENT).auto_redeem_enabled:
+                return []
+            rows = self._line.ask(on.POSITIONS, query=query).positions
+        except ServiceError as error:
+            return [not_redeemed("", "", error)]
         return [
             self._redeemed(row.market_id, row.redeemable_side)
-            for row in self._line.ask(on.POSITIONS, query=query).positions
+            for row in rows
             if row.redeemable and row.redeemable_side
         ]
 
     def _redeemed(self, market_id: str, side: str) -> Redeemed:
         try:
             return self.redeem(market_id, side)
-        except ServiceError as error:
-            return Redeemed(market_id, side, success=False, error=str(error), code="request")
+        except (ServiceError, SigningError) as error:
+            return not_redeemed(market_id, side, error)
 
     def _own_wallet(self) -> OwnWallet:
         """The wallet of the signing key.

@@ -14,6 +14,12 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue, TypeAdapter
 
+from service_tui.client.errors import (
+    RateLimitedError,
+    ServiceError,
+    ServiceFaultError,
+    UnreachableError,
+)
 from service_tui.clock import Clock
 from service_tui.sdk.line import Line
 from service_tui.sdk.opening import Opening
@@ -24,6 +30,7 @@ from service_tui.signing.contracts import Contracts
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.errors import (
     ChainError,
+    MalformedError,
     NotRedeemableError,
     PolicyRefusedError,
     Rule,
@@ -265,7 +272,14 @@ class OwnWallet:
                 market_id, side, success=False, error=str(error), code=error.obstacle.value
             )
         except SigningError as error:
-            return Redeemed(market_id, side, success=False, error=str(error), code="not_signed")
+            return Redeemed(
+                market_id,
+                side,
+                success=False,
+                error=str(error),
+                code="not_signed",
+                retryable=isinstance(error, ChainError),
+            )
         self._under_way[market_id, side] = signed
         return self._followed(market_id, side, signed)
 
@@ -273,11 +287,11 @@ class OwnWallet:
         """What is to be signed, after the chain and the policy have been asked."""
         row = self._position(market_id)
         is_yes = side == Side.YES.value
-        condition, token = row.condition_id, row.token_id_yes if is_yes else row.token_id_no
-        if condition is None or token is None:
-            raise ChainError("the position names no condition: nothing is signed for it")
+        token = token_number((row.token_id_yes if is_yes else row.token_id_no) or "")
+        if token is None or row.condition_id is None:
+            raise MalformedError("the position names no condition: nothing is signed for it")
         bare = Redemption(
-            condition_id=bytes.fromhex(condition.removeprefix("0x")),
+            condition_id=condition_bytes(row.condition_id),
             is_yes=is_yes,
             is_neg_risk=row.neg_risk,
         )
@@ -288,7 +302,7 @@ class OwnWallet:
                 self.address,
                 collateral=self._policy.book.collateral(self._policy.exchange),
                 others=self._policy.older_collaterals,
-                token_id=int(token),
+                token_id=token,
             )
         )
         asked = replace(bare, shares=found.shares)
@@ -308,7 +322,7 @@ class OwnWallet:
         ).positions
         found = next((row for row in rows if row.market_id == market_id), None)
         if found is None:
-            raise ChainError("the service shows no such position: nothing is signed for it")
+            raise MalformedError("the service shows no such position: nothing is signed for it")
         return found
 
     def _followed(self, market_id: str, side: str, signed: SignedTransaction) -> Redeemed:
@@ -427,6 +441,24 @@ def _answered(said: RedeemBody, market_id: str, side: str) -> Redeemed:
 def wallet_of(line: Line, key: str, opening: Opening, clock: Clock) -> OwnWallet | None:
     """The wallet of a key; None where there is no key."""
     return OwnWallet(line, LocalSigner(key), opening, clock) if key else None
+
+
+def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) -> Redeemed:
+    """The result of a redemption that an error ended; asking again is safe where it is retryable.
+
+    Returns:
+        A failure. What may have been carried out is not retryable: it is looked up instead.
+    """
+    later = (RateLimitedError, UnreachableError, ServiceFaultError, ChainError)
+    code = "request" if isinstance(error, ServiceError) else "chain"
+    return Redeemed(
+        market_id,
+        side,
+        success=False,
+        error=str(error),
+        code=code,
+        retryable=isinstance(error, later),
+    )
 
 
 def redeemed_by_service(line: Line, market_id: str, side: str) -> Redeemed:

@@ -23,7 +23,7 @@ from service_tui.signing.calls import (
     SetApprovalForAll,
     decode_call,
 )
-from service_tui.signing.errors import MalformedError
+from service_tui.signing.errors import MalformedError, OtherTypeError
 from service_tui.signing.transactions import SignedTransaction, decode_transaction, hash_of
 from service_tui.units import Micros, Timestamp
 
@@ -75,7 +75,7 @@ def relay(world: World, agent_id: str, signed_tx: str, at: Timestamp) -> Taken |
     try:
         signed = decode_transaction(signed_tx)
     except MalformedError as error:
-        kind = "WRONG_TYPE" if "type 2" in str(error) else "MALFORMED"
+        kind = "WRONG_TYPE" if isinstance(error, OtherTypeError) else "MALFORMED"
         return Refused(
             kind, str(error), "sign a type 2 transaction, and send 0x and its hex digits"
         )

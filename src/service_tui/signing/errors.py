@@ -4,7 +4,8 @@
     ├── KeyFormatError         what was given is no private key
     ├── LockedError            the signer has no key at hand now
     ├── MalformedError         bytes or text that are not what they must be
-    │   └── UnknownCallError   call data of no function that is known here
+    │   ├── UnknownCallError   call data of no function that is known here
+    │   └── OtherTypeError     a transaction of another type than is signed here
     ├── PolicyRefusedError     well formed, but nothing that a person would sign
     ├── NotRedeemableError     the chain says that there is nothing to redeem; four topics
     ├── NotEnoughGasError      the wallet cannot pay for it; top it up, then it goes on
@@ -36,6 +37,10 @@ class MalformedError(SigningError):
 
 class UnknownCallError(MalformedError):
     """Call data of no function that is known here."""
+
+
+class OtherTypeError(MalformedError):
+    """A transaction of another type than is signed here."""
 
 
 class Rule(StrEnum):

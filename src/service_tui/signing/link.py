@@ -6,6 +6,7 @@ Used by whoever links a wallet; the service checks the signature with the same w
 
 import re
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from service_tui.addresses import checksummed, is_address
@@ -107,9 +108,9 @@ def _faults(
     return (
         (not is_ours, Rule.SENDER, "the challenge is for another wallet"),
         (
-            not now_s < challenge.expires_s,
+            not now_s < challenge.expires_s < inf,
             Rule.TIME,
-            "the challenge has expired: ask for a new one",
+            "the challenge has expired, or does not expire: ask for a new one",
         ),
         (not 0 < len(text) <= TEXT_MAX, Rule.TEXT, "the challenge is empty or too long to be read"),
         (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.addresses import ZERO_ADDRESS
 from service_tui.signing.book import POLYGON, AddressBook, Exchange
 from service_tui.signing.calls import UINT_MAX, ZERO_32
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
@@ -21,7 +22,6 @@ CENT: Final = 10_000
 SHARES_MIN: Final = 5 * MILLION
 """Source: wire reference, 6.2."""
 
-ZERO_ADDRESS: Final = "0x" + "00" * 20
 BUILDER: Final = bytes.fromhex("ed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8")
 """Source: wire reference, 6.2."""
 

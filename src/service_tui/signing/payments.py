@@ -8,7 +8,7 @@ Used by whoever pays after a 429 that a person answered with yes.
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.addresses import checksummed, is_address
+from service_tui.addresses import ZERO_ADDRESS, checksummed, is_address
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.signer import Signer, recovered
 from service_tui.signing.transactions import bytes_of_hex
@@ -103,7 +103,7 @@ def judge_offer(offer: Offer, policy: PaymentPolicy, *, paid_today: int) -> None
     """
     lines = told_offer(offer)
     price = policy.price
-    is_paid = is_address(offer.pay_to)
+    is_paid = is_address(offer.pay_to) and offer.pay_to.lower() != ZERO_ADDRESS
     is_known = policy.recipient is None or (
         is_paid and checksummed(offer.pay_to) == checksummed(policy.recipient)
     )

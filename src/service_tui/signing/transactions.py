@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from service_tui.addresses import checksummed
 from service_tui.signing.book import CHAIN_ID
-from service_tui.signing.errors import MalformedError
+from service_tui.signing.errors import MalformedError, OtherTypeError
 from service_tui.signing.signer import V_OFFSET, Signer, recovered
 
 if TYPE_CHECKING:
@@ -110,11 +110,12 @@ def decode_transaction(signed: str | bytes) -> SignedTransaction:
         What it says and who signed it.
 
     Raises:
-        MalformedError: no hex, another type, another form, an access list, no true signature.
+        MalformedError: no hex, another form, an access list, no true signature.
+        OtherTypeError: another type.
     """
     raw = _bytes(signed)
     if raw[:1] != TYPE_2:
-        raise MalformedError("the transaction is not of type 2")
+        raise OtherTypeError("the transaction is not of type 2")
     said = _read(raw)
     if said["accessList"]:
         raise MalformedError("the transaction has an access list")

@@ -27,6 +27,7 @@ DOCUMENT: Final = "SKILL.md"
 MANIFEST: Final = "clawhub.json"
 FILE_MAX: Final = 262_144
 FRONTMATTER_MAX: Final = 16_384
+DEPTH_MAX: Final = 16
 PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
@@ -190,10 +191,15 @@ def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of a piece of YAML and of its `metadata`, without making any object of it."""
-    events = cast("Iterable[object]", yaml.parse(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
-    if any(isinstance(event, yaml.AliasEvent) for event in events):
-        # A few of them in each other make a document without end.
-        raise NotASkillError("its frontmatter has an alias, which is not taken here")
+    depth = 0
+    for event in cast("Iterable[object]", yaml.parse(text, yaml.SafeLoader)):  # pyright: ignore[reportUnknownMemberType]
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            # A few of them in each other make a document without end.
+            raise NotASkillError("its frontmatter has an alias, which is not taken here")
+        if depth > DEPTH_MAX:
+            raise NotASkillError("its frontmatter has too many lists in lists")
     root = cast("object", yaml.compose(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
     nested = {name: node for name, node in _pairs(root) if isinstance(node, yaml.MappingNode)}
     return _texts(root), _texts(nested.get("metadata"))

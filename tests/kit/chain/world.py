@@ -44,7 +44,7 @@ class World:
 
     def by_oracle(self, to: str, signature: str, *values: object) -> None:
         data = "0x" + call_data(signature, *values).hex()
-        wanted = {"from": self.oracle, "to": to, "data": data}
+        wanted = {"from": self.oracle, "to": to, "data": data, "gas": hex(2_000_000)}
         self.mined(self.node.ask("eth_sendTransaction", [wanted]))
 
     def mined(self, tx_hash: str) -> str:
