@@ -6,10 +6,13 @@ Used by the frame.
 """
 
 import asyncio
+import logging
 import os
 import termios
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from queue import Full
 from typing import Final
 
@@ -18,6 +21,8 @@ from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+log = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 0.2
 """How long a full queue is waited for before the thread behind it is looked at again."""
@@ -28,6 +33,10 @@ GIVE_BACK: Final = (
 )
 """Ends all that the console ever switches on; what is off already stays so."""
 
+
+WIDTH_MAX: Final = 2_000
+HEIGHT_MAX: Final = 1_000
+"""# ours: cells of the largest window; a message in the stream of keys may claim any."""
 
 ESCAPE: Final = "\x1b"
 
@@ -50,12 +59,29 @@ class KeyParser(XTermParser):
         if len(letter) == 1 and (alt or (letter != sequence and letter not in _ONE_KEY)):
             yield events.Key("escape", ESCAPE)
             yield from super()._sequence_to_key_events(letter)
-        else:
+            return
+        try:
             yield from super()._sequence_to_key_events(sequence, alt)
+        except (ValueError, OverflowError):
+            # Numbers of a key that no terminal has: what came is read letter by letter.
+            return
+
+    def parse_mouse_code(self, code: str) -> Message | None:
+        """The mouse, if its place can be told: a window without pixels has none."""
+        try:
+            return super().parse_mouse_code(code)
+        except ArithmeticError:
+            return None
 
 
-# The driver makes its parser by this name, and offers no other way to give it one.
+def _lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
+    """A decoder that shows what is no letter as such: a strict one would end the thread."""
+    return partial(getincrementaldecoder(encoding), errors="replace")
+
+
+# The driver takes both by these names, and offers no other way to give it its own.
 linux_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
+linux_driver.getincrementaldecoder = _lenient  # pyright: ignore[reportPrivateImportUsage]
 
 
 class Terminal(LinuxDriver):
@@ -72,6 +98,22 @@ class Terminal(LinuxDriver):
                 thread._queue.put(data, timeout=LOOK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
         self._tell()
+
+    def run_input_thread(self) -> None:
+        """Read what the terminal sends until the end; what cannot be read costs itself alone."""
+        while not self.exit_event.is_set():
+            try:
+                super().run_input_thread()
+            except (ArithmeticError, LookupError, ValueError) as error:
+                log.warning("what the terminal sent cannot be read: %s", type(error).__name__)
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what was read, but for a size that no window has: to paint it takes hours."""
+        if isinstance(message, events.Resize):
+            width, height = message.size
+            if not (0 < width <= WIDTH_MAX and 0 < height <= HEIGHT_MAX):
+                return
+        super().process_message(message)
 
     def send_message(self, message: Message) -> None:
         """Pass on a key; one that comes when the loop has ended is nobody's any more."""
