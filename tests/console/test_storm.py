@@ -20,7 +20,23 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.units import Timestamp
 
-KEYS = [*"1234567", *"1234567", "tab", "down", "up", "enter", "escape", "j", "k", "G", "slash", "g"]
+KEYS = [
+    *"1234567",
+    *"1234567",
+    "tab",
+    "down",
+    "up",
+    "enter",
+    "escape",
+    "j",
+    "k",
+    "G",
+    "slash",
+    "g",
+    "pageup",
+    "pagedown",
+    "end",
+]
 DIALOGS = ["colon", "question_mark", "b", "i", "ampersand", "T", "at", "Q", "s", "W"]
 SIZES = [(1, 1), (2, 2), (10, 2), (40, 5), (120, 40), (80, 24), (200, 2), (3, 60)]
 EVENTS = 120 * DEPTH**2
@@ -110,6 +126,19 @@ async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_i
         palette.post_message(click)
         await seen.until(lambda: seen.app.screen is not palette)
         await seen.pilot.press("2")
+        assert seen.app.is_running
+
+
+async def test_keys_in_a_palette_without_room_for_a_row_do_nothing() -> None:
+    async with running(size=(120, 40)) as seen:
+        await seen.pilot.press("colon")
+        palette = seen.app.screen
+        assert isinstance(palette, CommandPalette)
+        await seen.until(lambda: palette.query_one(CommandList).option_count)
+        await seen.pilot.resize_terminal(1, 1)
+        await seen.pilot.press("pageup", "pagedown", "home", "end", "up", "down")
+        await seen.pilot.resize_terminal(120, 40)
+        await seen.pilot.press("escape", "2")
         assert seen.app.is_running
 
 

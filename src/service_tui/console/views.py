@@ -65,6 +65,12 @@ class Palette(CommandPalette, AnswersOnce[None]):  # pyright: ignore[reportIncom
         except NoWidget:
             return self, self.region
 
+    def _action_command_list(self, action: str) -> None:
+        """Move in the list, where the window has room for one of its rows."""
+        found = self.query(CommandList)
+        if found and found.first().scrollable_content_region:
+            super()._action_command_list(action)
+
     def set_timer(
         self,
         delay: float,
