@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import service_tui
-from service_tui import __main__, __version__, cli
+from service_tui import __main__, __version__, cli, version
 from service_tui.arguments import WRONG_WORDS as WRONG_WORDS_CODE
 from service_tui.arguments import parsed, parser_of
 from service_tui.config import read_environment
@@ -76,7 +76,7 @@ def test_windows_gets_one_sentence_before_anything_needs_posix(
 
 
 def test_the_door_imports_nothing_that_windows_lacks() -> None:
-    for path in (__main__.__file__, service_tui.__file__):
+    for path in (__main__.__file__, service_tui.__file__, version.__file__):
         tree = ast.parse(Path(str(path)).read_text(encoding="utf-8"))
         named = {
             name
@@ -89,7 +89,7 @@ def test_the_door_imports_nothing_that_windows_lacks() -> None:
                 else []
             )
         }
-        assert named <= {"importlib", "io", "os", "signal", "sys", "typing"}
+        assert named <= {"importlib", "io", "os", "service_tui.version", "signal", "sys", "typing"}
 
 
 # -- words --------------------------------------------------------------------------------------
