@@ -41,7 +41,8 @@ class PlainInput(Input):
         # Textual selects all of it here; the click that brought the focus comes next.
         self._is_entering = not event.from_app_focus
 
-    def _on_blur(self) -> None:
+    def _on_blur(self, event: events.Blur) -> None:
+        del event
         self._is_entering = False
 
     async def _on_key(self, event: events.Key) -> None:

@@ -7,12 +7,15 @@ Used by the app, which hands it each newer state and each second's tick.
 from typing import Final
 
 from rich.text import Text
+from textual import events, on
 
 from service_tui.console import formats
 from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.freshness import is_private, world_now
+from service_tui.console.keys import key_named
+from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
-from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter, spare
+from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, meter, spare
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
@@ -61,10 +64,24 @@ class TopBar(Bar):
 
     def drawn(self, width: int, height: int) -> Text:
         """Money above, the day and the world below; all in one line where there is but one."""
+        shown = self._shown(width, height)
+        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
+
+    def _shown(self, width: int, height: int) -> list[tuple[Bit, ...]]:
         lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
         *above, last = lines
-        shown = [*above, with_fleet(last, self._fleet, width)]
-        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
+        return [*above, with_fleet(last, self._fleet, width)]
+
+    @on(events.Click)
+    def _clicked(self, event: events.Click) -> None:
+        event.stop()
+        offset = event.get_content_offset(self)
+        lines = self._shown(self.size.width, self.size.height) if self._lines else []
+        if offset is None or not offset.y < len(lines):
+            return
+        index = bit_at(lines[offset.y], self.size.width, offset.x)
+        if index is not None and lines[offset.y][index].key:
+            self.post_message(KeyChosen(key_named(lines[offset.y][index].key)))
 
 
 def with_fleet(bits: tuple[Bit, ...], fleet: tuple[Standing, ...], width: int) -> tuple[Bit, ...]:
@@ -81,7 +98,8 @@ def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     left = formats.duration(min(one.left_s(now) for one in held))
     short = Text(f" &{len(held)} ", "bold reverse warn")
     word = "waits" if len(held) == 1 else "wait"
-    return (Bit(Text(f" & {len(held)} {word} {left} ", "bold reverse warn"), 2, short, right=True),)
+    full = Text(f" & {len(held)} {word} {left} ", "bold reverse warn")
+    return (Bit(full, 2, short, right=True, key="app.approvals"),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
@@ -89,7 +107,8 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     if not unseen:
         return ()
     short = Text(f" {unseen:,} ", "bold reverse warn")
-    return (Bit(Text(f" {unseen:,} unseen ", "bold reverse warn"), 3, short, right=True),)
+    full = Text(f" {unseen:,} unseen ", "bold reverse warn")
+    return (Bit(full, 3, short, right=True, key="app.attention"),)
 
 
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
