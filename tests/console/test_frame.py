@@ -18,15 +18,19 @@ from kit.console.doors import running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of
 from service_tui.console import fatal
 from service_tui.console.app import ConsoleApp
+from service_tui.console.figures import figures
+from service_tui.console.frame import WIDTH_MIN
 from service_tui.console.keys import KEYS, bindings_of
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Lasting, lasting_things
 from service_tui.console.widgets.key_bar import KeyBar, screen_keys
 from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
-from service_tui.console.widgets.top_bar import TopBar, money_bits, world_bits
+from service_tui.console.widgets.top_bar import TopBar, ask_bits, badge_bits, money_bits, world_bits
 from service_tui.desk.records import Phase, ServiceView, Topic
+from service_tui.desk.records_halt import HaltView
 from service_tui.desk.records_venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
@@ -70,6 +74,53 @@ def test_what_open_buys_keep_is_not_called_spent() -> None:
     assert "spent today" in line(world_bits(live, NOW))
     told = line(world_bits(replace(live, venue_sums=(kept,)), NOW))
     assert "spent or reserved today" in told
+
+
+def crowded() -> DeskState:
+    """Everything that the head can have to say at once."""
+    old = {**dict.fromkeys(STATE.polls, NOW), Topic.POSITIONS: NOW - 3_599.0}
+    service = replace(STATE.service, read_only=True, mode=Mode.LIVE)
+    account = replace(
+        STATE.account,
+        cash=Micros(-9_876_543_210_000_000),
+        equity=Micros(9_876_543_210_000_000),
+        day_pnl=Micros(-1_234_567_890_000),
+    )
+    limits = replace(STATE.limits, day_trades=4_321, day_resting=1_234, day_trades_max=99_999)
+    held = tuple(held_of(f"h{at}") for at in range(99))
+    return replace(
+        STATE,
+        seen=old,
+        service=service,
+        account=account,
+        limits=limits,
+        halt=HaltView(NOW),
+        supervision=replace(STATE.supervision, held=held),
+    )
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("state", [STATE, crowded()], ids=["fair", "crowded"])
+def test_the_head_drops_whole_parts_and_cuts_no_figure(state: DeskState, mode: Mode) -> None:
+    known = replace(state, service=replace(state.service, mode=mode))
+    above = (*money_bits(known, NOW), *ask_bits(known, NOW), *badge_bits(1_234))
+    below = world_bits(known, NOW)
+    for bits in (above, below, (*above, *below)):
+        for width in range(WIDTH_MIN, 251):
+            placed = fitted_bits(bits, width)
+            assert all(left + text.cell_len <= width for _, left, text in placed), width
+            for index, _, text in placed:
+                bit = bits[index]
+                assert text.plain in {bit.text.plain, bit.short and bit.short.plain}
+            first = [bits[index].text.plain.strip() for index, _, _ in placed][:2]
+            assert bits is below or mode.value in first
+
+
+def test_a_label_gives_way_before_its_figure_is_cut() -> None:
+    shown = figures((("unrealized $", Text("-1,234,567,890.12")),), across=1, width=24)
+    assert shown.plain.endswith("-1,234,567,890.12")
+    assert shown.plain.startswith("unrea")
+    assert shown.cell_len == 24
 
 
 def test_a_dry_run_is_called_so() -> None:

@@ -516,3 +516,28 @@ def test_a_text_in_two_colours_keeps_them() -> None:
     assert fitted(cell, 6, right=True) == (("  ", ""), ("ab", "profit"), ("cd", "loss"))
     assert fitted(cell, 3, right=False) == (("ab", "profit"), ("…", "loss"))
     assert fitted(cell, 2, right=False) == (("a…", "profit"),)
+
+
+async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen() -> None:
+    app = Bare(rows(40))
+    async with app.run_test(size=SIZE) as pilot:
+        newer = tuple(Row(f"n{at}", f"newer {at}", 0.5) for at in range(PAGE + 3))
+        app.table.show((*newer[-2:], *rows(40)))
+        await pilot.pause()
+        # At the top they are seen as they come in.
+        assert "new above" not in screen_lines(app)[0]
+        app.table.show((*newer, *rows(40)))
+        await pilot.pause()
+        assert selected_key(app) == "k0"
+        assert f"▲ {PAGE + 1} new above" in screen_lines(app)[0]
+        assert "Name" in screen_lines(app)[0]
+        assert "Price" not in screen_lines(app)[0]
+        await pilot.press("k", "k")
+        await pilot.press("home")
+        await pilot.pause()
+        assert "new above" not in screen_lines(app)[0]
+        # Another list is no news.
+        await pilot.press("end")
+        app.table.show(tuple(replace(one, key=f"other {one.key}") for one in rows(90)))
+        await pilot.pause()
+        assert "new above" not in screen_lines(app)[0]

@@ -11,6 +11,7 @@ from kit.samples.fleet import limits_of, sample_supervision
 from kit.samples.guarded import guarded_state
 from service_tui.console import formats
 from service_tui.console.dialogs.report import report_text
+from service_tui.console.needs import needs
 from service_tui.console.screens.agent_columns import agent_columns
 from service_tui.console.screens.agent_text import agent_detail, fleet_bits, number_of
 from service_tui.console.screens.briefing_text import briefing_text
@@ -19,10 +20,11 @@ from service_tui.console.screens.market_columns import market_columns
 from service_tui.console.screens.market_filter import Around
 from service_tui.console.screens.market_text import headline
 from service_tui.console.screens.monitor_text import guard_line
+from service_tui.console.screens.position_columns import Look, open_columns
 from service_tui.console.screens.position_text import account_figures, position_body
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.top_bar import ask_bits, money_bits, world_bits
-from service_tui.desk.exports import files_of
+from service_tui.desk.exports import day_in_markdown, files_of
 from service_tui.desk.facts import AccountSeen, BriefingSeen, FleetSeen, LimitsSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
 from service_tui.desk.rails import rails
@@ -104,7 +106,7 @@ EXPORTED = next(one for one in exported("agents.csv") if one["agent"] == OWN.age
 
 
 def rounded(text: str) -> float:
-    return round(float(text), 2)
+    return round(float(text.replace(",", "")), 2)
 
 
 def test_the_equity_is_one_figure() -> None:
@@ -113,7 +115,7 @@ def test_the_equity_is_one_figure() -> None:
     assert ACCOUNT["equity $"] == EXPLAINED["equity, $SIM"] == ROW["equity"] == equity
     assert f"equity       {equity}" in DETAIL
     assert REPORTED.equity == STATE.account.equity == OWN.equity
-    assert rounded(EXPORTED["equity"]) == rounded(equity.replace(",", ""))
+    assert rounded(EXPORTED["equity"]) == rounded(equity)
     every = sum(one.equity for one in STATE.fleet.agents)
     assert formats.money(Micros(every)).plain in text_of(fleet_bits(STATE))
 
@@ -124,7 +126,7 @@ def test_the_pnl_of_the_day_is_one_figure() -> None:
     assert ACCOUNT["day P&L $"] == EXPLAINED["day P&L, $SIM"] == ROW["today"] == today
     assert f"P&L today    {today}" in DETAIL
     assert REPORTED.day_pnl == STATE.account.day_pnl
-    assert rounded(EXPORTED["day_pnl"]) == rounded(today.replace(",", ""))
+    assert rounded(EXPORTED["day_pnl"]) == rounded(today)
     assert today in report_text(STATE, NOW).plain
     every = sum(one.day_pnl for one in STATE.fleet.agents)
     assert formats.pnl(Micros(every), arrow=True).plain in text_of(fleet_bits(STATE))
@@ -136,7 +138,7 @@ def test_the_pnl_is_one_figure_in_list_chart_head_and_report() -> None:
     assert f"P&L          {total}" in DETAIL
     assert pnl_points(OWN, STATE.supervision.detail, NOW)[-1][1] == STATE.account.total_pnl
     assert REPORTED.total_pnl == STATE.account.total_pnl
-    assert rounded(EXPORTED["total_pnl"]) == rounded(total.replace(",", ""))
+    assert rounded(EXPORTED["total_pnl"]) == rounded(total)
     percent = 100 * STATE.account.total_pnl / STATE.account.start
     said = formats.percent_change(percent / 100).plain
     assert said in briefing_text(STATE, NOW, width=WIDE, lines=1).plain
@@ -207,3 +209,51 @@ def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     assert f"& {waiting} wait" in text_of(ask_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reported) == waiting
+
+
+def test_the_value_of_the_positions_is_one_figure_in_list_head_explanation_and_export() -> None:
+    value = Micros(sum(held.mark_value for held in STATE.positions))
+    assert STATE.account.equity == STATE.account.cash + value
+    equity = next(one for one in account_numbers(STATE, NOW) if one.name == "equity, $SIM")
+    inputs = {label: str(shown) for label, shown in equity.inputs}
+    assert inputs["cash, $SIM"] == formats.money(STATE.account.cash).plain == ACCOUNT["cash $"]
+    assert inputs["mark value, $SIM"] == formats.money(value).plain
+    columns = open_columns(lambda: Look(NOW, masked=False))
+    rows = {one["market"]: one for one in exported("positions.csv") if one["agent"] == OWN.agent_id}
+    for held in STATE.positions:
+        shown = formats.money(held.mark_value).plain
+        assert cells(columns, held)["value"] == shown
+        assert shown in position_body(held, NOW, 100, masked=False).plain
+        assert rounded(rows[held.market_id]["mark_value"]) == rounded(shown)
+
+
+def test_the_summary_of_the_day_and_its_table_have_the_figures_of_the_head() -> None:
+    summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]
+    row = next(line for line in summary.splitlines() if line.startswith(f"| {OWN.name} |"))
+    table = [cell.strip() for cell in row.strip("|").split("|")]
+    heads = next(line for line in summary.splitlines() if line.startswith("| name |"))
+    named = dict(zip([cell.strip() for cell in heads.strip("|").split("|")], table, strict=True))
+    assert rounded(named["equity"]) == rounded(EXPORTED["equity"])
+    assert rounded(named["day_pnl"]) == rounded(EXPORTED["day_pnl"])
+    assert rounded(named["total_pnl"]) == rounded(EXPORTED["total_pnl"])
+    assert named["positions"] == EXPORTED["positions"] == str(len(STATE.positions))
+
+
+def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
+    held = STATE.supervision.held
+    assert f"& {len(held)} wait" in text_of(ask_bits(STATE, NOW))
+    waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
+    assert len(waits) == len(held)
+    summary = files_of(STATE, NOW, known_pasts(STATE))["day.md"]
+    assert f"{len(held)} trades wait for approval." in summary
+    assert sum(one["status"] == "waiting" for one in exported("approvals.csv")) == len(held)
+    reports = day_reports(STATE, NOW, known_pasts(STATE))
+    assert sum(one.waiting for one in reports) == len(held)
+    alone = replace(STATE, supervision=replace(STATE.supervision, held=held[:1]))
+    assert "1 trade waits for approval." in day_in_markdown(alone, NOW, known_pasts(alone))
+
+
+def test_what_is_under_way_is_one_count_in_head_and_list() -> None:
+    flying = [one for one in STATE.tickets if one.in_flight]
+    assert f"{len(flying)} in flight" in text_of(world_bits(STATE, NOW))
+    assert STATE.in_flight == len(flying)

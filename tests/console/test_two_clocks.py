@@ -2,14 +2,18 @@
 
 from dataclasses import replace
 
+from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.guarded import guarded_state
+from kit.samples.reactor import reactor_state
 from service_tui.console.freshness import of_wall, of_world
 from service_tui.console.needs import needs
+from service_tui.console.screens.log_text import entry_text
 from service_tui.console.screens.market_text import news, rules, trades
 from service_tui.console.screens.monitor_text import told_of
 from service_tui.console.screens.position_columns import Look, closed_columns
 from service_tui.console.screens.position_text import closed_body, trades_of
+from service_tui.desk.records_log import ActionView
 from service_tui.desk.why import why_position
 
 STATE = sample_state()
@@ -57,3 +61,20 @@ def test_what_resolves_soon_says_by_which_clock() -> None:
     assert found
     assert all(one.advice.endswith(", world time") for one in found)
     assert all("world time" not in one.advice for one in needs(REAL, NOW))
+
+
+async def test_a_page_a_log_and_a_signal_name_the_clock_of_their_times() -> None:
+    state = seen_before(reactor_state())
+    async with running(state, first="portfolio", size=(120, 40)) as seen:
+        await seen.press("i")
+        assert "wall time, esc closes" in seen.text
+        await seen.press("escape", "at")
+        assert "time, wall" in seen.text
+        await seen.press("4")
+        assert "at, wall" in seen.text
+
+
+def test_an_entry_of_the_log_names_its_clock() -> None:
+    entry = ActionView(1, "ab" * 32, NOW, "you", "intent", "trade", "buy")
+    assert " wall time  " in entry_text(entry, STATE, NOW).plain
+    assert "wall" not in entry_text(entry, REAL, NOW).plain

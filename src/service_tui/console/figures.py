@@ -74,6 +74,8 @@ def large(number: str, ink: str, beside: Sequence[Text], width: int = 0) -> Text
 def _cell(figure: Figure, width: int) -> Text:
     label, value = figure
     cell = Text.assemble((label, "muted"))
+    # A label that is cut can be guessed, a figure cannot.
+    cell.truncate(max(1, width - value.cell_len - 1), overflow="ellipsis")
     cell.append(" " * max(1, width - cell.cell_len - value.cell_len))
     cell.append_text(value)
     cell.truncate(width, overflow="ellipsis", pad=True)

@@ -276,7 +276,7 @@ def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str =
         "",
         report_table(reports),
         "",
-        f"{waiting} trades wait for approval."
+        f"{waiting} {'trade waits' if waiting == 1 else 'trades wait'} for approval."
         if is_known
         else "Which trades wait for approval is not known.",
         "",

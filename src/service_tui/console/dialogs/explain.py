@@ -43,8 +43,10 @@ class Explanation:
 class Explain(Page):
     """Numbers explained, one below the other; scrolls."""
 
-    def __init__(self, title: str, parts: tuple[Explanation, ...], now: Timestamp) -> None:
-        super().__init__(title, "esc closes", now)
+    def __init__(
+        self, title: str, parts: tuple[Explanation, ...], now: Timestamp, clock: str = ""
+    ) -> None:
+        super().__init__(title, "esc closes", now, clock)
         self._parts = parts
 
     def text(self) -> Text:

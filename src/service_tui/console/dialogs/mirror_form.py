@@ -29,6 +29,7 @@ from service_tui.units import Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 _TWO_ACROSS: Final = 56
+EARLY: Final = "that came before this was seen and did nothing: look at it, then press again"
 UNSEEN: Final = "asking what it would bring: nothing is bought unseen"
 KEPT: Final = "nothing is bought unseen: mirrors when quoted; enter or esc takes it back"
 
@@ -55,6 +56,7 @@ class MirrorForm(Form[MirrorSignal]):
         self._is_awaited = False
         self._is_kept = False
         self.is_armed = False
+        self._was_early = False
 
     def parts(self) -> Iterator[Widget]:
         """The signal, what it would bring, how the quote stands."""
@@ -113,11 +115,15 @@ class MirrorForm(Form[MirrorSignal]):
         said, ink = self._preview.words(signal, self.now)
         if self._is_awaited and not self._preview.is_seen(signal, self.now):
             said, ink = KEPT if self._is_kept else UNSEEN, "warn"
+        elif self._was_early:
+            said, ink = EARLY, "warn"
         self.query_one("#form-hint", Words).tell(Text(said, ink))
 
     def action_set(self) -> None:
         """Mirror, where enter may: once its quote is here; another enter takes that back."""
-        if self.is_armed and not self._is_live:
+        if not self.is_armed:
+            self._refuse_early()
+        elif not self._is_live:
             (self._take_back if self._is_kept else self._mirror)()
 
     def action_cancel(self) -> None:
@@ -135,10 +141,19 @@ class MirrorForm(Form[MirrorSignal]):
         """Mirror for real money."""
         if self.is_armed:
             self._mirror()
+        else:
+            self._refuse_early()
+
+    def _refuse_early(self) -> None:
+        """Say that a key or a click typed ahead mirrored nothing."""
+        self._was_early = True
+        self.refresh_form()
 
     @on(Door.Opened, "#form-set")
     def _door_pressed(self, event: Door.Opened) -> None:
         event.stop()
+        # Else the base would take back at once what this click has kept.
+        event.prevent_default()
         self.action_confirm()
 
     def _mirror(self) -> None:
@@ -149,6 +164,7 @@ class MirrorForm(Form[MirrorSignal]):
         if not isinstance(judged, str) and self._preview.is_seen(self._signal, self.now):
             self.finish(judged)
             return
+        self._was_early = False
         self.query_one("#form-problem").add_class("-asked")
         # Real money waits for a key that is pressed while the quote is seen.
         self._is_kept = not isinstance(judged, str) and not self._is_live

@@ -31,12 +31,12 @@ class Page(Dialog[None]):
         Binding("ctrl+u", "lines(-10)", show=False),
     ]
 
-    def __init__(self, title: str, hint: str, at: Timestamp | None = None) -> None:
-        """A page; `at` is the wall time of what it says, where that stands still."""
+    def __init__(self, title: str, hint: str, at: Timestamp | None = None, clock: str = "") -> None:
+        """A page; `at` is the time of what it says, where that stands still, by a named clock."""
         super().__init__()
         self._words = Words()
         self._title = title
-        self._hint = hint if at is None else f"as of {clock_time(at).plain}, {hint}"
+        self._hint = hint if at is None else f"as of {clock_time(at).plain}{clock}, {hint}"
 
     @abstractmethod
     def text(self) -> Text:

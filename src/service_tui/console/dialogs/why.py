@@ -40,8 +40,8 @@ _AMOUNTS: Final[dict[Unit, _Written]] = {
 class Why(Page):
     """One chain; scrolls."""
 
-    def __init__(self, chain: Chain, now: Timestamp, *, masked: bool) -> None:
-        super().__init__("Why did it trade", "esc closes, j and k scroll", now)
+    def __init__(self, chain: Chain, now: Timestamp, *, masked: bool, clock: str = "") -> None:
+        super().__init__("Why did it trade", "esc closes, j and k scroll", now, clock)
         self._chain = chain
         self._now = now
         self._masked = masked

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console import formats
 from service_tui.console.dialogs.explain import Explanation
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, of_wall, on_wall
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import GoTo, Said
 from service_tui.console.screens.rows import RowsScreen
@@ -138,10 +138,11 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
         if row is None:
             return ()
         formula = "settled - sent" if row.sent_at is not None else "settled - opened"
+        wall = on_wall(self.state)
         moments = (
-            ("opened", formats.moment_of(row.opened_at, self.now)),
-            ("sent", formats.moment_of(row.sent_at, self.now)),
-            ("settled", formats.moment_of(row.settled_at, self.now)),
+            (f"opened{wall}", formats.moment_of(row.opened_at, self.now)),
+            (f"sent{wall}", formats.moment_of(row.sent_at, self.now)),
+            (f"settled{wall}", formats.moment_of(row.settled_at, self.now)),
         )
         age = formats.age(row.opened_at, self.now)
         took = Text(milliseconds(row))
@@ -173,7 +174,9 @@ class BlotterScreen(RowsScreen[BlotterPart, TicketView]):  # noqa: PLR0904 - one
             return
         if ticket.market_id:
             chain = why_ticket(self.state, ticket)
-            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
+            self._app().push_screen(
+                Why(chain, self.now, masked=is_private(self.state), clock=of_wall(self.state))
+            )
         else:
             self.post_message(Said("this command is about no market", "warn"))
 

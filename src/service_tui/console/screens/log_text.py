@@ -11,7 +11,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.amounts import told
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_private, of_wall, on_wall
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.records_log import ActionView, Deed, LogView
 from service_tui.desk.state import DeskState
@@ -128,7 +128,12 @@ def log_columns(
             tier=120, glows=False,
         ),
         Column[ActionView](
-            "time", "time", 15, lambda one: _when(one, now()), lambda one: one.number, glows=False
+            "time",
+            f"time{on_wall(state())}",
+            15,
+            lambda one: _when(one, now()),
+            lambda one: one.number,
+            glows=False,
         ),
         Column[ActionView](
             "who", "who", 11, lambda one: formats.plain(one.who, 40), lambda one: one.who
@@ -153,13 +158,14 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
     """One entry whole."""
     day = formats.date_time(entry.at or None).plain.rpartition(" ")[0]
     when = Text(f"{day} {formats.clock_time(entry.at or None).plain}".strip())
+    clock = (of_wall(state).replace(",", ""), "muted")
     age = Text.assemble(("  ", ""), formats.age(entry.at or None, now), (" ago", "muted"))
     lines = [
         Text.assemble(
             deed_text(entry), ("  by ", "muted"), (formats.plain(entry.who, 60).plain, "bold")
         ),
         Text(said(entry, state) or "no words"),
-        Text.assemble(("when".ljust(_LABEL), "muted"), when, age),
+        Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),
         Text.assemble(("of".ljust(_LABEL), "muted"), formats.plain(entry.kind, 60).plain or "-"),
         Text.assemble(("entry".ljust(_LABEL), "muted"), f"{entry.number:,}"),
         Text.assemble(("hash".ljust(_LABEL), "muted"), (entry.hash, "muted")),

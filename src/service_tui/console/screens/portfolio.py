@@ -257,7 +257,9 @@ class PortfolioScreen(PaneScreen[PortfolioPart, PositionView]):  # noqa: PLR0904
         held = self.row_in_focus()
         if held is not None:
             chain = why_position(self.state, held)
-            self._app().push_screen(Why(chain, self.now, masked=is_private(self.state)))
+            self._app().push_screen(
+                Why(chain, self.now, masked=is_private(self.state), clock=of_wall(self.state))
+            )
 
     def action_price_alert(self) -> None:
         """Tell when a price of the market of this position is there."""

@@ -13,7 +13,7 @@ from service_tui.console import formats
 from service_tui.console.amounts import told
 from service_tui.console.dialogs.mirror_quote import Preview
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import is_private, not_told
+from service_tui.console.freshness import is_private, not_told, on_wall
 from service_tui.console.screens.monitor_text import Told
 from service_tui.console.screens.reactor_columns import drift_text, policy_text, won_text
 from service_tui.console.screens.reactor_rows import FEED, STATES, Narrowed, ReactorRow
@@ -301,13 +301,13 @@ def _source(row: SignalView, sight: Sight) -> Text:
     policy = sight.state.reactor.policy_of(row.wallet)
     shown: tuple[Figure, ...] = (
         ("its trade $", formats.money(_worth(row), masked=masked)),
-        ("at", formats.clock_time(row.at)),
+        (f"at{on_wall(sight.state)}", formats.clock_time(row.at)),
         ("price now", formats.price(row.price_now)),
         ("drift", Text.assemble(drift_text(row), (" points", "muted"))),
         ("wallet", formats.address(row.wallet, masked=masked)),
         ("policy", Text(policy.value)),
         ("transaction", formats.address(row.tx_hash, masked=masked)),
-        ("expires", formats.clock_time(row.expires_at)),
+        (f"expires{on_wall(sight.state)}", formats.clock_time(row.expires_at)),
     )
     text = section("the source", figures(shown, across=2, width=sight.width))
     if row.is_too_dear and row.can_mirror(sight.now):

@@ -17,6 +17,7 @@ from service_tui.console.dialogs.explain import Explain, Explanation
 from service_tui.console.dialogs.monitor_draft import Change, why_not_set
 from service_tui.console.dialogs.order_draft import why_closed
 from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.freshness import of_wall
 from service_tui.console.key_queue import say_gone
 from service_tui.console.keys import bindings_of
 from service_tui.console.messages import Said
@@ -331,7 +332,7 @@ class RowsScreen(DeskScreen[Part], Generic[Part, Row]):  # noqa: PLR0904 - one a
         parts = self.explained(row)
         if parts:
             title = self.title if row is None else self.name_of(row)
-            self._app().push_screen(Explain(title, parts, self.now))
+            self._app().push_screen(Explain(title, parts, self.now, of_wall(self.state)))
         else:
             self.row_in_focus()
 

@@ -9,14 +9,18 @@ from typing import Final
 from rich.text import Text
 from textual import events, on
 
-from service_tui.console.keys import Key, action_name, keys_of, shown_key
+from service_tui.console.keys import Key, action_name, key_named, keys_of, shown_key
 from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
-from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined
+from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined
 from service_tui.console.widgets.numbered_view import NumberedView
 
 NOT_NUMBERED: Final = frozenset({"app.log"})
 """Screens that the bottom line leaves out."""
+
+MENU: Final = "app.palette"
+"""What a click on the screen in front opens: every action that works there, also those for which
+the line has no room."""
 
 _LABEL_RANK: Final = 30
 _KEY_RANK: Final = 4
@@ -32,11 +36,13 @@ class KeyBar(Bar):
 
     def __init__(self) -> None:
         super().__init__(id="key-bar")
+        self._front = ""
         self._keys: tuple[Key, ...] = ()
         self._bits: tuple[Bit, ...] = ()
 
     def show(self, front: NumberedView, needing: int) -> None:
         """Offer the keys of what is in front; `needing` counts the rows of the first screen."""
+        self._front = front.name_in_keys
         here = keys_here(front)
         screens = screen_keys()
         bits = [
@@ -59,9 +65,12 @@ class KeyBar(Bar):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        for index, left, text in fitted_bits(self._bits, self.size.width):
-            if left <= offset.x < left + text.cell_len:
-                self.post_message(KeyChosen(self._keys[index]))
+        index = bit_at(self._bits, self.size.width, offset.x)
+        if index is not None:
+            chosen = self._keys[index]
+            # Who is there already wants what can be done there: all of it, as a list to click.
+            is_front = chosen.action == f"go('{self._front}')"
+            self.post_message(KeyChosen(key_named(MENU) if is_front else chosen))
 
 
 def screen_keys() -> tuple[Key, ...]:

@@ -24,6 +24,7 @@ class Bit:
         short: what then stands there instead; None: nothing.
         short_rank: who gives way next, of what is short already; 0: it stays.
         right: at the right edge instead of the left.
+        key: id of the action that a click on it does; empty: none.
     """
 
     text: Text
@@ -31,6 +32,7 @@ class Bit:
     short: Text | None = None
     short_rank: int = 0
     right: bool = False
+    key: str = ""
 
 
 def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text], ...]:
@@ -61,6 +63,14 @@ def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text],
         placed.append((index, left, bit.text))
         left += bit.text.cell_len + GAP
     return tuple(placed)
+
+
+def bit_at(bits: Sequence[Bit], width: int, x: int) -> int | None:
+    """Index of the piece that a line of so many cells shows in a cell; None beside all."""
+    for index, left, text in fitted_bits(bits, width):
+        if left <= x < left + text.cell_len:
+            return index
+    return None
 
 
 def spare(bits: Sequence[Bit], width: int) -> int:

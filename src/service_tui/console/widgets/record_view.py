@@ -28,6 +28,9 @@ GLOW_S: Final = 0.6
 HIDDEN: Final = "The filter hides all {total:,} rows.\n\nesc clears it."
 """What an empty table says when it is the filter that empties it."""
 
+ABOVE: Final = " ▲ {count:,} new above "
+"""What the line of titles says of rows that came in above those in sight."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Sight(Generic[R]):
@@ -92,6 +95,8 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         self._paint = Paint(self)
         self._lines = TableLines(self.columns, self._paint)
         self._resting: Timer | None = None
+        self._unseen: set[str] = set()
+        self._above = 0
 
     @property
     def order(self) -> RowOrder[R]:
@@ -103,11 +108,13 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
 
         The sequence is kept, not copied: hand in a tuple.
         """
-        before = self._sight()
+        before, known = self._sight(), self._order.keys
         self._change(lambda: self._order.replace(rows))
+        self._keep_unseen(known)
         self._lines.forget()
         self._light(before)
         self._repaint(before)
+        self._look()
 
     def redraw(self) -> None:
         """Lay out what is visible anew: for cells that depend on time, privacy or a star.
@@ -156,7 +163,9 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         """One line of the widget: the header, a row, or a line of the empty table's text."""
         order, lines = self._order, self._lines
         if y == 0:
-            return lines.header(None if self._sort is None else self._sort.id, falling=self._falls)
+            note = ABOVE.format(count=self._above) if self._above else ""
+            sort = None if self._sort is None else self._sort.id
+            return lines.header(sort, falling=self._falls, note=note)
         index = self._top + y - 1
         if 0 <= index < len(order):
             return lines.row(order.key_at(index), order[index], self._standing(index))
@@ -203,6 +212,32 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         index, top, page = self._order.index, self._top, self._page
         if index is not None and not top <= index < top + page:
             self._scroll(index if index < top else index - page + 1)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Count anew what is above, besides what Textual does."""
+        super().watch_scroll_y(old_value, new_value)
+        self._look()
+
+    def _keep_unseen(self, known: Sequence[str]) -> None:
+        """Keep which rows came in since they were last in sight; another list has none."""
+        keys = self._order.keys
+        if known is keys or known == keys:
+            return
+        now, before = set(keys), set(known)
+        is_same_list = not before.isdisjoint(now)
+        self._unseen = (self._unseen & now) | (now - before) if is_same_list else set()
+
+    def _look(self) -> None:
+        """What is in sight was seen; say how many rows that were not stand above it."""
+        above = 0
+        if self._unseen and self.size:
+            key_at = self._order.key_at
+            self._unseen.difference_update(map(key_at, self._visible()))
+            top = min(self._top, len(self._order))
+            above = sum(key_at(index) in self._unseen for index in range(top))
+        if above != self._above:
+            self._above = above
+            self.refresh_line(0)
 
     def _change(self, change: Callable[[], None]) -> None:
         """Change the order, and keep what the eye is on where it is on the screen."""

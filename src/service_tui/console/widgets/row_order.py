@@ -39,6 +39,11 @@ class Arrangement(Generic[Row]):
         """Rows there are, before the filter."""
         return len(self._rows)
 
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys of all rows, before the filter; another list after each change of the rows."""
+        return self._keys
+
     def key_at(self, index: int) -> str:
         """The key of the row at a place of the order."""
         return self._keys[self._shown[index]]

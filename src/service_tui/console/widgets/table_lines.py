@@ -160,8 +160,8 @@ class TableLines(Generic[R]):
                     found.setdefault(key, {})[place.column.id] = paper
         return found
 
-    def header(self, sort: str | None, *, falling: bool) -> Strip:
-        """The titles, the sorted one with its arrow beside it, in the gap."""
+    def header(self, sort: str | None, *, falling: bool, note: str = "") -> Strip:
+        """The titles, the sorted one with its arrow beside it, in the gap; a note at the end."""
         segments: list[Segment] = []
         at = 0
         for place in self.placed:
@@ -174,7 +174,18 @@ class TableLines(Generic[R]):
             title = fitted_line(title, width, right=column.is_right)
             segments.append(Segment(" " * (left - at) + title, self._paint.style(ink)))
             at = left + width
-        return self._filled(segments, self._paint.style("heading"), at)
+        line = self._filled(segments, self._paint.style("heading"), at)
+        if not note:
+            return line
+        width = self._room[0]
+        shown = note[:width]
+        told = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
+        room = width - len(shown)
+        # No title is cut: one that has not the whole of its room gives way.
+        cuts = (place.left - GAP for place in self.placed if place.left + place.width > room)
+        titles = line.crop(0, max(0, min((room, *cuts))))
+        titles = titles.adjust_cell_length(room, self._paint.style("heading"))
+        return Strip.join((titles, told, line.crop(width, self._room[1])))
 
     def row(self, key: str, row: R, standing: Standing) -> Strip:
         """One row."""

@@ -4,15 +4,19 @@ Knows the desk's state. Must not know a screen.
 Used by the app, which hands it each newer state and each second's tick.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from rich.text import Text
+from textual import events, on
 
 from service_tui.console import formats
 from service_tui.console.fleet_strip import Standing, standings, strip
 from service_tui.console.freshness import is_private, world_now
+from service_tui.console.keys import key_named
+from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
-from service_tui.console.widgets.line_fit import Bit, fitted_bits, joined, meter, spare
+from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, meter, spare
 from service_tui.desk.freshness import age_s
 from service_tui.desk.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
@@ -26,6 +30,8 @@ STALE_PERIODS: Final = 2.0
 """Source: ux, "Looks"."""
 
 _METER: Final = 8
+
+# Ranks from 11 on give way for a better look, those below only where a figure would be cut.
 
 _MEANS: Final = {Mode.SIM: "simulated", Mode.DRY: "dry run", Mode.LIVE: "REAL MONEY"}
 _PHASES: Final = {
@@ -61,10 +67,24 @@ class TopBar(Bar):
 
     def drawn(self, width: int, height: int) -> Text:
         """Money above, the day and the world below; all in one line where there is but one."""
+        shown = self._shown(width, height)
+        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
+
+    def _shown(self, width: int, height: int) -> list[tuple[Bit, ...]]:
         lines = self._lines if height > 1 else (tuple(bit for line in self._lines for bit in line),)
         *above, last = lines
-        shown = [*above, with_fleet(last, self._fleet, width)]
-        return Text("\n").join(joined(fitted_bits(bits, width), width) for bits in shown)
+        return [*above, with_fleet(last, self._fleet, width)]
+
+    @on(events.Click)
+    def _clicked(self, event: events.Click) -> None:
+        event.stop()
+        offset = event.get_content_offset(self)
+        lines = self._shown(self.size.width, self.size.height) if self._lines else []
+        if offset is None or not offset.y < len(lines):
+            return
+        index = bit_at(lines[offset.y], self.size.width, offset.x)
+        if index is not None and lines[offset.y][index].key:
+            self.post_message(KeyChosen(key_named(lines[offset.y][index].key)))
 
 
 def with_fleet(bits: tuple[Bit, ...], fleet: tuple[Standing, ...], width: int) -> tuple[Bit, ...]:
@@ -81,7 +101,8 @@ def ask_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     left = formats.duration(min(one.left_s(now) for one in held))
     short = Text(f" &{len(held)} ", "bold reverse warn")
     word = "waits" if len(held) == 1 else "wait"
-    return (Bit(Text(f" & {len(held)} {word} {left} ", "bold reverse warn"), 2, short, right=True),)
+    full = Text(f" & {len(held)} {word} {left} ", "bold reverse warn")
+    return (Bit(full, 12, short, 2, right=True, key="app.approvals"),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
@@ -89,7 +110,8 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     if not unseen:
         return ()
     short = Text(f" {unseen:,} ", "bold reverse warn")
-    return (Bit(Text(f" {unseen:,} unseen ", "bold reverse warn"), 3, short, right=True),)
+    full = Text(f" {unseen:,} unseen ", "bold reverse warn")
+    return (Bit(full, 13, short, 7, right=True, key="app.attention"),)
 
 
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
@@ -102,22 +124,23 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     bits = [
         *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
-        Bit(means, 0 if mode is Mode.LIVE else 5),
-        Bit(_labelled("venue", Text(service.venue.value)), 8),
+        Bit(means, 0 if mode is Mode.LIVE else 15),
+        Bit(_labelled("venue", Text(service.venue.value)), 18),
     ]
     if account is not None:
         today = formats.pnl(account.day_pnl, masked=masked, arrow=True)
         bits += [
-            Bit(_labelled("plan", Text(account.plan.value)), 9),
+            Bit(_labelled("plan", Text(account.plan.value)), 19),
             Bit(
                 _labelled("equity", formats.money(account.equity, masked=masked)),
-                1,
+                11,
                 formats.money(account.equity, masked=masked),
+                3,
             ),
-            Bit(Text.assemble(today, (" today", "muted")), 2, today),
-            Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 4),
+            Bit(Text.assemble(today, (" today", "muted")), 12, today, 5),
+            Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 14),
         ]
-    return (*bits, Bit(_connection(state, now), right=True))
+    return (*bits, *_connection_bits(state, now))
 
 
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
@@ -126,11 +149,11 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     limits = state.limits
     if limits is not None:
         named, part = _used(state, limits)
-        bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 6, named, 6))
+        bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 16, named, 16))
     flying = state.in_flight
     # A place of its own also when nothing flies: the eye learns where to look.
     flight = Text(f"{flying} in flight", "bold accent" if flying else "muted")
-    bits.append(Bit(flight, 3 if flying else 7))
+    bits.append(Bit(flight, 13 if flying else 17))
     if state.service.embedded and state.world is not None:
         speed = state.world.speed
         pace = Text(f"world {speed}x") if speed else Text("world paused", "warn")
@@ -138,7 +161,7 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
         clock.stylize("muted")
         # What the cache says about the world's time was true when it was written, not now.
         full = pace if state.from_cache else Text.assemble(pace, clock)
-        bits.append(Bit(full, 3, pace, right=True))
+        bits.append(Bit(full, 13, pace, 8, right=True))
     return tuple(bits)
 
 
@@ -170,18 +193,21 @@ def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
     return (("+", "muted"), formats.count(limits.day_resting), (" resting", "muted"))
 
 
-def _connection(state: DeskState, now: Timestamp) -> Text:
+def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:
+    """How the service answers, what is stale, and whether anything may be changed."""
     service = state.service
     glyph, word, tone = _PHASES[service.phase]
     line = Text.assemble((glyph, tone), " ", (word, tone))
+    full = line
     if service.last_ok_at is not None and service.phase is not Phase.CONNECTING:
-        line.append_text(Text.assemble((" ", "muted"), formats.age(service.last_ok_at, now)))
+        full = Text.assemble(line, (" ", "muted"), formats.age(service.last_ok_at, now))
+    yield Bit(full, 6, line, right=True)
     stale = stale_topic(state, now)
     if stale is not None:
-        line.append(f"  STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
+        told = Text(f"STALE {stale[0].value} {formats.duration(stale[1])}", "bold stale")
+        yield Bit(told, 4, Text("STALE", "bold stale"), 1, right=True)
     if service.read_only:
-        line.append("  read-only", "warn")
-    return line
+        yield Bit(Text("read-only", "warn"), 4, right=True)
 
 
 def stale_topic(state: DeskState, now: Timestamp) -> tuple[Topic, float] | None:

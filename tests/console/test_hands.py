@@ -1,0 +1,262 @@
+"""Buy, exit, stop, approve, mirror and halt: by keys alone, then by the mouse alone.
+
+As quickly as a person can: nothing is lost and nothing is hit by mistake.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+from textual import events
+
+from kit.console.doors import Running, running, seen_before
+from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.reactor import reactor_state
+from service_tui.console.dialogs.approval import ApprovalForm
+from service_tui.console.dialogs.halt import HaltPanel
+from service_tui.console.dialogs.mirror_form import EARLY, KEPT, MirrorForm
+from service_tui.console.dialogs.monitor_form import MonitorForm
+from service_tui.console.dialogs.trade_form import TradeForm
+from service_tui.console.widgets.words import Words
+from service_tui.desk.commands import AskQuote, Command, Halt, PlaceTrade, SetMonitor
+from service_tui.desk.commands_fleet import ApproveHeld
+from service_tui.desk.commands_reactor import MirrorSignal
+from service_tui.desk.records_quote import QuoteView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action
+from service_tui.units import ONE, Micros
+
+SIZES = [(80, 24), (120, 40), (160, 50)]
+
+SAMPLE = seen_before(reactor_state())
+STATE = replace(
+    SAMPLE,
+    supervision=replace(
+        sample_supervision(), leashes=(leash_of(budget=None),), held=(held_of("h1"),)
+    ),
+)
+BARE = STATE.positions[6]
+
+
+def affordable(state: DeskState) -> DeskState:
+    signals = tuple(replace(one, price_max=0.99) for one in state.reactor.signals)
+    return replace(state, reactor=replace(state.reactor, signals=signals))
+
+
+def typed(seen: Running, *keys: str) -> None:
+    """Keys as a terminal sends them: all at once, nobody waits between two."""
+    for key in keys:
+        event = events.Key(key, key if len(key) == 1 else None)
+        event.set_sender(seen.app)
+        seen.app.post_message(event)
+
+
+async def click(seen: Running, words: str) -> None:
+    """Click on the lowest place that shows these words, as soon as one does."""
+    await seen.until(lambda: words in seen.text)
+    y, line = [(y, line) for y, line in enumerate(seen.lines) if words in line][-1]
+    await seen.pilot.click(offset=(line.index(words) + len(words) // 2, y))
+
+
+async def go(seen: Running, digit: str) -> None:
+    """Click on a screen's digit in the last line."""
+    found = re.search(rf"(?<=[ ]){digit}(?= )", seen.lines[-1])
+    assert found is not None
+    before = seen.app.front
+    await seen.pilot.click(offset=(found.start(), len(seen.lines) - 1))
+    await seen.until(lambda: seen.app.front is not before)
+
+
+def given(seen: Running, kind: type[Command]) -> list[Command]:
+    return [one for one in seen.doors.submitted if isinstance(one, kind)]
+
+
+async def answered(seen: Running) -> None:
+    """The quotes of all that was asked arrive."""
+    await seen.until(lambda: bool(given(seen, AskQuote)))
+    for ask in given(seen, AskQuote):
+        assert isinstance(ask, AskQuote)
+        quote = QuoteView(
+            request_id=ask.request_id,
+            ok=True,
+            shares=Micros(10 * ONE),
+            money=ask.order.amount or Micros(5 * ONE),
+            average=0.5,
+            price_before=0.5,
+            price_after=0.501,
+        )
+        await seen.bring(replace(seen.doors.state, quote=quote))
+
+
+async def buy_by_keys(seen: Running) -> None:
+    typed(seen, "2", "b", "2", "5", "enter")
+    await seen.until(lambda: "sends when quoted" in seen.text)
+
+
+async def buy_by_mouse(seen: Running) -> None:
+    await go(seen, "2")
+    await click(seen, "b buy")
+    await click(seen, "F2")
+    await click(seen, "buy YES for")
+    await seen.until(lambda: "sends when quoted" in seen.text)
+
+
+async def exit_by_keys(seen: Running) -> None:
+    typed(seen, "1", "x", "f4", "enter")
+    await seen.until(lambda: "sends when quoted" in seen.text)
+
+
+async def exit_by_mouse(seen: Running) -> None:
+    await click(seen, "x sell")
+    await click(seen, "F4")
+    await seen.until(lambda: isinstance(seen.app.screen, TradeForm))
+    door = seen.app.screen.query_one("#ticket-place")
+    await seen.pilot.click(door)
+    await seen.until(lambda: "sends when quoted" in seen.text)
+
+
+async def stop_by_keys(seen: Running) -> None:
+    seen.app.front.focus_row(BARE.key)
+    typed(seen, "m", "3", "0", "enter")
+
+
+async def stop_by_mouse(seen: Running) -> None:
+    await click(seen, BARE.question[:18])
+    assert seen.app.front.current_row() == BARE.key
+    # The line of keys has no room for this one: the name of the screen in front lists them all.
+    await click(seen, "1 portfolio")
+    await click(seen, "Stop, target")
+    await seen.until(lambda: isinstance(seen.app.screen, MonitorForm))
+    await seen.pilot.click("#form-set")
+
+
+async def approve_by_keys(seen: Running) -> None:
+    typed(seen, "ampersand", "enter")
+
+
+async def approve_by_mouse(seen: Running) -> None:
+    await click(seen, "& 1 waits")
+    await seen.until(lambda: isinstance(seen.app.screen, ApprovalForm))
+    await seen.pilot.click("#form-set")
+
+
+async def mirror_by_keys(seen: Running) -> None:
+    typed(seen, "4", "f")
+    await seen.until(lambda: isinstance(seen.app.screen, MirrorForm))
+    form = seen.app.screen
+    assert isinstance(form, MirrorForm)
+    # A key that is typed ahead is kept and shown, or refused with its reason: then it is pressed
+    # again.
+    typed(seen, "enter")
+    await seen.until(lambda: EARLY in hint(seen) or KEPT in hint(seen))
+    if EARLY in hint(seen):
+        await seen.until(lambda: form.is_armed)
+        typed(seen, "enter")
+        await seen.until(lambda: KEPT in hint(seen))
+
+
+def hint(seen: Running) -> str:
+    return " ".join(str(seen.app.screen.query_one("#form-hint", Words).render()).split())
+
+
+async def mirror_by_mouse(seen: Running) -> None:
+    await go(seen, "4")
+    await click(seen, "f mirror")
+    await seen.until(lambda: isinstance(seen.app.screen, MirrorForm))
+    form = seen.app.screen
+    assert isinstance(form, MirrorForm)
+    await seen.until(lambda: form.is_armed)
+    await seen.pilot.click("#form-set")
+    await seen.until(lambda: KEPT in hint(seen))
+
+
+async def halt_by_keys(seen: Running) -> None:
+    typed(seen, "2", "b", "f9")
+
+
+async def halt_by_mouse(seen: Running) -> None:
+    await click(seen, "F9 halt")
+
+
+Journey = Callable[[Running], Awaitable[None]]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [buy_by_keys, buy_by_mouse])
+async def test_a_buy(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(STATE, first="portfolio", size=size) as seen:
+        await journey(seen)
+        assert given(seen, PlaceTrade) == []
+        await answered(seen)
+        await seen.until(lambda: bool(given(seen, PlaceTrade)))
+        (order,) = given(seen, PlaceTrade)
+        assert isinstance(order, PlaceTrade)
+        assert order.action is Action.BUY
+        assert order.market_id == seen.app.front.current_row()
+        assert len(seen.app.screen_stack) == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [exit_by_keys, exit_by_mouse])
+async def test_an_exit(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(STATE, first="portfolio", size=size) as seen:
+        row = seen.app.front.current_row()
+        await journey(seen)
+        assert given(seen, PlaceTrade) == []
+        await answered(seen)
+        await seen.until(lambda: bool(given(seen, PlaceTrade)))
+        (order,) = given(seen, PlaceTrade)
+        assert isinstance(order, PlaceTrade)
+        held = next(one for one in STATE.positions if one.key == row)
+        assert (order.action, order.holding) == (Action.SELL, row)
+        assert order.shares == held.shares
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [stop_by_keys, stop_by_mouse])
+async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(STATE, first="portfolio", size=size) as seen:
+        await journey(seen)
+        await seen.until(lambda: bool(given(seen, SetMonitor)))
+        (order,) = given(seen, SetMonitor)
+        assert isinstance(order, SetMonitor)
+        assert (order.market_id, order.side) == (BARE.market_id, BARE.side)
+        assert order.stop_pct == (0.3 if journey is stop_by_keys else 0.2)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [approve_by_keys, approve_by_mouse])
+async def test_an_approval(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(STATE, first="portfolio", size=size) as seen:
+        await journey(seen)
+        await seen.until(lambda: bool(given(seen, ApproveHeld)))
+        (order,) = given(seen, ApproveHeld)
+        assert isinstance(order, ApproveHeld)
+        assert (order.held_id, order.amount) == ("h1", None)
+        assert "wait" not in seen.lines[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [mirror_by_keys, mirror_by_mouse])
+async def test_a_mirror(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(affordable(STATE), first="portfolio", size=size) as seen:
+        await journey(seen)
+        assert given(seen, MirrorSignal) == []
+        row = seen.app.front.current_row()
+        await answered(seen)
+        await seen.until(lambda: bool(given(seen, MirrorSignal)))
+        (order,) = given(seen, MirrorSignal)
+        assert isinstance(order, MirrorSignal)
+        assert row is not None
+        assert order.signal_id in row
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("journey", [halt_by_keys, halt_by_mouse])
+async def test_a_halt(journey: Journey, size: tuple[int, int]) -> None:
+    async with running(STATE, first="portfolio", size=size) as seen:
+        await journey(seen)
+        await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
+        assert len(given(seen, Halt)) == 1
+        assert given(seen, PlaceTrade) == []
