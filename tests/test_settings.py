@@ -135,6 +135,57 @@ def test_a_key_is_kept_in_a_private_file_only(tmp_path: Path) -> None:
     assert file_of(tmp_path, text).values["api_key"] == SECRET
 
 
+U, K = "SERVICE_API_URL", "SERVICE_API_KEY"
+IN_FILE = {"url": "https://f", "api_key": "sk_f"}
+SERVICES: dict[str, tuple[dict[str, object], dict[str, str], dict[str, str], tuple[str, ...]]] = {
+    "nothing": ({}, {}, {}, ("default", "default", "default")),
+    "an address alone": (
+        {}, {U: "https://e"}, {},
+        ("default", "default", "default", f"{U} is not used without {K}"),
+    ),
+    "a key alone": ({}, {K: "k"}, {}, ("default", "default", "default", f"{K} is not used here")),
+    "both": ({}, {U: "https://e", K: "k"}, {}, (U, "default", K)),
+    "both, and a flag": (
+        {"url": "https://x"}, {U: "https://e", K: "k"}, {},
+        ("--url", "default", "default", f"{U} is not used here", f"{K} is not used here"),
+    ),
+    "both, and the same flag": (
+        {"url": "https://e"}, {U: "https://e", K: "k"}, {}, ("--url", "default", K)
+    ),
+    "a key, and a flag": ({"url": "https://x"}, {K: "k"}, {}, ("--url", "default", K)),
+    "a key, and a profile": (
+        {"profile": "p"}, {K: "k"}, {},
+        ("default", "--profile", "default", f"{K} is not used here"),
+    ),
+    "both, and a file": ({}, {U: "https://e", K: "k"}, IN_FILE, (U, "default", K)),
+    "an address, and a file": (
+        {}, {U: "https://e"}, IN_FILE,
+        ("config.toml, line 1", "default", "config.toml, line 2", f"{U} is not used without {K}"),
+    ),
+    "a key, and a file": ({}, {K: "k"}, IN_FILE, ("config.toml, line 1", "default", K)),
+    "a flag, and a file": (
+        {"url": "https://f"}, {}, IN_FILE, ("--url", "default", "default"),
+    ),
+    "a profile in a file": (
+        {}, {}, {"profile": "p"}, ("default", "config.toml, line 1", "default"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_source_of_an_address_is_the_one_that_is_used(name: str) -> None:
+    flags, environ, values, expected = SERVICES[name]
+    lines = {key: line for line, key in enumerate(values, 1)}
+    file = ConfigFile(Path("c"), values, lines)
+    found = [one for one in settle(flags, environ, file) if one.setting.key in ADDRESSES]
+    assert [one.setting.key for one in found] == ["url", "profile", "api_key"]
+    assert all((one.value is None) == (one.source == "default") for one in found)
+    assert (*(one.source for one in found), *(one.note for one in found if one.note)) == expected
+
+
+ADDRESSES = {"url", "profile", "api_key"}
+
+
 def test_a_flag_goes_before_a_variable_before_the_file_before_the_default() -> None:
     file = ConfigFile(Path("c"), {"log_level": "error", "seed": 3}, {"log_level": 4, "seed": 5})
     words = {"SERVICE_TUI_LOG_LEVEL": "debug"}

@@ -33,6 +33,7 @@ PORT_MAX: Final = 65_535
 SIGNAL_TTL_MAX_S: Final = 600
 FALSE_WORDS: Final = frozenset({"0", "false", "no", ""})
 KEY: Final = "api_key"
+DEFAULT: Final = "default"
 _SECRET_MODE: Final = 0o077
 
 Value = str | int | bool | Path
@@ -124,11 +125,15 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What holds of one setting, and where it comes from. No value shows in a repr."""
+    """What holds of one setting, and where it comes from. No value shows in a repr.
+
+    `note` says what was said of it elsewhere and is not used.
+    """
 
     setting: Setting
     value: Value | None = field(repr=False)
     source: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +293,11 @@ def settle(
     Raises:
         SettingError: a variable has no such value.
     """
+    service = _Service.of(flags, environ, file)
     for setting in SETTINGS:
+        if setting.key in service.sources:
+            yield service.settled(setting)
+            continue
         given = flags.get(setting.name) if setting.flag and setting.door in {"", door} else None
         word = environ.get(setting.variable, "") if setting.variable else ""
         if given is not None:
@@ -296,10 +305,63 @@ def settle(
         elif word:
             yield Settled(setting, _of_variable(setting, word), setting.variable)
         elif setting.key in file.values:
-            source = f"{CONFIG_FILE}, line {file.lines[setting.key]}"
-            yield Settled(setting, file.values[setting.key], source)
+            yield Settled(setting, file.values[setting.key], _place(file, setting.key))
         else:
-            yield Settled(setting, None, "default")
+            yield Settled(setting, None, DEFAULT)
+
+
+_Said = tuple[Value | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Which service is meant, and by which key: one source names the address, or the profile.
+
+    `sources` are those of `url`, `profile` and `api_key` with their value, `notes` what is said of
+    them elsewhere in vain.
+    """
+
+    sources: Mapping[str, _Said] = field(repr=False)
+    notes: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, flags: Mapping[str, object], environ: Mapping[str, str], file: ConfigFile
+    ) -> "_Service":
+        """What flags, variables and the file say together."""
+        url, key = environ.get(URL_VARIABLE, ""), environ.get(KEY_VARIABLE, "")
+        by_flag = {name: flags.get(name) for name in ("url", "profile") if flags.get(name)}
+        by_file = {name: file.values[name] for name in ("url", "profile") if name in file.values}
+        nobody: _Said = (None, DEFAULT)
+        found: dict[str, _Said] = {"url": nobody, "profile": nobody, KEY: nobody}
+        notes: dict[str, str] = {}
+        if by_flag:
+            found.update((name, (str(said), f"--{name}")) for name, said in by_flag.items())
+        elif url and key:
+            found["url"] = (url, URL_VARIABLE)
+        else:
+            found.update((name, (said, _place(file, name))) for name, said in by_file.items())
+        address = found["url"][0]
+        if url and address != url:
+            why = f"without {KEY_VARIABLE}" if not key and not by_flag else "here"
+            notes["url"] = f"{URL_VARIABLE} is not used {why}"
+        if key and address and url in {"", address} and found["profile"] == nobody:
+            found[KEY] = (key, KEY_VARIABLE)
+        elif key:
+            notes[KEY] = f"{KEY_VARIABLE} is not used here"
+        is_file = bool(address) and not by_flag and address == file.values.get("url")
+        if KEY in file.values and found[KEY] == nobody and is_file:
+            found[KEY] = (file.values[KEY], _place(file, KEY))
+        return cls(found, notes)
+
+    def settled(self, setting: Setting) -> Settled:
+        """One of its three settings."""
+        value, source = self.sources[setting.key]
+        return Settled(setting, value, source, self.notes.get(setting.key, ""))
+
+
+def _place(file: ConfigFile, key: str) -> str:
+    return f"{CONFIG_FILE}, line {file.lines[key]}"
 
 
 def value_of_flag(given: object) -> Value:

@@ -14,7 +14,11 @@ from service_tui.settings import Settled, shown
 def as_lines(settled: Sequence[Settled], data_dir: str) -> tuple[str, ...]:
     """A line for each setting: its key, its value, its source; and which data folder that makes."""
     rows = [
-        (one.setting.key, data_dir if one.setting.key == "data_dir" else shown(one), one.source)
+        (
+            one.setting.key,
+            data_dir if one.setting.key == "data_dir" else shown(one),
+            f"{one.source} ({one.note})" if one.note else one.source,
+        )
         for one in settled
     ]
     key, value = (max(len(row[column]) for row in rows) for column in (0, 1))
@@ -31,6 +35,7 @@ def as_json(settled: Sequence[Settled]) -> tuple[str, ...]:
                     "value": None if one.setting.is_secret else _plain(one.value),
                     "is_set": one.value is not None,
                     "source": one.source,
+                    "note": one.note or None,
                     "flag": one.setting.flag or None,
                     "variable": one.setting.variable or None,
                 }
